@@ -1,0 +1,69 @@
+/** The language of the catalogue: a record kind is one value of type `Kind`, and everything else is derived from it. */
+
+export type FieldType = 'integer' | 'flag' | 'decimal' | 'date' | 'time' | 'timestamp' | 'text' | 'json';
+
+export interface Field {
+  /** The service's exact name. */
+  readonly name: string;
+  readonly type: FieldType;
+  /** Documented decimal places; decimals only. */
+  readonly scale?: number;
+  /** Fields of the objects in a nested array; json only. */
+  readonly items?: readonly Field[];
+  /** Where a write spells it otherwise than a read. */
+  readonly write?: FieldWrite;
+}
+
+export interface FieldWrite {
+  readonly name?: string;
+  readonly as?: 'text' | 'HH:MM';
+}
+
+/** The three spellings of the authentication header (§5). */
+export type AuthHeader = 'Authentication' | 'Authorization' | 'Authentification';
+
+export interface Endpoint {
+  /** Appended to the base URL; `:id` stands for the record's id. */
+  readonly path: string;
+  /** The spelling that the documentation shows for this operation. */
+  readonly header: AuthHeader;
+}
+
+export interface ListEndpoint extends Endpoint {
+  /** `documented`: `page` and `per_page` are parameters (§8). `by answer`: none are listed; the answer tells. */
+  readonly paging: 'documented' | 'by answer';
+  readonly order: ListOrder;
+}
+
+export type ListOrder =
+  'created, oldest first' | 'created, newest first' | 'code' | 'pickup date, newest first' | 'unknown';
+
+export interface RetrieveEndpoint extends Endpoint {
+  /** Set where the documented path addresses another kind's table: then it proves nothing about this kind. */
+  readonly misprint?: string;
+}
+
+export interface WriteEndpoint extends Endpoint {
+  /** Body fields that the documentation lists, by the names of a write. */
+  readonly body: readonly string[];
+}
+
+export interface Kind {
+  /** The name used everywhere: table, view, command line, settings. */
+  readonly name: string;
+  /** Null where the service lists no records of this kind. */
+  readonly list: ListEndpoint | null;
+  readonly retrieve: RetrieveEndpoint;
+  readonly create: WriteEndpoint | null;
+  readonly update: WriteEndpoint | null;
+  /** What makes two records the same thing to a person. */
+  readonly naturalKey: readonly string[] | 'all sent fields';
+  /** Documented fields in the documentation's order, `id` first. */
+  readonly fields: readonly Field[];
+  /** Types of undocumented fields that were seen in the wild; they become columns only once the service sends them. */
+  readonly hints: readonly Field[];
+}
+
+export type ListedKind = Kind & { readonly list: ListEndpoint };
+
+export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;

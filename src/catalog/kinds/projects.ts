@@ -1,0 +1,40 @@
+import { date, decimal, flag, integer, json, text } from '../field.ts';
+import type { Kind } from '../kind.ts';
+
+/** Service documentation §2.2, §4.1. */
+export const projects: Kind = {
+  name: 'projects',
+  list: {
+    path: '/api/projects',
+    header: 'Authentication',
+    paging: 'documented',
+    order: 'created, oldest first',
+  },
+  retrieve: { path: '/api/projects/:id', header: 'Authentication' },
+  create: { path: '/api/projects', header: 'Authentication', body: ['name'] },
+  update: { path: '/api/projects/:id', header: 'Authentication', body: [] },
+  naturalKey: ['nom'],
+  fields: [
+    integer('id'),
+    text('code'),
+    integer('client_id'),
+    flag('active'),
+    text('nom', { name: 'name' }),
+    text('description'),
+    json('tasks', [
+      integer('id'),
+      integer('projet_id'),
+      flag('active'),
+      date('creation_date'),
+      text('title'),
+      date('start_date'),
+      date('end_date'),
+      text('status'),
+      decimal('time_estimated', 2),
+      decimal('time_spent', 2),
+      text('description'),
+      json('comments'),
+    ]),
+  ],
+  hints: [],
+};

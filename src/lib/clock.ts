@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Time as every part sees it, so that a test can hold it still. */
+export interface Clock {
+  now(): Date;
+  /** Milliseconds that never run backwards; only differences mean anything. */
+  monotonicMs(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when aborted first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1; // A longer timer fires at once.
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  monotonicMs: () => performance.now(),
+  sleep: async (ms, signal) => {
+    for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
+      await delay(Math.min(left, LONGEST_TIMER_MS), undefined, signal && { signal });
+    }
+  },
+};
+
+/** Writes an instant as the mirror stores it: UTC `YYYY-MM-DD HH:MM:SS.SSS`, which every BI client reads. */
+export function instantText(instant: Date): string {
+  return instant.toISOString().replace('T', ' ').replace('Z', '');
+}

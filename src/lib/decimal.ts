@@ -1,0 +1,41 @@
+import { Big } from 'big.js';
+
+const PLAIN = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/;
+const STRICT = /^-?\d+(?:\.\d+)?$/;
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE]([+-]?\d{1,4}))?$/;
+const LARGEST_EXPONENT = 400; // A JSON number beyond it would cost a page of zeros.
+
+/**
+ * Reads decimal text in the one grammar that is unmistakable: `-?digits(.digits)?`.
+ *
+ * @returns The shortest text of the same value (`-00.50` → `-0.5`, `-0.0` → `0`), or null where the text is no such number.
+ */
+export function shortestDecimal(text: string): string | null {
+  return STRICT.test(text) ? shorten(text) : null;
+}
+
+/** Reads a JSON number token, exponent included, without passing through a float; null beyond ±400 places. */
+export function shortestNumber(token: string): string | null {
+  const match = NUMBER.exec(token);
+  if (!match) return null;
+  if (match[1] === undefined) return shorten(token);
+  return Math.abs(Number(match[1])) > LARGEST_EXPONENT ? null : shorten(new Big(token).toFixed());
+}
+
+/** Pads a shortest decimal to `scale` places; a value with more places keeps them all. */
+export function atScale(shortest: string, scale: number): string {
+  const places = decimalPlaces(shortest);
+  if (places >= scale) return shortest;
+  return `${shortest}${places === 0 ? '.' : ''}${'0'.repeat(scale - places)}`;
+}
+
+export function decimalPlaces(text: string): number {
+  const point = text.indexOf('.');
+  return point === -1 ? 0 : text.length - point - 1;
+}
+
+function shorten(text: string): string {
+  const [, sign = '', whole = '', fraction = ''] = PLAIN.exec(text) ?? [];
+  const value = fraction === '' ? whole : `${whole}.${fraction}`;
+  return value === '0' ? '0' : sign + value;
+}

@@ -1,0 +1,53 @@
+import { LosslessNumber, parse, stringify } from 'lossless-json';
+import { shortestNumber } from './decimal.ts';
+
+/** JSON as received: a number that a float may not hold exactly is a `LosslessNumber`, its token kept. */
+export type Json = null | boolean | number | string | LosslessNumber | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+// A number with a fraction, an exponent, 16 digits or a negative zero. A match inside a string only costs time.
+const NEEDS_CARE = /[:,[]\s*(?:-?\d+[.eE]|-?\d{16}|-0[\s,}\]])/;
+const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
+
+/**
+ * Parses JSON without rounding any number.
+ *
+ * @throws {SyntaxError} Where the text is not JSON. @throws {RangeError} Where it is nested too deep.
+ */
+export function parseJson(text: string): Json {
+  if (!NEEDS_CARE.test(text)) return JSON.parse(text) as Json;
+  return parse(text, undefined, {
+    parseNumber: (token) => (PLAIN_INTEGER.test(token) ? Number(token) : new LosslessNumber(token)),
+    onDuplicateKey: ({ newValue }) => newValue, // The last one counts, as in JSON.parse.
+  }) as Json;
+}
+
+/** Writes JSON without spaces, every number as it was received. */
+export function compactJson(value: Json): string {
+  return stringify(value) ?? 'null';
+}
+
+/** Writes JSON so that equal values have equal texts: keys sorted, numbers at their shortest. */
+export function canonicalJson(value: Json): string {
+  if (isNumber(value)) return shortestNumber(String(value)) ?? String(value);
+  if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
+}
+
+export function isNumber(value: Json | undefined): value is number | LosslessNumber {
+  return typeof value === 'number' || value instanceof LosslessNumber;
+}
+
+export function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
+  );
+}

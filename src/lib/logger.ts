@@ -1,0 +1,36 @@
+import { pino } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+export interface LoggerOptions {
+  readonly level: string;
+  /** Values that never appear in a log line, wherever they hide: in a message, a URL, an error's text. */
+  readonly secrets: readonly string[];
+  readonly destination: DestinationStream;
+}
+
+const HEADERS = ['Authentication', 'Authorization', 'Authentification'];
+
+/** Creates the JSON logger; secrets are masked by their path and, for what a path misses, by their value. */
+export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
+  const mask = maskSecrets(secrets);
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: HEADERS.flatMap((name) => [name, `*.${name}`, `headers.${name.toLowerCase()}`]),
+      hooks: { streamWrite: mask },
+    },
+    destination,
+  );
+}
+
+/** Makes a function that blanks out every known secret in a text, in its plain and its JSON-escaped form. */
+export function maskSecrets(secrets: readonly string[]): (text: string) => string {
+  const forms = secrets
+    .filter((secret) => secret !== '')
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return (text) => forms.reduce((masked, form) => masked.replaceAll(form, '[redacted]'), text);
+}

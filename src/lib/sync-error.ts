@@ -1,0 +1,25 @@
+export interface ErrorDetails {
+  /** Stable name of the fault, for programs: `source.unreachable`. */
+  readonly code: string;
+  /** What the reader can do about it. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** The root of all faults that a person can act on; anything else that is thrown is a bug in bms-sync. */
+export class SyncError extends Error {
+  override readonly name: string = 'SyncError';
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(message: string, details: ErrorDetails) {
+    super(message, { cause: details.cause });
+    this.code = details.code;
+    this.hint = details.hint;
+  }
+}
+
+/** The command or its settings cannot be carried out as given. */
+export class UsageError extends SyncError {
+  override readonly name = 'UsageError';
+}

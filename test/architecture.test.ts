@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** The floors of ARCHITECTURE.md: what each folder may import. A folder that is not in the table fails. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  lib: [],
+  catalog: ['lib'],
+  config: ['lib', 'catalog'],
+  source: ['lib', 'catalog'],
+  diff: ['lib', 'catalog'],
+  mirror: ['lib', 'catalog', 'diff'],
+  pull: ['lib', 'catalog', 'source', 'diff', 'mirror'],
+  sandbox: ['lib', 'catalog'],
+  app: ['lib', 'catalog', 'config', 'source', 'diff', 'mirror', 'pull'],
+  cli: ['lib', 'config', 'app', 'sandbox'],
+  'main.ts': ['lib', 'config', 'app', 'cli'],
+};
+
+const SRC = join(import.meta.dirname, '../src');
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? sourceFiles(path) : [path];
+  });
+}
+
+/** Project files that a file imports; with `values` only those imports that exist at run time. */
+function importsOf(file: string, values = false): string[] {
+  const text = readFileSync(file, 'utf8');
+  const pattern = /^(?:import|export)\s+(type\s)?[^'";]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm;
+  return [...text.matchAll(pattern)]
+    .filter((match) => !(values && match[1] !== undefined))
+    .map((match) => normalize(join(dirname(file), match[2] ?? match[3] ?? '')));
+}
+
+const floorOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';
+
+const files = sourceFiles(SRC);
+
+test('every folder of src has its floor', () => {
+  expect(files.map(floorOf).filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
+});
+
+test('a folder imports only from lower floors', () => {
+  const broken = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => floorOf(target) !== floorOf(file))
+      .filter((target) => !MAY_IMPORT[floorOf(file)]?.includes(floorOf(target)))
+      .map((target) => `${relative(SRC, file)} imports ${relative(SRC, target)}: see ARCHITECTURE.md`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('no file imports itself, however many files lie between', () => {
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file))
+      cycles.push([...path.slice(path.indexOf(file)), file].map((f) => relative(SRC, f)).join(' → '));
+    if (path.includes(file) || done.has(file)) return;
+    for (const target of importsOf(file, true)) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  expect(cycles).toEqual([]);
+});
+
+test('only main.ts reads the environment or ends the process', () => {
+  const offenders = files.filter((file) => /process\.(env|exit)\b/.test(readFileSync(file, 'utf8')));
+  expect(offenders.map((file) => relative(SRC, file)).filter((file) => file !== 'main.ts')).toEqual([]);
+});
