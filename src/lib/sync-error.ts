@@ -23,3 +23,8 @@ export class SyncError extends Error {
 export class UsageError extends SyncError {
   override readonly name = 'UsageError';
 }
+
+/** What happened and what to do about it, in one text for a person. */
+export function describe(error: SyncError): string {
+  return error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+}

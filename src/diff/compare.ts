@@ -1,0 +1,28 @@
+import type { Field, Kind } from '../catalog/kind.ts';
+import { canonicalJson } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { decodeField } from './decode-field.ts';
+import type { MisfitCode } from './decode-field.ts';
+import { ownValue } from './decode-record.ts';
+
+/** Names the fields in which two readings of a record differ, documented or not; spelling and key order are nothing. */
+export function changedFields(kind: Kind, before: JsonObject, after: JsonObject): readonly string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => {
+    const field =
+      kind.fields.find((candidate) => candidate.name === name) ??
+      kind.hints.find((hint) => hint.name === name);
+    return canonicalValue(field, ownValue(before, name)) !== canonicalValue(field, ownValue(after, name));
+  });
+}
+
+/** A text that is equal exactly for equal values: by the field's type, or as JSON where it has none or fits none. */
+function canonicalValue(field: Field | undefined, value: Json | undefined): string {
+  if (value === undefined) return 'absent';
+  if (field === undefined) return canonicalJson(value);
+  const misfits: MisfitCode[] = [];
+  const decoded = decodeField(field, value, (_field, code) => misfits.push(code));
+  return misfits.every((code) => code === 'more_places')
+    ? `value ${String(decoded)}`
+    : `misfit ${canonicalJson(value)}`;
+}

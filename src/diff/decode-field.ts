@@ -1,0 +1,114 @@
+import type { Field } from '../catalog/kind.ts';
+import { atScale, decimalPlaces, shortestDecimal, shortestNumber } from '../lib/decimal.ts';
+import { canonicalJson, isNumber } from '../lib/json.ts';
+import type { Json } from '../lib/json.ts';
+import { isCalendarDate, isClockTime } from './calendar.ts';
+
+/** What a column holds: 64-bit integers and decimals travel as text. */
+export type SqlValue = string | number | null;
+
+export type MisfitCode =
+  | 'not_an_integer'
+  | 'not_a_flag'
+  | 'not_a_decimal'
+  | 'more_places'
+  | 'not_a_date'
+  | 'not_a_time'
+  | 'not_a_timestamp'
+  | 'not_text'
+  | 'unstorable_text';
+
+/** Told of a value that fits no rule of its field; the column is then null (but for `more_places`, which keeps it). */
+export type OnMisfit = (field: Field, code: MisfitCode, value: Json) => void;
+
+type Decoder = (value: Exclude<Json, null>, field: Field) => SqlValue | Misfit;
+
+interface Misfit {
+  readonly code: MisfitCode;
+  readonly kept: SqlValue;
+}
+
+/** Decodes one value of the wire into its column; absent and null are null, and so is whatever fits no rule. */
+export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
+  if (value === undefined || value === null) return null;
+  const decoded = DECODERS[field.type](value, field);
+  if (typeof decoded !== 'object' || decoded === null) return decoded;
+  onMisfit(field, decoded.code, value);
+  return decoded.kept;
+}
+
+const misfit = (code: MisfitCode, kept: SqlValue = null): Misfit => ({ code, kept });
+
+const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
+const LARGEST = 2n ** 63n - 1n;
+
+const DECODERS: Record<Field['type'], Decoder> = {
+  integer: (value) => {
+    if (typeof value === 'number') return Object.is(value, -0) ? misfit('not_an_integer') : value;
+    const token = tokenOf(value);
+    if (token === null || !INTEGER.test(token)) return misfit('not_an_integer');
+    if (token.length < 19) return token;
+    const integer = BigInt(token);
+    return integer > LARGEST || integer < -LARGEST - 1n ? misfit('not_an_integer') : token;
+  },
+
+  flag: (value) => {
+    if (value === 1 || value === '1' || value === true) return 1;
+    if (value === 0 || value === '0' || value === false) return 0;
+    return misfit('not_a_flag');
+  },
+
+  decimal: (value, field) => {
+    if (isBlank(value)) return null;
+    const shortest = isNumber(value)
+      ? shortestNumber(String(value))
+      : typeof value === 'string'
+        ? shortestDecimal(value)
+        : null;
+    if (shortest === null) return misfit('not_a_decimal');
+    const scale = field.scale ?? 0;
+    return field.scale !== undefined && decimalPlaces(shortest) > scale
+      ? misfit('more_places', shortest)
+      : atScale(shortest, scale);
+  },
+
+  date: (value) => {
+    if (isBlank(value)) return null;
+    return typeof value === 'string' && isCalendarDate(value) ? value : misfit('not_a_date');
+  },
+
+  time: (value) => {
+    if (isBlank(value)) return null;
+    if (typeof value !== 'string') return misfit('not_a_time');
+    const time = value.length === 5 ? `${value}:00` : value;
+    return isClockTime(time) ? time : misfit('not_a_time');
+  },
+
+  timestamp: (value) => {
+    if (isBlank(value) || value === '0000-00-00 00:00:00') return null;
+    if (typeof value !== 'string' || !/^[ T]$/.test(value.charAt(10))) return misfit('not_a_timestamp');
+    const [date, time] = [value.slice(0, 10), value.slice(11)];
+    return isCalendarDate(date) && isClockTime(time) ? `${date} ${time}` : misfit('not_a_timestamp');
+  },
+
+  text: (value) => {
+    const token = tokenOf(value);
+    if (token === null) return misfit('not_text');
+    return UNSTORABLE.test(token) ? misfit('unstorable_text') : token;
+  },
+
+  json: (value) => canonicalJson(value),
+};
+
+// PostgreSQL refuses NUL and SQLite would store a lone surrogate as another character: one rule for both.
+const UNSTORABLE = /[\0\p{Surrogate}]/u;
+
+/** How the service writes "none" in dates, times and decimals (seen in the wild). */
+function isBlank(value: Json): boolean {
+  return value === '' || value === '0000-00-00';
+}
+
+function tokenOf(value: Json): string | null {
+  if (typeof value === 'string') return value;
+  return isNumber(value) ? String(value) : null;
+}

@@ -1,0 +1,91 @@
+import type { Kind } from '../catalog/kind.ts';
+import { compactJson, isArray, isObject, parseJson } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { changedFields } from './compare.ts';
+import { recordId } from './record-id.ts';
+import type { IdFault } from './record-id.ts';
+
+/** A record that can be known again: its id, and itself as compact JSON with every number as received. */
+export interface Incoming {
+  readonly id: string;
+  readonly raw: string;
+  readonly record: JsonObject;
+}
+
+/** A record that cannot become a row; `raw` is its text, shortened. */
+export interface Quarantined {
+  readonly id: string | null;
+  readonly code: IdFault | 'too_deep' | 'two_versions';
+  readonly raw: string;
+}
+
+export interface SortedPage {
+  readonly incoming: readonly Incoming[];
+  readonly quarantined: readonly Quarantined[];
+}
+
+/** What the mirror holds of a record: its text, and the tick of the response that gave it. */
+export interface Stored {
+  readonly raw: string;
+  readonly response: number;
+}
+
+/** `ignored`: the answer was asked for before the row got its present state, so it may be the older of the two. */
+export type Verdict = 'created' | 'changed' | 'unchanged' | 'ignored';
+
+const KEPT_OF_QUARANTINED = 2000;
+const DEEPEST = 64; // Beyond it, code that follows the nesting could run out of stack.
+
+/** Sorts a page into records that can be known again and records that cannot: a bad row never costs the page. */
+export function sortPage(records: readonly Json[]): SortedPage {
+  const versions = new Map<string, Incoming[]>();
+  const quarantined: Quarantined[] = [];
+  for (const record of records) {
+    const sorted = readRecord(record);
+    if ('code' in sorted) quarantined.push(sorted);
+    else versions.set(sorted.id, [...(versions.get(sorted.id) ?? []), sorted]);
+  }
+  const incoming: Incoming[] = [];
+  for (const [first, ...more] of versions.values()) {
+    if (first === undefined) continue;
+    if (more.every(({ raw }) => raw === first.raw)) incoming.push(first);
+    // One answer cannot say which of two contents is the true one.
+    else quarantined.push(...[first, ...more].map(({ id, raw }) => quarantine(id, 'two_versions', raw)));
+  }
+  return { incoming, quarantined };
+}
+
+/** Compares a record with what the mirror holds; `sent` is the tick at which its request left. */
+export function judge(
+  kind: Kind,
+  stored: Stored | undefined,
+  { raw, record }: Incoming,
+): Exclude<Verdict, 'ignored'> {
+  if (stored === undefined) return 'created';
+  if (stored.raw === raw) return 'unchanged';
+  const before = parseJson(stored.raw);
+  return !isObject(before) || changedFields(kind, before, record).length > 0 ? 'changed' : 'unchanged';
+}
+
+/** True where the row got its present state after `sent`: what was asked for earlier must not overwrite it. */
+export function isOvertaken(stored: Stored | undefined, sent: number): boolean {
+  return stored !== undefined && sent < stored.response;
+}
+
+function readRecord(record: Json): Incoming | Quarantined {
+  if (nestsDeeper(record, DEEPEST)) return quarantine(null, 'too_deep', '');
+  const raw = compactJson(record);
+  const identity = recordId(record);
+  if ('fault' in identity) return quarantine(identity.token, identity.fault, raw);
+  return { id: identity.id, raw, record: record as JsonObject };
+}
+
+function nestsDeeper(value: Json, levels: number): boolean {
+  if (isArray(value)) return levels === 0 || value.some((element) => nestsDeeper(element, levels - 1));
+  if (!isObject(value)) return false;
+  return levels === 0 || Object.values(value).some((member) => nestsDeeper(member, levels - 1));
+}
+
+function quarantine(id: string | null, code: Quarantined['code'], raw: string): Quarantined {
+  return { id, code, raw: raw.slice(0, KEPT_OF_QUARANTINED) };
+}

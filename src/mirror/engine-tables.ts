@@ -1,0 +1,142 @@
+/** The engine's own tables, declared once for both databases; drizzle-kit makes their migrations from it. */
+
+export type EngineType = 'serial' | 'text' | 'integer' | 'bigint' | 'timestamp';
+
+export interface EngineColumn {
+  readonly name: string;
+  readonly type: EngineType;
+  readonly notNull: boolean;
+}
+
+export interface EngineTable {
+  readonly name: string;
+  readonly columns: readonly EngineColumn[];
+  readonly primaryKey: readonly string[];
+  readonly index?: readonly string[];
+}
+
+const column =
+  (type: EngineType, notNull: boolean) =>
+  (name: string): EngineColumn => ({ name, type, notNull });
+
+const serial = column('serial', true);
+const text = column('text', true);
+const integer = column('integer', true);
+const bigint = column('bigint', true);
+const timestamp = column('timestamp', true);
+const optionalText = column('text', false);
+const optionalBigint = column('bigint', false);
+const optionalTimestamp = column('timestamp', false);
+
+/** Facts about the mirror as a whole: its version, the shape of its tables, whose data it holds. */
+export const MIRROR_META: EngineTable = {
+  name: 'mirror_meta',
+  columns: [text('key'), text('value')],
+  primaryKey: ['key'],
+};
+
+/** One row a kind: where its counter of ticks stands, how its last sweep ended, who sweeps it now. */
+export const KIND_STATE: EngineTable = {
+  name: 'kind_state',
+  columns: [
+    text('kind'),
+    bigint('tick'),
+    text('state'),
+    optionalText('reason'),
+    bigint('complete_sweeps'),
+    optionalTimestamp('last_sweep_at'),
+    optionalTimestamp('certified_at'),
+    optionalTimestamp('last_change_at'),
+    optionalText('owner'),
+    bigint('epoch'),
+    optionalTimestamp('lease_until'),
+  ],
+  primaryKey: ['kind'],
+};
+
+/** One row a run: it is a row before it is work. */
+export const RUNS: EngineTable = {
+  name: 'runs',
+  columns: [
+    serial('id'),
+    text('command'),
+    text('kinds'),
+    text('state'),
+    optionalText('reason'),
+    optionalText('owner'),
+    timestamp('requested_at'),
+    optionalTimestamp('started_at'),
+    optionalTimestamp('finished_at'),
+  ],
+  primaryKey: ['id'],
+};
+
+/** What a run did to a kind. */
+export const RUN_KINDS: EngineTable = {
+  name: 'run_kinds',
+  columns: [
+    bigint('run_id'),
+    text('kind'),
+    text('state'),
+    optionalText('reason'),
+    optionalText('detail'),
+    optionalTimestamp('certified_at'),
+    ...[
+      'pages',
+      'rows',
+      'created',
+      'updated',
+      'deleted',
+      'restored',
+      'unchanged',
+      'quarantined',
+      'requests',
+      'retries',
+    ].map(integer),
+    timestamp('started_at'),
+    integer('duration_ms'),
+  ],
+  primaryKey: ['run_id', 'kind'],
+};
+
+/** Which ids each list response showed, between which ticks: the facts that a certificate is made of. */
+export const SIGHTINGS: EngineTable = {
+  name: 'sightings',
+  columns: [
+    text('kind'),
+    bigint('answered'),
+    bigint('sent'),
+    bigint('run_id'),
+    integer('page'),
+    text('ids'),
+    integer('rows'),
+    optionalBigint('end_rows'),
+    optionalBigint('total'),
+    timestamp('seen_at'),
+  ],
+  primaryKey: ['kind', 'answered'],
+};
+
+/** Fields that the service sends and its documentation does not show. */
+export const FIELDS: EngineTable = {
+  name: 'fields',
+  columns: [text('kind'), text('field'), text('type'), timestamp('first_seen_at')],
+  primaryKey: ['kind', 'field'],
+};
+
+/** What the service sent and no rule fits; closed once it is gone. */
+export const ISSUES: EngineTable = {
+  name: 'issues',
+  columns: [
+    serial('id'),
+    text('kind'),
+    optionalText('record_id'),
+    optionalText('field'),
+    text('code'),
+    optionalText('detail'),
+    timestamp('first_seen_at'),
+    optionalTimestamp('closed_at'),
+  ],
+  primaryKey: ['id'],
+  index: ['kind', 'closed_at', 'record_id'],
+};

@@ -1,0 +1,148 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../lib/clock.ts';
+import type { Queryable, Row, Transaction } from './session.ts';
+
+export interface Issue {
+  /** Null where the record has no usable id. */
+  readonly recordId: string | null;
+  /** Null where the whole record is meant. */
+  readonly field: string | null;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface Judged {
+  readonly kind: string;
+  /** Records whose fields were decoded just now: what is open about them and not found again is over. */
+  readonly recordIds: readonly string[];
+  readonly found: readonly Issue[];
+  readonly now: Date;
+}
+
+const IDS_A_QUERY = 500;
+
+/** Opens what was found and is not open yet, and closes what is open about these records' fields and was not found. */
+export async function saveFieldIssues(
+  tx: Transaction,
+  { kind, recordIds, found, now }: Judged,
+): Promise<void> {
+  if (found.length === 0 && !(await hasOpenFieldIssues(tx, kind))) return;
+  const open = await openFieldIssues(tx, kind, recordIds);
+  const foundKeys = new Set(found.map(issueKey));
+  await closeIssues(
+    tx,
+    open.filter((issue) => !foundKeys.has(issueKey(issue))),
+    now,
+  );
+  const openKeys = new Set(open.map(issueKey));
+  await openIssues(tx, kind, { issues: found.filter((issue) => !openKeys.has(issueKey(issue))), now });
+}
+
+/** Opens issues about whole records that no row can be made of. */
+export async function saveQuarantined(
+  tx: Transaction,
+  kind: string,
+  { issues, now }: NewIssues,
+): Promise<void> {
+  if (issues.length > 0) await openIssues(tx, kind, { issues, now });
+}
+
+/** The keys of the open issues about whole records. */
+export async function readQuarantined(db: Queryable, kind: string): Promise<Set<string>> {
+  return new Set((await openQuarantined(db, kind)).map(issueKey));
+}
+
+/** Closes the issues about whole records that a complete sweep no longer showed. */
+export async function closeQuarantined(
+  tx: Transaction,
+  kind: string,
+  { seen, now }: SeenIssues,
+): Promise<void> {
+  const open = await openQuarantined(tx, kind);
+  await closeIssues(
+    tx,
+    open.filter((issue) => !seen.has(issueKey(issue))),
+    now,
+  );
+}
+
+export interface NewIssues {
+  readonly issues: readonly Issue[];
+  readonly now: Date;
+}
+
+export interface SeenIssues {
+  /** Keys of the issues that the sweep found again. */
+  readonly seen: ReadonlySet<string>;
+  readonly now: Date;
+}
+
+/** Tells two issues apart within a kind. */
+export function issueKey({ recordId, field, code, detail }: Issue): string {
+  return JSON.stringify([recordId, field, code, detail]);
+}
+
+interface OpenIssue extends Issue {
+  readonly key: number;
+}
+
+async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean> {
+  const open = await db.query(sql`
+    select 1 from issues where kind = ${kind} and closed_at is null and field is not null limit 1`);
+  return open.length > 0;
+}
+
+async function openFieldIssues(db: Queryable, kind: string, ids: readonly string[]): Promise<OpenIssue[]> {
+  const open: OpenIssue[] = [];
+  for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
+    const some = sql.join(
+      ids.slice(from, from + IDS_A_QUERY).map((id) => sql`${id}`),
+      sql`, `,
+    );
+    const rows = await db.query(sql`
+      select id, record_id, field, code, detail from issues
+      where kind = ${kind} and closed_at is null and field is not null and record_id in (${some})`);
+    open.push(...rows.map(openIssue));
+  }
+  return open;
+}
+
+async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
+  const rows = await db.query(sql`
+    select id, record_id, field, code, detail from issues where kind = ${kind} and closed_at is null and field is null`);
+  return rows.map(openIssue);
+}
+
+function openIssue(row: Row): OpenIssue {
+  return {
+    key: Number(row['id']),
+    recordId: row['record_id'] === null ? null : String(row['record_id']),
+    field: row['field'] === null ? null : String(row['field']),
+    code: String(row['code']),
+    detail: String(row['detail']),
+  };
+}
+
+async function openIssues(
+  tx: Transaction,
+  kind: string,
+  { issues, now }: { issues: readonly Issue[]; now: Date },
+): Promise<void> {
+  await tx.append({
+    table: 'issues',
+    columns: ['kind', 'record_id', 'field', 'code', 'detail', 'first_seen_at'],
+    rows: issues.map(({ recordId, field, code, detail }) => [
+      kind,
+      recordId,
+      field,
+      code,
+      detail,
+      instantText(now),
+    ]),
+  });
+}
+
+async function closeIssues(tx: Transaction, issues: readonly OpenIssue[], now: Date): Promise<void> {
+  for (const { key } of issues)
+    await tx.query(sql`update issues set closed_at = ${instantText(now)} where id = ${key}`);
+}

@@ -1,0 +1,21 @@
+import { sql } from 'drizzle-orm';
+import type { Queryable } from './session.ts';
+
+/** `version`, `migrations` and `layout` describe the tables; `source.*` say whose data they hold. */
+export type MetaKey = 'version' | 'migrations' | 'layout' | 'source.base_url' | 'source.system_id';
+
+/** Reads a fact about the mirror as a whole. */
+export async function readMeta(db: Queryable, key: MetaKey): Promise<string | null> {
+  const [row] = await db.query(sql`select value from mirror_meta where key = ${key}`);
+  return row === undefined ? null : String(row['value']);
+}
+
+export async function writeMeta(db: Queryable, key: MetaKey, value: string): Promise<void> {
+  await db.query(
+    sql`insert into mirror_meta (key, value) values (${key}, ${value}) on conflict (key) do update set value = excluded.value`,
+  );
+}
+
+export async function dropMeta(db: Queryable, key: MetaKey): Promise<void> {
+  await db.query(sql`delete from mirror_meta where key = ${key}`);
+}

@@ -1,0 +1,176 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../lib/clock.ts';
+import type { Queryable, Row, Session, Transaction } from './session.ts';
+
+export type RunState = 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted';
+export type KindOutcome = 'certified' | 'complete' | 'invalid' | 'aborted';
+
+/** What a run did to one kind; the sums of its sweeps. */
+export interface KindReport {
+  readonly kind: string;
+  readonly state: KindOutcome;
+  /** A stable word: why the sweep did not reach the end of the list. */
+  readonly reason: string | null;
+  /** The same for a person: what happened, where, and what to do. */
+  readonly detail: string | null;
+  readonly certifiedAt: string | null;
+  readonly pages: number;
+  readonly rows: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly restored: number;
+  readonly unchanged: number;
+  readonly quarantined: number;
+  readonly requests: number;
+  readonly retries: number;
+  readonly durationMs: number;
+}
+
+export interface Run {
+  readonly id: number;
+  readonly command: string;
+  readonly kinds: readonly string[];
+  readonly state: RunState;
+  readonly reason: string | null;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+}
+
+export interface RunStart {
+  readonly command: string;
+  readonly kinds: readonly string[];
+  readonly owner: string;
+  readonly now: Date;
+  readonly isDead: (owner: string) => boolean;
+}
+
+/** Records that a run begins, and that runs of dead processes ended; returns its id. */
+export async function startRun(
+  session: Session,
+  { command, kinds, owner, now, isDead }: RunStart,
+): Promise<number> {
+  const at = instantText(now);
+  return session.atomically(async (tx) => {
+    for (const run of await tx.query(sql`select id, owner from runs where state = 'running'`)) {
+      if (!isDead(String(run['owner']))) continue;
+      await tx.query(sql`
+        update runs set state = 'interrupted', reason = 'its process ended', finished_at = ${at} where id = ${run['id']}`);
+    }
+    const [row] = await tx.query(sql`
+      insert into runs (command, kinds, state, owner, requested_at, started_at)
+      values (${command}, ${JSON.stringify(kinds)}, 'running', ${owner}, ${at}, ${at}) returning id`);
+    return Number(row?.['id']);
+  });
+}
+
+/** Records how a run did with one kind. */
+export async function saveKindReport(
+  tx: Transaction,
+  runId: number,
+  { report, startedAt }: { report: KindReport; startedAt: Date },
+): Promise<void> {
+  const { kind, state, reason, detail, certifiedAt, durationMs, ...counts } = report;
+  const columns = Object.keys(counts);
+  await tx.append({
+    table: 'run_kinds',
+    columns: [
+      'run_id',
+      'kind',
+      'state',
+      'reason',
+      'detail',
+      'certified_at',
+      'started_at',
+      'duration_ms',
+      ...columns,
+    ],
+    rows: [
+      [
+        runId,
+        kind,
+        state,
+        reason,
+        detail,
+        certifiedAt,
+        instantText(startedAt),
+        durationMs,
+        ...Object.values(counts),
+      ],
+    ],
+  });
+}
+
+export interface RunEnd {
+  readonly state: RunState;
+  readonly reason: string | null;
+  readonly now: Date;
+  /** Runs that ended longer ago are forgotten. */
+  readonly keepDays: number | null;
+}
+
+export async function finishRun(
+  session: Session,
+  runId: number,
+  { state, reason, now, keepDays }: RunEnd,
+): Promise<void> {
+  await session.atomically(async (tx) => {
+    await tx.query(sql`
+      update runs set state = ${state}, reason = ${reason}, finished_at = ${instantText(now)} where id = ${runId}`);
+    if (keepDays === null) return;
+    const oldest = instantText(new Date(now.getTime() - keepDays * 86_400_000));
+    await tx.query(
+      sql`delete from run_kinds where run_id in (select id from runs where finished_at < ${oldest})`,
+    );
+    await tx.query(sql`delete from runs where finished_at < ${oldest}`);
+  });
+}
+
+/** The latest runs, newest first. */
+export async function listRuns(db: Queryable, limit: number): Promise<Run[]> {
+  return (await db.query(sql`select * from runs order by id desc limit ${limit}`)).map(readRun);
+}
+
+export async function findRun(db: Queryable, id: number): Promise<(Run & { reports: KindReport[] }) | null> {
+  const [row] = await db.query(sql`select * from runs where id = ${id}`);
+  if (row === undefined) return null;
+  const reports = await db.query(sql`select * from run_kinds where run_id = ${id} order by started_at, kind`);
+  return { ...readRun(row), reports: reports.map(readReport) };
+}
+
+function readRun(row: Row): Run {
+  return {
+    id: Number(row['id']),
+    command: String(row['command']),
+    kinds: JSON.parse(String(row['kinds'])) as string[],
+    state: String(row['state']) as RunState,
+    reason: textOrNull(row['reason']),
+    startedAt: textOrNull(row['started_at']),
+    finishedAt: textOrNull(row['finished_at']),
+  };
+}
+
+function readReport(row: Row): KindReport {
+  const count = (name: string): number => Number(row[name]);
+  return {
+    kind: String(row['kind']),
+    state: String(row['state']) as KindOutcome,
+    reason: textOrNull(row['reason']),
+    detail: textOrNull(row['detail']),
+    certifiedAt: textOrNull(row['certified_at']),
+    pages: count('pages'),
+    rows: count('rows'),
+    created: count('created'),
+    updated: count('updated'),
+    deleted: count('deleted'),
+    restored: count('restored'),
+    unchanged: count('unchanged'),
+    quarantined: count('quarantined'),
+    requests: count('requests'),
+    retries: count('retries'),
+    durationMs: count('duration_ms'),
+  };
+}
+
+const textOrNull = (value: Row[string] | undefined): string | null =>
+  value === null || value === undefined ? null : String(value);

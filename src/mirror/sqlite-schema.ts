@@ -1,0 +1,47 @@
+import { customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { FIELDS, ISSUES, KIND_STATE, MIRROR_META, RUNS, RUN_KINDS, SIGHTINGS } from './engine-tables.ts';
+import type { EngineColumn, EngineTable } from './engine-tables.ts';
+
+/** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
+
+// The declared type is what a BI client goes by: BIGINT is 64-bit over ODBC, TIMESTAMP a timestamp over JDBC.
+const bigint = customType<{ data: number }>({ dataType: () => 'BIGINT' });
+const timestamp = customType<{ data: string }>({ dataType: () => 'TIMESTAMP' });
+
+const BUILDERS = {
+  text: (name: string) => text(name),
+  integer: (name: string) => integer(name),
+  bigint: (name: string) => bigint(name),
+  timestamp: (name: string) => timestamp(name),
+};
+
+function sqliteColumn({ name, type, notNull }: EngineColumn) {
+  if (type === 'serial') return integer(name).primaryKey({ autoIncrement: true });
+  const column = BUILDERS[type](name);
+  return notNull ? column.notNull() : column;
+}
+
+function sqliteTableOf(table: EngineTable) {
+  const columns = Object.fromEntries(table.columns.map((column) => [column.name, sqliteColumn(column)]));
+  return sqliteTable(table.name, columns, (built) => {
+    const named = (names: readonly string[]) => names.flatMap((name) => built[name] ?? []);
+    const [keyed, ...moreKeyed] = named(table.primaryKey);
+    const [indexed, ...moreIndexed] = named(table.index ?? []);
+    return [
+      ...(keyed && !table.columns.some(({ type }) => type === 'serial')
+        ? [primaryKey({ columns: [keyed, ...moreKeyed] })]
+        : []),
+      ...(indexed
+        ? [index(`${table.name}_by_${table.index?.join('_') ?? ''}`).on(indexed, ...moreIndexed)]
+        : []),
+    ];
+  });
+}
+
+export const mirrorMeta = sqliteTableOf(MIRROR_META);
+export const kindState = sqliteTableOf(KIND_STATE);
+export const runs = sqliteTableOf(RUNS);
+export const runKinds = sqliteTableOf(RUN_KINDS);
+export const sightings = sqliteTableOf(SIGHTINGS);
+export const fields = sqliteTableOf(FIELDS);
+export const issues = sqliteTableOf(ISSUES);

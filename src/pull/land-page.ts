@@ -1,0 +1,167 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { ListedKind } from '../catalog/kind.ts';
+import { decodeRecord } from '../diff/decode-record.ts';
+import type { SeenType } from '../diff/field-type.ts';
+import { isOvertaken, judge, sortPage } from '../diff/judge-page.ts';
+import type { Incoming, Quarantined, Stored } from '../diff/judge-page.ts';
+import { observeFields } from '../diff/observe-fields.ts';
+import { instantText } from '../lib/clock.ts';
+import { saveFields } from '../mirror/field-store.ts';
+import { issueKey, saveFieldIssues, saveQuarantined } from '../mirror/issue-store.ts';
+import type { Issue } from '../mirror/issue-store.ts';
+import { renewLease } from '../mirror/kind-lease.ts';
+import type { KindLease } from '../mirror/kind-lease.ts';
+import { writtenColumns } from '../mirror/kind-table.ts';
+import type { Session, SqlValue, Transaction, Values } from '../mirror/session.ts';
+import { saveSighting } from '../mirror/sighting-store.ts';
+import type { ListResponse } from '../source/source.ts';
+
+/** What stays the same for all pages of a sweep. */
+export interface Sweep {
+  readonly kind: ListedKind;
+  readonly lease: KindLease;
+  readonly runId: number;
+  /** Types of the undocumented fields so far; landing adds to it. */
+  readonly fields: Map<string, SeenType>;
+  /** Keys of the open issues about whole records; landing adds to it. */
+  readonly quarantined: Set<string>;
+}
+
+/** What became of a page, by record id. */
+export interface Landing {
+  readonly page: number;
+  readonly seen: readonly string[];
+  readonly created: readonly string[];
+  readonly changed: readonly string[];
+  /** Keys of the records that no row could be made of. */
+  readonly quarantined: readonly string[];
+}
+
+const ROWS_A_SLICE = 250; // An unpaged list may bring its whole table in one answer.
+const STORED_COLUMNS = ['_raw', '_response', '_first_seen_at', '_listed'] as const;
+
+/** Lands one list response in one transaction: changed rows, issues, new fields, the sighting; or nothing at all. */
+export async function landPage(
+  session: Session,
+  sweep: Sweep,
+  { response, now }: { response: ListResponse; now: Date },
+): Promise<Landing> {
+  const { incoming, quarantined } = sortPage(response.records);
+  const issues = quarantined.map(quarantineIssue);
+  const fresh = issues.filter((issue) => !sweep.quarantined.has(issueKey(issue)));
+  const created: string[] = [];
+  const changed: string[] = [];
+  const ids = [
+    ...incoming.map(({ id }) => id),
+    ...quarantined.flatMap(({ id, code }) => (id !== null && code === 'two_versions' ? [id] : [])),
+  ];
+
+  await session.atomically(async (tx) => {
+    await renewLease(tx, sweep.lease, { tick: response.answered, now });
+    for (let from = 0; from < incoming.length; from += ROWS_A_SLICE) {
+      const news = await landSlice(tx, sweep, {
+        records: incoming.slice(from, from + ROWS_A_SLICE),
+        response,
+        now,
+      });
+      for (const { id, stored } of news) (stored === undefined ? created : changed).push(id);
+      if (incoming.length > ROWS_A_SLICE) await breathe();
+    }
+    await saveQuarantined(tx, sweep.kind.name, { issues: fresh, now });
+    await saveSighting(tx, sightingOf(sweep, response, { ids, now }));
+  });
+
+  for (const issue of fresh) sweep.quarantined.add(issueKey(issue));
+  return {
+    page: response.page,
+    seen: incoming.map(({ id }) => id),
+    created,
+    changed,
+    quarantined: issues.map(issueKey),
+  };
+}
+
+interface Slice {
+  readonly records: readonly Incoming[];
+  readonly response: ListResponse;
+  readonly now: Date;
+}
+
+interface News extends Incoming {
+  readonly stored: StoredRow | undefined;
+}
+
+interface StoredRow extends Stored {
+  readonly firstSeenAt: SqlValue;
+  readonly listed: SqlValue;
+}
+
+/** Lands some records of a page and returns those that were new or different. */
+async function landSlice(
+  tx: Transaction,
+  { kind, fields }: Sweep,
+  { records, response, now }: Slice,
+): Promise<readonly News[]> {
+  const rows = await tx.rowsById(
+    kind.name,
+    STORED_COLUMNS,
+    records.map(({ id }) => id),
+  );
+  const news = records
+    .map((record): News => ({ ...record, stored: storedRow(rows.get(record.id)) }))
+    .filter((record) => !isOvertaken(record.stored, response.sent))
+    .filter((record) => judge(kind, record.stored, record) !== 'unchanged');
+  if (news.length === 0) return news;
+
+  const found: Issue[] = [];
+  const values = news.map(({ id, raw, record, stored }) => {
+    const decoded = decodeRecord(kind, record);
+    found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
+    const [firstSeenAt, listed] = [
+      stored?.firstSeenAt ?? instantText(now),
+      stored?.listed ?? response.answered,
+    ];
+    return [...decoded.values, raw, firstSeenAt, instantText(now), null, response.answered, listed];
+  });
+  await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows: values });
+  await saveFieldIssues(tx, { kind: kind.name, recordIds: news.map(({ id }) => id), found, now });
+
+  const types = observeFields(
+    kind,
+    fields,
+    news.map(({ record }) => record),
+  );
+  await saveFields(tx, kind.name, { types, now });
+  for (const [field, type] of types) fields.set(field, type);
+  return news;
+}
+
+function storedRow(values: Values | undefined): StoredRow | undefined {
+  if (values === undefined) return undefined;
+  const [raw, response, firstSeenAt = null, listed = null] = values;
+  return { raw: String(raw), response: Number(response), firstSeenAt, listed };
+}
+
+function quarantineIssue({ id, code, raw }: Quarantined): Issue {
+  return { recordId: id, field: null, code, detail: raw };
+}
+
+function sightingOf(
+  { kind, runId }: Sweep,
+  response: ListResponse,
+  { ids, now }: { ids: readonly string[]; now: Date },
+) {
+  const { page, sent, answered, records, end, meta } = response;
+  return {
+    kind: kind.name,
+    runId,
+    page,
+    sent,
+    answered,
+    ids,
+    rows: records.length,
+    endRows: end?.rows ?? null,
+    total: meta?.total ?? null,
+    now,
+  };
+}

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Owner } from './parts.ts';
+
+/** Names this process so that another one on this host can tell whether it still lives. */
+export function createOwner(): Owner {
+  const host = hostname();
+  const name = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  return {
+    name,
+    isDead: (other) => {
+      const [otherHost, pid] = other.split(':');
+      if (other === name || otherHost !== host) return false;
+      // A container's processes all have number 1: another owner of our own number was here before us.
+      return Number(pid) === process.pid || !isRunning(Number(pid));
+    },
+  };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0); // Signal 0 only asks whether there is such a process.
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}

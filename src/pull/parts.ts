@@ -1,0 +1,30 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Session } from '../mirror/session.ts';
+import type { Source } from '../source/source.ts';
+
+/** What a pull works with; the composition root makes it, a test may replace any of it. */
+export interface PullParts {
+  readonly session: Session;
+  readonly source: Source;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Names this process in leases and runs. */
+  readonly owner: Owner;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface Owner {
+  readonly name: string;
+  /** True where the process behind a name is gone for certain. */
+  readonly isDead: (name: string) => boolean;
+}
+
+export interface Progress {
+  readonly kind: string;
+  readonly pages: number;
+  /** The last page as far as the service has said; null while unknown. */
+  readonly lastPage: number | null;
+  readonly rows: number;
+}

@@ -1,0 +1,132 @@
+import type { ListedKind } from '../catalog/kind.ts';
+import { readFields } from '../mirror/field-store.ts';
+import { closeQuarantined, readQuarantined } from '../mirror/issue-store.ts';
+import { claimKind, releaseKind } from '../mirror/kind-lease.ts';
+import type { KindReport } from '../mirror/run-store.ts';
+import { saveKindReport } from '../mirror/run-store.ts';
+import { pruneSightings } from '../mirror/sighting-store.ts';
+import { SourceError } from '../source/errors.ts';
+import { describe } from '../lib/sync-error.ts';
+import { OtherSourceError } from '../mirror/errors.ts';
+import { sameSource } from './guard-source.ts';
+import { landPage } from './land-page.ts';
+import type { Sweep } from './land-page.ts';
+import type { PullParts } from './parts.ts';
+import { createTally } from './tally.ts';
+import type { Tally } from './tally.ts';
+
+export interface SweepRequest {
+  readonly kind: ListedKind;
+  readonly runId: number;
+  readonly acceptNewSource: boolean;
+}
+
+type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
+
+/**
+ * Reads the whole list of a kind and lands it page by page.
+ *
+ * A fault of the source ends the sweep and is its report; what had landed by then stays, because it was true.
+ *
+ * @throws {LeaseError} Where somebody else sweeps this kind. @throws {MirrorError} Where the database fails.
+ * @throws {OtherSourceError} Where the list is another company's.
+ */
+export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
+  const { session, source, clock, owner } = parts;
+  const startedAt = clock.now();
+  const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
+  const lease = await claimKind(session, {
+    kind: request.kind.name,
+    owner: owner.name,
+    now: startedAt,
+    isDead: owner.isDead,
+  });
+  const sweep: Sweep = {
+    kind: request.kind,
+    lease,
+    runId: request.runId,
+    fields: await readFields(session, request.kind.name),
+    quarantined: await readQuarantined(session, request.kind.name),
+  };
+
+  const tally = createTally();
+  const ending = await landAll(parts, request, { sweep, tally });
+  const report: KindReport = {
+    kind: request.kind.name,
+    ...ending,
+    certifiedAt: null,
+    ...tally.counts(),
+    deleted: 0,
+    restored: 0,
+    requests: source.counts.requests - before.requests,
+    retries: source.counts.retries - before.retries,
+    durationMs: Math.round(clock.monotonicMs() - startMs),
+  };
+  await endSweep(parts, sweep, { report, tally, startedAt });
+  return report;
+}
+
+/** Lands every page in the order of the sweep; says how the sweep ended. */
+async function landAll(
+  parts: PullParts,
+  request: SweepRequest,
+  { sweep, tally }: { sweep: Sweep; tally: Tally },
+): Promise<Ending> {
+  const { session, source, clock, signal } = parts;
+  let tick = sweep.lease.tick;
+  const responses = source.sweep(request.kind, {
+    thorough: sweep.lease.completeSweeps === 0,
+    tick: () => ++tick,
+    ...(signal && { signal }),
+  });
+  try {
+    for await (const response of sameSource(responses, { session, ...request })) {
+      tally.add(await landPage(session, sweep, { response, now: clock.now() }));
+      parts.onProgress?.({
+        kind: request.kind.name,
+        pages: tally.pages,
+        lastPage: response.plan.lastPage,
+        rows: tally.changes,
+      });
+    }
+    return { state: 'complete', reason: null, detail: null };
+  } catch (error) {
+    if (error instanceof OtherSourceError) await refuse(parts, sweep);
+    if (!(error instanceof SourceError)) throw error;
+    parts.logger.debug({ kind: request.kind.name, reason: error.reason, err: error }, 'sweep ended early');
+    return { state: error.state, reason: error.reason, detail: describe(error) };
+  }
+}
+
+/** Ends a sweep of which nothing may land; the error itself ends the run. */
+async function refuse({ session, clock }: PullParts, { lease }: Sweep): Promise<void> {
+  const end = {
+    state: 'invalid',
+    reason: 'other_source',
+    isComplete: false,
+    hasChanges: false,
+    now: clock.now(),
+  };
+  await session.atomically((tx) => releaseKind(tx, lease, end));
+}
+
+interface SweepResult {
+  readonly report: KindReport;
+  readonly tally: Tally;
+  readonly startedAt: Date;
+}
+
+async function endSweep(
+  { session, clock }: PullParts,
+  { kind, lease, runId }: Sweep,
+  { report, tally, startedAt }: SweepResult,
+): Promise<void> {
+  const now = clock.now();
+  const isComplete = report.state === 'complete';
+  await session.atomically(async (tx) => {
+    await releaseKind(tx, lease, { ...report, isComplete, hasChanges: tally.changes > 0, now });
+    if (isComplete) await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
+    await pruneSightings(tx, kind.name);
+    await saveKindReport(tx, runId, { report, startedAt });
+  });
+}
