@@ -40,3 +40,8 @@ export async function boundSystem(session: Session): Promise<string | null> {
 export async function bindSystem(session: Session, systemId: string): Promise<void> {
   await session.atomically((tx) => writeMeta(tx, 'source.system_id', systemId));
 }
+
+/** The base URL whose data the mirror holds; null before the first pull. */
+export async function boundUrl(session: Session): Promise<string | null> {
+  return readMeta(session, 'source.base_url');
+}

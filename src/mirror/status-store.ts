@@ -1,11 +1,37 @@
 import { sql } from 'drizzle-orm';
-import type { Queryable, Row } from './session.ts';
+import type { Queryable } from './session.ts';
 
-/** One row of `bi_sync_status`. */
-export type KindStatus = Row;
+/** One row of `bi_sync_status`; instants are UTC texts. */
+export interface KindStatus {
+  readonly kind: string;
+  /** `never`, `running`, or how the last sweep ended. */
+  readonly state: string;
+  readonly reason: string | null;
+  readonly rows: number;
+  readonly last_sweep_at: string | null;
+  readonly certified_at: string | null;
+  readonly lag_seconds: number | null;
+  readonly last_change_at: string | null;
+  readonly open_issues: number;
+  readonly held_deletions: number;
+}
 
 export async function readStatus(db: Queryable): Promise<KindStatus[]> {
-  return db.query(sql`select * from bi_sync_status`);
+  return (await db.query(sql`select * from bi_sync_status`)).map((row) => {
+    const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
+    return {
+      kind: String(row['kind']),
+      state: String(row['state']),
+      reason: text('reason'),
+      rows: Number(row['rows']),
+      last_sweep_at: text('last_sweep_at'),
+      certified_at: text('certified_at'),
+      lag_seconds: row['lag_seconds'] === null ? null : Number(row['lag_seconds']),
+      last_change_at: text('last_change_at'),
+      open_issues: Number(row['open_issues']),
+      held_deletions: Number(row['held_deletions']),
+    };
+  });
 }
 
 export interface IssueCount {

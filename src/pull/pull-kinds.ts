@@ -64,8 +64,13 @@ async function sweepAll(
   { kinds, acceptNewSource }: PullRequest,
 ): Promise<KindReport[]> {
   const reports = new Map<ListedKind, KindReport>();
-  for (const kind of identifyingFirst(kinds))
-    reports.set(kind, await sweepKind(parts, { kind, runId, acceptNewSource }));
+  for (const kind of identifyingFirst(kinds)) {
+    const report = await sweepKind(parts, { kind, runId, acceptNewSource }).catch((error: unknown) => {
+      if (error instanceof LeaseError) return saveBusy(parts, runId, { kind, error });
+      throw error;
+    });
+    reports.set(kind, report);
+  }
   return kinds.flatMap((kind) => reports.get(kind) ?? []);
 }
 

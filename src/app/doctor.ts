@@ -1,0 +1,75 @@
+import { LISTED_KINDS } from '../catalog/catalog.ts';
+import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
+import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { SyncError, describe } from '../lib/sync-error.ts';
+import { boundSystem, boundUrl } from '../mirror/source-binding.ts';
+import type { Source } from '../source/source.ts';
+import { mirrorPath, openMirror } from './open-mirror.ts';
+import { openConfiguredSource } from './open-source.ts';
+
+/** One thing that was looked at. */
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What was found, and what to do where it is not well. */
+  readonly detail: string;
+}
+
+const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
+
+/** Looks at everything that a pull needs: the settings, the database, the service and the token. Changes no data. */
+export async function examine(config: Config, logger: Logger): Promise<readonly Check[]> {
+  const settings = { name: 'settings', ok: true, detail: 'valid' }; // They were read before this point, or refused.
+  return [settings, await checkDatabase(config), ...(await checkSource(config, logger))];
+}
+
+async function checkDatabase(config: Config): Promise<Check> {
+  return check('database', async () => {
+    await using session = await openMirror(config);
+    const [url, system] = [await boundUrl(session), await boundSystem(session)];
+    const path = mirrorPath(config);
+    if (url === null) return `${path} can be written; it holds no data yet`;
+    return `${path} can be written; it holds ${url}${system === null ? '' : `, company ${system}`}`;
+  });
+}
+
+async function checkSource(config: Config, logger: Logger): Promise<readonly Check[]> {
+  const [kind] = LISTED_KINDS.filter(({ name }) => name === 'departments'); // The shortest list.
+  if (kind === undefined) return [];
+  const reached = await check('service', async () => {
+    await using source = openConfiguredSource(config, { clock: systemClock, logger });
+    await source.probe(kind);
+    return `${String(config.source.baseUrl)} answers and accepts the token`;
+  });
+  if (config.source.baseUrl === null || config.source.token === null) return [reached];
+  await using source = openConfiguredSource(config, { clock: systemClock, logger });
+  return [reached, await checkHeaders(source, kind)];
+}
+
+/** The documentation spells the header in three ways (§5): which of them does this service read? */
+async function checkHeaders(source: Source, kind: ListedKind): Promise<Check> {
+  const accepted: AuthHeader[] = [];
+  for (const spelling of SPELLINGS) {
+    const { ok } = await check(spelling, async () => {
+      await source.probe(kind, spelling);
+      return 'accepted';
+    });
+    if (ok) accepted.push(spelling);
+  }
+  const detail =
+    accepted.length > 0
+      ? `the token is read under ${accepted.join(', ')}`
+      : 'the token is read under none of the three spellings';
+  return { name: 'header', ok: accepted.length > 0, detail };
+}
+
+async function check(name: string, look: () => Promise<string>): Promise<Check> {
+  try {
+    return { name, ok: true, detail: await look() };
+  } catch (error) {
+    if (error instanceof SyncError) return { name, ok: false, detail: describe(error) };
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Config } from '../config/settings.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { openSource } from '../source/source.ts';
+import type { Source, SourceParts } from '../source/source.ts';
+
+/**
+ * Opens the way to the service.
+ *
+ * @throws {UsageError} Where its address or the token is not set; both are named at once.
+ */
+export function openConfiguredSource({ source }: Config, parts: SourceParts): Source {
+  const { baseUrl, token } = source;
+  if (baseUrl !== null && token !== null) return openSource({ ...source, baseUrl, token }, parts);
+  const missing = [
+    baseUrl === null ? ['BMS_BASE_URL (source.baseUrl)'] : [],
+    token === null ? ['BMS_TOKEN (source.token)'] : [],
+  ].flat();
+  throw new UsageError(
+    `This command calls the service, and ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set.`,
+    {
+      code: 'settings.source',
+      hint: 'Set them in the environment, in .env or in the --config file; bms-sync demo needs neither.',
+    },
+  );
+}

@@ -1,0 +1,40 @@
+import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { createOwner } from '../pull/owner.ts';
+import type { PullParts } from '../pull/parts.ts';
+import { pullKinds } from '../pull/pull-kinds.ts';
+import type { PullReport } from '../pull/pull-kinds.ts';
+import { listedKinds } from './kinds.ts';
+import { openMirror } from './open-mirror.ts';
+import { openConfiguredSource } from './open-source.ts';
+
+export type { Progress } from '../pull/parts.ts';
+export type { PullReport } from '../pull/pull-kinds.ts';
+export type { KindReport } from '../mirror/run-store.ts';
+
+export interface PullCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
+  readonly logger: Logger;
+  /** Names of the kinds; none means all. */
+  readonly kinds: readonly string[];
+  readonly acceptNewSource: boolean;
+}
+
+/** Pulls once, in this process: opens the parts, runs, closes them. */
+export async function pull(
+  config: Config,
+  { logger, kinds, acceptNewSource, ...follow }: PullCommand,
+): Promise<PullReport> {
+  const wanted = listedKinds(kinds);
+  await using source = openConfiguredSource(config, { clock: systemClock, logger });
+  await using session = await openMirror(config);
+  return await pullKinds(
+    { session, source, clock: systemClock, logger, owner: createOwner(), ...follow },
+    {
+      kinds: wanted,
+      baseUrl: config.source.baseUrl ?? '',
+      acceptNewSource,
+      keepRunsDays: config.retention.runsDays,
+    },
+  );
+}

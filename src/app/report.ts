@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm';
+import type { Config } from '../config/settings.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { findRun, listRuns } from '../mirror/run-store.ts';
+import type { KindReport, Run } from '../mirror/run-store.ts';
+import type { Row } from '../mirror/session.ts';
+import { countIssues, readStatus } from '../mirror/status-store.ts';
+import type { IssueCount, KindStatus } from '../mirror/status-store.ts';
+import { mirrorPath, openExistingMirror } from './open-mirror.ts';
+
+export type { KindReport, Run } from '../mirror/run-store.ts';
+export type { Row } from '../mirror/session.ts';
+
+export interface Status {
+  readonly database: string;
+  readonly kinds: readonly KindStatus[];
+  readonly issues: readonly IssueCount[];
+}
+
+/** Reads how fresh and how sound the mirror is. */
+export async function readMirrorStatus(config: Config): Promise<Status> {
+  await using session = await openExistingMirror(config);
+  return {
+    database: mirrorPath(config),
+    kinds: await readStatus(session),
+    issues: await countIssues(session),
+  };
+}
+
+/** Reads the latest runs, newest first. */
+export async function readRuns(config: Config, limit: number): Promise<readonly Run[]> {
+  await using session = await openExistingMirror(config);
+  return await listRuns(session, limit);
+}
+
+/**
+ * Reads one run with its report of each kind.
+ *
+ * @throws {SyncError} `run.absent` where there is no such run.
+ */
+export async function readRun(
+  config: Config,
+  id: number,
+): Promise<Run & { readonly reports: readonly KindReport[] }> {
+  await using session = await openExistingMirror(config);
+  const run = await findRun(session, id);
+  if (run !== null) return run;
+  throw new SyncError(`There is no run ${id}.`, {
+    code: 'run.absent',
+    hint: 'bms-sync runs lists those that are kept.',
+  });
+}
+
+/** Asks the mirror one question in SQL, read-only. */
+export async function queryMirror(config: Config, question: string): Promise<readonly Row[]> {
+  await using session = await openExistingMirror(config);
+  return await session.query(sql.raw(question));
+}

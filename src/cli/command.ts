@@ -1,0 +1,51 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { loadConfig, secretsOf } from '../config/load-config.ts';
+import type { Config } from '../config/settings.ts';
+import { createLogger } from '../lib/logger.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { Io } from './io.ts';
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  readonly json?: true;
+  readonly config?: string;
+}
+
+/** What a command works with besides its own arguments. */
+export interface Context {
+  readonly io: Io;
+  /** Ends the command with this code. */
+  readonly exit: (code: ExitCode) => void;
+  /** Names secrets once they are known, so that nothing the command prints shows them. */
+  readonly protect: (secrets: readonly string[]) => void;
+}
+
+export function createCommand(name: string, summary: string): Command {
+  return new Command(name)
+    .description(summary)
+    .option('--json', 'print one JSON document on stdout')
+    .option('--config <file>', 'settings file (YAML)');
+}
+
+/** Reads the settings of a command from its options and the environment. */
+export function settingsOf({ io, protect }: Context, { config: file }: CommonOptions): Config {
+  const config = loadConfig({ env: io.env, file });
+  protect(secretsOf(config));
+  return config;
+}
+
+/** Logs go to stderr: stdout belongs to the command's answer. */
+export function loggerOf({ io }: Context, config: Config): Logger {
+  return createLogger({
+    level: config.log.level,
+    secrets: secretsOf(config),
+    destination: { write: (line) => void io.stderr.write(line) },
+  });
+}
+
+/** Parses a command-line number; commander names the option in its message. */
+export function wholeNumber(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number.');
+}

@@ -1,0 +1,22 @@
+/** The world outside a command, as main.ts or a test hands it in. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Aborted by Ctrl-C or SIGTERM: finish the page at hand, then stop. */
+  readonly signal: AbortSignal;
+}
+
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+}
+
+export function printLine(output: Output, text = ''): void {
+  output.write(`${text}\n`);
+}
+
+/** Prints the one JSON document of a command that was called with `--json`. */
+export function printJson(output: Output, document: unknown): void {
+  printLine(output, JSON.stringify(document));
+}

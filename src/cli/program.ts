@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { maskSecrets } from '../lib/logger.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import type { Context } from './command.ts';
+import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
+import { EXIT, exitCodeOfError } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { printJson, printLine } from './io.ts';
+import type { Io } from './io.ts';
+import { migrateCommand } from './migrate.ts';
+import { pullCommand } from './pull.ts';
+import { runsCommand } from './runs.ts';
+import { sandboxCommand } from './sandbox.ts';
+import { statusCommand } from './status.ts';
+
+const COMMANDS = [
+  demoCommand,
+  pullCommand,
+  statusCommand,
+  runsCommand,
+  migrateCommand,
+  doctorCommand,
+  sandboxCommand,
+];
+
+/** Runs one command line and returns its exit code; nothing is thrown. */
+export async function runCommandLine(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.done;
+  let mask = maskSecrets([]);
+  const context: Context = {
+    io,
+    exit: (code) => {
+      exitCode = code;
+    },
+    protect: (secrets) => {
+      mask = maskSecrets(secrets);
+    },
+  };
+  try {
+    await createProgram(context).parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    printError(error, { io, mask, asJson: argv.includes('--json') });
+    return exitCodeOfError(error);
+  }
+}
+
+function createProgram(context: Context): Command {
+  const program = new Command('bms-sync')
+    .description('Mirrors a business-management service into SQL, exactly.')
+    .version(packageVersion(), '--version');
+  for (const command of COMMANDS) program.addCommand(command(context));
+  applyOutput(program, context);
+  return program;
+}
+
+/** Commander asks each command, not the program, where to write and whether to end the process. */
+function applyOutput(command: Command, context: Context): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => context.io.stdout.write(text),
+    writeErr: (text) => context.io.stderr.write(text),
+  });
+  for (const inner of command.commands) applyOutput(inner, context);
+}
+
+interface Printing {
+  readonly io: Io;
+  readonly mask: (text: string) => string;
+  readonly asJson: boolean;
+}
+
+function printError(error: unknown, { io, mask, asJson }: Printing): void {
+  const fault =
+    error instanceof SyncError
+      ? { code: error.code, message: mask(error.message), hint: mask(error.hint ?? '') }
+      : {
+          code: 'internal',
+          message: mask(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+          hint: BUG,
+        };
+  printLine(io.stderr, `Error: ${fault.message}`);
+  if (fault.hint !== '') printLine(io.stderr, fault.hint);
+  if (asJson) printJson(io.stdout, { error: fault });
+}
+
+const BUG = 'This is a bug in bms-sync: please report it with the text above.';
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { readRun, readRuns } from '../app/report.ts';
+import { createCommand, settingsOf, wholeNumber } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+import { printJson, printLine } from './io.ts';
+import { textTable } from './text-table.ts';
+
+const RUNS_LISTED = 20;
+
+interface ListOptions extends CommonOptions {
+  readonly limit: number;
+}
+
+export function runsCommand(context: Context): Command {
+  const list = createCommand('list', 'list the latest runs')
+    .option('--limit <n>', 'how many', wholeNumber, RUNS_LISTED)
+    .action((options: ListOptions) => listRuns(context, options));
+  const show = createCommand('show', 'show one run, kind by kind')
+    .argument('<id>', 'the number of the run', wholeNumber)
+    .action((id: number, options: CommonOptions) => showRun(context, id, options));
+  return createCommand('runs', 'show what was run, and how it ended')
+    .addCommand(list, { isDefault: true })
+    .addCommand(show);
+}
+
+async function listRuns(context: Context, options: ListOptions): Promise<void> {
+  const runs = await readRuns(settingsOf(context, options), options.limit);
+  if (options.json) {
+    printJson(context.io.stdout, { runs });
+    return;
+  }
+  const rows = runs.map((run) => [
+    run.id,
+    run.command,
+    run.state,
+    run.startedAt,
+    run.finishedAt,
+    run.kinds.join(' '),
+  ]);
+  printLine(
+    context.io.stdout,
+    textTable(['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'kinds'], rows),
+  );
+}
+
+async function showRun(context: Context, id: number, options: CommonOptions): Promise<void> {
+  const run = await readRun(settingsOf(context, options), id);
+  if (options.json) {
+    printJson(context.io.stdout, run);
+    return;
+  }
+  const { stdout } = context.io;
+  printLine(
+    stdout,
+    `Run ${run.id}: ${run.command}, ${run.state}, from ${run.startedAt ?? '-'} to ${run.finishedAt ?? '-'} UTC`,
+  );
+  if (run.reason !== null) printLine(stdout, run.reason);
+  const header = [
+    'kind',
+    'state',
+    'rows',
+    'created',
+    'updated',
+    'unchanged',
+    'quarantined',
+    'requests',
+    'retries',
+    'ms',
+  ];
+  printLine(
+    stdout,
+    textTable(
+      header,
+      run.reports.map((kind) => [
+        kind.kind,
+        kind.state,
+        ...[kind.rows, kind.created, kind.updated, kind.unchanged, kind.quarantined],
+        ...[kind.requests, kind.retries, kind.durationMs],
+      ]),
+    ),
+  );
+  for (const { kind, detail } of run.reports) if (detail !== null) printLine(stdout, `${kind}: ${detail}`);
+}

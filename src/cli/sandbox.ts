@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { UsageError } from '../lib/sync-error.ts';
+import { parseFaults } from '../sandbox/faults.ts';
+import type { Fault } from '../sandbox/faults.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
+import { createCommand, wholeNumber } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+import { printJson, printLine } from './io.ts';
+
+const DEFAULT_PORT = 4010;
+
+interface SandboxOptions extends CommonOptions {
+  readonly port: number;
+  readonly size: number;
+  readonly seed: number;
+  readonly token: string;
+  readonly envelopes: 'documented' | 'wild';
+  readonly faults?: string;
+}
+
+export function sandboxCommand(context: Context): Command {
+  return createCommand('sandbox', 'run a simulated service to try things against')
+    .option('--port <port>', 'port to listen on; 0 takes any free one', wholeNumber, DEFAULT_PORT)
+    .option('--size <clients>', 'how many clients; the other kinds scale with it', wholeNumber, 500)
+    .option('--seed <n>', 'another seed makes other data', wholeNumber, 1)
+    .option('--token <token>', 'the token that it accepts', 'sandbox-token')
+    .addOption(
+      new Option('--envelopes <style>', 'how answers are wrapped')
+        .choices(['documented', 'wild'])
+        .default('documented'),
+    )
+    .option('--faults <file>', 'faults to inject (YAML or JSON, see docs/sandbox.md)')
+    .action((options: SandboxOptions) => runSandbox(context, options));
+}
+
+async function runSandbox({ io }: Context, { faults, json, ...options }: SandboxOptions): Promise<void> {
+  await using sandbox = await startSandbox({
+    ...options,
+    faults: faults === undefined ? [] : readFaults(faults),
+  });
+  if (json) printJson(io.stdout, { url: sandbox.url, token: sandbox.token });
+  else {
+    printLine(io.stdout, `The sandbox answers at ${sandbox.url}; Ctrl-C stops it.`);
+    printLine(io.stdout, `Try: BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} bms-sync pull`);
+  }
+  if (!io.signal.aborted) await once(io.signal, 'abort');
+}
+
+function readFaults(path: string): readonly Fault[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`The faults file ${path} cannot be read.`, {
+      code: 'usage.faults',
+      hint: 'Check its path.',
+      cause: error,
+    });
+  }
+  return parseFaults(text);
+}

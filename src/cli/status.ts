@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { readMirrorStatus } from '../app/report.ts';
+import type { Status } from '../app/report.ts';
+import { createCommand, settingsOf } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+import { printJson, printLine } from './io.ts';
+import type { Output } from './io.ts';
+import { textTable } from './text-table.ts';
+
+export function statusCommand(context: Context): Command {
+  return createCommand('status', 'show how fresh and how sound the mirror is').action(
+    async (options: CommonOptions) => {
+      const status = await readMirrorStatus(settingsOf(context, options));
+      if (options.json) printJson(context.io.stdout, status);
+      else printStatus(context.io.stdout, status);
+    },
+  );
+}
+
+function printStatus(stdout: Output, { database, kinds, issues }: Status): void {
+  printLine(stdout, `Mirror: ${database}\n`);
+  const needsYou = kinds.filter(({ state }) => state === 'invalid' || state === 'aborted');
+  if (needsYou.length > 0)
+    printLine(stdout, `Needs you: ${needsYou.map(({ kind, reason }) => `${kind} (${reason})`).join(', ')}\n`);
+  const header = ['kind', 'state', 'rows', 'last sweep (UTC)', 'last change (UTC)', 'open issues'];
+  printLine(
+    stdout,
+    textTable(
+      header,
+      kinds.map((row) => [
+        row.kind,
+        row.state,
+        row.rows,
+        row.last_sweep_at,
+        row.last_change_at,
+        row.open_issues,
+      ]),
+    ),
+  );
+  if (issues.length === 0) return;
+  printLine(stdout, '\nValues that fit no rule (their rows are there; `_raw` has what was sent):');
+  printLine(
+    stdout,
+    textTable(
+      ['kind', 'field', 'code', 'records'],
+      issues.map(({ kind, field, code, count }) => [kind, field, code, count]),
+    ),
+  );
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { didYouMean } from './did-you-mean.ts';
+import { PLACES } from './known-settings.ts';
+import type { Place } from './known-settings.ts';
+import { combined, treeWith } from './layer.ts';
+import type { Reading } from './layer.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Variable {
+  readonly name: string;
+  /** Not empty: an empty variable is unset. */
+  readonly text: string;
+}
+
+const OWN_PREFIX = 'BMS__';
+const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
+
+/** Reads the settings that environment variables give, one layer for each variable. */
+export function readEnvironment(env: Environment): Reading {
+  const own = variablesIn(env).filter(({ name }) => name.startsWith(OWN_PREFIX));
+  return combined([
+    ...own.sort(deepestFirst).map(ownReading),
+    ...PLACES.flatMap((place) => plainReading(place, env)),
+  ]);
+}
+
+function variablesIn(env: Environment): Variable[] {
+  return Object.entries(env).flatMap(([name, text]) => (text ? [{ name, text }] : []));
+}
+
+/** One setting by itself is stronger than the same within its group's JSON. */
+function deepestFirst(a: Variable, b: Variable): number {
+  return b.name.split('__').length - a.name.split('__').length;
+}
+
+function ownReading(variable: Variable): Reading {
+  const place = PLACES.find((known) => known.variable === variable.name);
+  if (place) return valueReading(place, variable);
+  return {
+    layers: [],
+    faults: [`${variable.name}: unknown setting${didYouMean(variable.name, OWN_VARIABLES)}`],
+  };
+}
+
+/** Of several plain variables for one setting, the first that is set counts. */
+function plainReading(place: Place, env: Environment): Reading[] {
+  const [variable] = (place.about.variables ?? []).flatMap((name) => variablesIn({ [name]: env[name] }));
+  if (!variable) return [];
+  return [variable.name.endsWith('_FILE') ? fileReading(place, variable) : valueReading(place, variable)];
+}
+
+function fileReading(place: Place, { name, text: file }: Variable): Reading {
+  try {
+    return valueReading(place, { name, text: readFileSync(file, 'utf8').replace(/[\r\n]+$/, '') });
+  } catch (error) {
+    return { layers: [], faults: [`${place.name} (from ${name}): ${String(error)}`] };
+  }
+}
+
+function valueReading(place: Place, { name, text }: Variable): Reading {
+  return {
+    layers: [{ origin: name, values: treeWith(place.path, fromText(text, place.schema)) }],
+    faults: [],
+  };
+}
+
+/** A text that the setting takes as it stands is meant so; numbers, lists and maps are JSON. */
+function fromText(text: string, schema: z.ZodType): unknown {
+  if (schema.safeParse(text).success) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // Validation will say what was expected instead.
+  }
+}

@@ -1,0 +1,41 @@
+import { group, setting, unset } from '../setting.ts';
+import * as a from '../value-types.ts';
+
+export const database = group({
+  url: setting(
+    a.databaseUrl.default('file:./data/mirror.db'),
+    'Where the mirror is: file:PATH for SQLite, postgres://… for PostgreSQL.',
+    { variables: ['DATABASE_URL'], secret: 'password' },
+  ),
+});
+
+export const queue = group(
+  {
+    url: setting(
+      unset(a.queueUrl),
+      'Store of the job queue: redis://…, rediss://… or postgres://…; null runs the same jobs in this process.',
+      { variables: ['QUEUE_URL', 'REDIS_URL'], secret: 'password' },
+    ),
+  },
+  { inForce: false },
+);
+
+export const bi = group(
+  {
+    snapshotPath: setting(unset(a.text), 'File that gets a copy of the SQLite mirror for reporting tools.'),
+    snapshotMinSeconds: setting(a.seconds.default(900), 'Least time between two such copies.'),
+  },
+  { inForce: false },
+);
+
+export const retention = group({
+  changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.', {
+    inForce: false,
+  }),
+  runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),
+  deliveriesDays: setting(
+    a.days.nullable().default(30),
+    'How long webhook deliveries are kept; null keeps them all.',
+    { inForce: false },
+  ),
+});

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Path } from './layer.ts';
+import { aboutOf } from './setting.ts';
+import type { About } from './setting.ts';
+import { settings } from './settings.ts';
+
+/** A place in the tree of settings: a setting, or a group of them. */
+export interface Place {
+  readonly path: Path;
+  /** How messages and tables name it: `source.baseUrl`. */
+  readonly name: string;
+  /** Its own environment variable: `BMS__SOURCE__BASE_URL`. */
+  readonly variable: string;
+  readonly schema: z.ZodType;
+  readonly about: About;
+}
+
+/** Every place in the tree of settings, a group before what it holds. */
+export const PLACES: readonly Place[] = placesIn(settings, [], {});
+
+/** The settings themselves: the places that mean something. */
+export const SETTINGS: readonly Place[] = PLACES.filter(({ about }) => about.meaning !== undefined);
+
+/** What the tables and the default file say about a setting. */
+export function describe({ about }: Place): string {
+  const meaning = about.meaning ?? '';
+  return about.inForce === false ? `${meaning} (not in force yet)` : meaning;
+}
+
+/** Finds the setting that a path leads to, or into. */
+export function settingAt(path: Path): Place | undefined {
+  return SETTINGS.findLast((place) => place.path.every((key, depth) => key === path[depth]));
+}
+
+function placesIn(group: z.ZodType, path: Path, inherited: About): Place[] {
+  return Object.entries(shapeOf(group)).flatMap(([key, schema]) => {
+    const place = placeAt([...path, key], schema, inherited);
+    return [place, ...placesIn(schema, place.path, place.about)];
+  });
+}
+
+function placeAt(path: Path, schema: z.ZodType, inherited: About): Place {
+  const variable = `BMS__${path.map(inCapitals).join('__')}`;
+  const about =
+    inherited.inForce === false ? { ...aboutOf(schema), inForce: false as const } : aboutOf(schema);
+  return { path, name: path.join('.'), variable, schema, about };
+}
+
+/** The settings that a group holds; none where the schema is no group. */
+function shapeOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
+  const inner = schema instanceof z.ZodPipe ? schema.out : schema;
+  return inner instanceof z.ZodObject ? inner.shape : {};
+}
+
+function inCapitals(key: string): string {
+  return key.replace(/[A-Z]/g, '_$&').toUpperCase();
+}

@@ -1,0 +1,66 @@
+export type Path = readonly string[];
+export type Tree = Readonly<Record<string, unknown>>;
+
+/** Settings from one origin, in the nested form. */
+export interface Layer {
+  /** Where they came from, for messages: a variable, a file, the command line. */
+  readonly origin: string;
+  readonly values: Tree;
+}
+
+/** What was read: layers, the strongest first, and what was wrong with the reading itself. */
+export interface Reading {
+  readonly layers: readonly Layer[];
+  readonly faults: readonly string[];
+}
+
+export function combined(readings: readonly Reading[]): Reading {
+  return {
+    layers: readings.flatMap(({ layers }) => layers),
+    faults: readings.flatMap(({ faults }) => faults),
+  };
+}
+
+/** Lays the layers over each other: maps are merged, all else replaces. */
+export function merged(layers: readonly Layer[]): Tree {
+  return layers.reduceRight<Tree>((below, { values }) => mergedTrees(below, values), {});
+}
+
+/** Says which layer a merged value came from; for a value that is missing, what lies around it. */
+export function originOf(layers: readonly Layer[], path: Path): string {
+  const value = valueAt(merged(layers), path);
+  const holders = layers.filter(({ values }) => valueAt(values, path) !== undefined);
+  const layer = holders.find(({ values }) => valueAt(values, path) === value) ?? holders[0];
+  if (layer) return layer.origin;
+  return path.length > 0 ? originOf(layers, path.slice(0, -1)) : 'nowhere';
+}
+
+export function valueAt(values: unknown, path: Path): unknown {
+  return path.reduce((value, key) => {
+    const holds = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+    return holds ? (value as Tree)[key] : undefined;
+  }, values);
+}
+
+/** Wraps a value so that it lies at a path. */
+export function treeWith(path: Path, value: unknown): Tree {
+  return path.reduceRight((inner, key) => ({ [key]: inner }), value) as Tree;
+}
+
+export function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mergedTrees(below: Tree, above: Tree): Tree {
+  const keys = new Set([...Object.keys(below), ...Object.keys(above)]);
+  return Object.fromEntries(
+    [...keys].map((key) => [key, mergedValues(valueAt(below, [key]), valueAt(above, [key]))]),
+  );
+}
+
+function mergedValues(below: unknown, above: unknown): unknown {
+  if (above === undefined) return below;
+  if (!isTree(above)) return above;
+  // What stands where a map belongs stays, to be refused, rather than to vanish below a stronger map.
+  return isTree(below) ? mergedTrees(below, above) : (below ?? above);
+}

@@ -1,0 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import type { Environment } from './environment.ts';
+
+/** Adds the variables of a `.env` file, if there is one; the real environment wins. */
+export function withEnvFile(env: Environment, path = '.env'): Environment {
+  return existsSync(path) ? { ...parseEnv(readFileSync(path, 'utf8')), ...env } : env;
+}

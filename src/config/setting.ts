@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+/** What the schema cannot say about a setting by its shape. */
+export interface About {
+  /** One sentence for the README and config/default.yaml; only a bare group has none. */
+  readonly meaning?: string;
+  /** Plain environment variables, the strongest first; one that ends in `_FILE` names a file that holds the value. */
+  readonly variables?: readonly string[];
+  /** Never shown: the whole value, or whatever may be a password inside a URL. */
+  readonly secret?: 'value' | 'password';
+  /** Accepted and checked, but without effect in this version; a group says it for all its settings. */
+  readonly inForce?: false;
+}
+
+const registry = z.registry<About>();
+
+/** Makes a value a setting: gives it a meaning and, where it has them, its variables. */
+export function setting<T extends z.ZodType>(
+  schema: T,
+  meaning: string,
+  more: Omit<About, 'meaning'> = {},
+): T {
+  registry.add(schema, { meaning, ...more });
+  return schema;
+}
+
+/** Gathers settings under one key; a group is no setting itself, unless it has a meaning. */
+export function group<T extends z.ZodRawShape>(shape: T, about: About = {}) {
+  const schema = orEmpty(z.strictObject(shape, 'a map of settings'));
+  registry.add(schema, about);
+  return schema;
+}
+
+/** A group whose other keys are free. */
+export function openGroup<T extends z.ZodRawShape, V extends z.ZodType>(shape: T, others: V, about: About) {
+  const schema = orEmpty(z.object(shape, 'a map of settings').catchall(others));
+  registry.add(schema, about);
+  return schema;
+}
+
+/** A map with free keys, empty by default. */
+export function mapOf<T extends z.ZodType>(key: z.ZodString, value: T) {
+  return orEmpty(z.record(key, value, 'a map'));
+}
+
+/** What is left out, or left empty in YAML (`server:`), is an empty map. */
+function orEmpty<T extends z.ZodType>(map: T) {
+  return z.preprocess((value) => value ?? {}, map);
+}
+
+/** A setting that may be absent: null, by default. */
+export function unset<T extends z.ZodType>(schema: T) {
+  return schema.nullable().default(null);
+}
+
+export function aboutOf(schema: z.ZodType): About {
+  return registry.get(schema) ?? {};
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+
+/** The kinds of value that settings have. Each one's error text is what was expected, and nothing else. */
+
+/** Node's timers fire at once beyond 24 days; nobody waits a day for an answer. */
+const DAY_SECONDS = 86_400;
+
+export const count = whole('a whole number from 1', 1);
+export const countOrNone = whole('a whole number from 0', 0);
+export const port = whole('a port: a whole number from 0 to 65535', 0, 65_535);
+
+export const seconds = numberFrom('a number of seconds from 0');
+export const timerSeconds = positive('a number of seconds above 0, at most 86400').max(
+  DAY_SECONDS,
+  'a number of seconds above 0, at most 86400',
+);
+export const days = positive('a number of days above 0, or null for ever');
+export const rate = positive('a number above 0, or null');
+export const share = numberFrom('a number from 0 to 1').max(1, 'a number from 0 to 1');
+
+export const risingSeconds = z
+  .array(positive('a number of seconds above 0'), 'a list of seconds, each above the one before')
+  .min(1, 'a list of seconds with one entry at least')
+  .refine(isRising, 'a list of seconds, each above the one before');
+
+export const text = textLike(/\S/, 'a text that is not empty');
+export const host = textLike(/^[^\s/]+$/, 'a host name or an address');
+export const fieldName = textLike(/^\w+$/, 'the name of a field: letters, digits and _');
+export const kindName = textLike(
+  /^[a-z][a-z0-9_]*$/,
+  'the name of a record kind: small letters, digits and _',
+);
+export const endpointName = textLike(/^[\w-]+$/, 'a name: letters, digits, _ and -');
+export const path = textLike(/^\/[^\s?#]*$/, 'a path that begins with /');
+export const pathWithId = textLike(/^\/[^\s?#]*:id\b[^\s?#]*$/, 'a path that begins with / and contains :id');
+export const cron = textLike(/^\S+(\s+\S+){4,5}$/, 'a cron expression of five or six fields');
+export const timezone = z
+  .string('the name of a time zone')
+  .refine(isTimezone, 'the name of a time zone, as in America/Toronto');
+
+/** What a header can carry unharmed. */
+export const token = textLike(
+  /^[\x21-\x7e]+$/,
+  'a token without spaces, line breaks or other control characters',
+);
+export const adminToken = token.min(32, 'a token of at least 32 characters');
+export const webhookSecret = textLike(/^whsec_[\w+/=-]{32,}$/, 'whsec_ and at least 32 characters of Base64');
+
+export const headerNames = z.union(
+  [z.enum(['all', 'documented']), z.array(textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'the name of a header')).min(1)],
+  'all, documented, or a list of header names',
+);
+
+export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });
+
+const SERVICE_URL = 'an http or https URL without user, query or fragment';
+export const serviceUrl = z
+  .url({ protocol: /^https?$/, normalize: true, abort: true, error: SERVICE_URL })
+  .refine((url) => !/[?#]/.test(url) && new URL(url).username + new URL(url).password === '', SERVICE_URL)
+  .overwrite((url) => url.replace(/\/+$/, ''));
+
+export const databaseUrl = urlLike(/^(file:|postgres(ql)?:\/\/)./, 'file:PATH or a postgres:// URL');
+export const queueUrl = urlLike(/^(rediss?|postgres(ql)?):\/\/./, 'a redis://, rediss:// or postgres:// URL');
+
+function whole(expected: string, from: number, to = Number.MAX_SAFE_INTEGER) {
+  return z.int(expected).min(from, expected).max(to, expected);
+}
+
+function numberFrom(expected: string) {
+  return z.number(expected).min(0, expected);
+}
+
+function positive(expected: string) {
+  return z.number(expected).positive(expected);
+}
+
+function textLike(pattern: RegExp, expected: string) {
+  return z.string(expected).regex(pattern, expected);
+}
+
+/** What no URL parser reads cannot have its password masked either, so it is refused. */
+function urlLike(pattern: RegExp, expected: string) {
+  return textLike(pattern, expected).refine((url) => URL.canParse(url), expected);
+}
+
+function isRising(numbers: readonly number[]): boolean {
+  return numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false; // The only way to ask: Intl's own list lacks its older names, America/Montreal among them.
+  }
+}

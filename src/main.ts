@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+import { runCommandLine } from './cli/program.ts';
+import { withEnvFile } from './config/read-env-file.ts';
+
+/** The only file that reads the environment, listens for signals, and sets the exit code. */
+
+const stop = new AbortController();
+// Once: a second Ctrl-C finds no listener and ends the process at once.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    stop.abort();
+  });
+}
+
+process.exitCode = await runCommandLine(process.argv.slice(2), {
+  env: withEnvFile(process.env),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: stop.signal,
+});

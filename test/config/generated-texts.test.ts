@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { defaultYaml } from '../../src/config/default-yaml.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { settingsTable } from '../../src/config/settings-table.ts';
+
+const DEFAULT_YAML = join(import.meta.dirname, '../../config/default.yaml');
+
+test("config/default.yaml is the schema's: `npm run docs:settings` writes it", () => {
+  expect(readFileSync(DEFAULT_YAML, 'utf8')).toBe(defaultYaml());
+});
+
+test('config/default.yaml has every setting with its default, and loads as it stands', () => {
+  const defaults = loadConfig({ env: {} });
+  expect(parse(readFileSync(DEFAULT_YAML, 'utf8'))).toEqual(defaults);
+  expect(loadConfig({ env: {}, file: DEFAULT_YAML })).toEqual(defaults);
+});
+
+test('the table has a row for each setting, with its variables and default', () => {
+  const rows = settingsTable().split('\n');
+  expect(rows).toContain(
+    '| `source.token` | `BMS_TOKEN`, `BMS_TOKEN_FILE` | Bearer token of the service; ' +
+      'required by every command that calls it. | unset |',
+  );
+  expect(rows).toContain(
+    '| `outbound.lookScheduleSeconds` | `BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS` | ' +
+      'When to look for it, counted from the send. (not in force yet) | `[300,1800,7200,21600,86400]` |',
+  );
+});
+
+test('what is in force does not say that it is not', () => {
+  const inForce = settingsTable()
+    .split('\n')
+    .slice(2)
+    .filter((row) => !row.includes('(not in force yet)'))
+    .map((row) => /`([^`]+)`/.exec(row)?.[1] ?? row);
+  const expected = ['database.url', 'log.level', 'retention.runsDays'];
+  expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);
+  expect(inForce).toHaveLength(expected.length + 9);
+});
