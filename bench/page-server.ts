@@ -1,0 +1,40 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
+import { startSandbox } from '../src/sandbox/sandbox.ts';
+
+/**
+ * Serves the pages of the sandbox's clients from memory, so that what is measured is the client and not the server.
+ * Runs as a child process: `page-server.ts ROWS`; tells its parent the URL; takes `{latencyMs}` messages.
+ */
+const rows = Number(process.argv[2]);
+const sandbox = await startSandbox({ size: rows });
+const pages = new Map<string, Buffer>();
+for (let page = 1; page <= Math.ceil(rows / 100) + 1; page++) {
+  const url = `/api/clients?page=${page}&per_page=100`;
+  const answer = await request(sandbox.url + url, { headers: { authorization: `Bearer ${sandbox.token}` } });
+  pages.set(url, Buffer.from(await answer.body.arrayBuffer()));
+}
+await sandbox.close();
+
+let latencyMs = 0;
+process.on('message', (message: { latencyMs: number }) => {
+  latencyMs = message.latencyMs;
+  process.send?.({ latencyMs });
+});
+
+const server = createServer((incoming, answer) => {
+  void delay(latencyMs).then(() => {
+    const body = pages.get(incoming.url ?? '');
+    answer.writeHead(body ? 200 : 404, {
+      'content-type': 'application/json',
+      'content-length': body?.length ?? 0,
+    });
+    answer.end(body);
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  process.send?.({ url: `http://127.0.0.1:${port}` });
+});

@@ -1,0 +1,98 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { Agent, request } from 'undici';
+import { pull } from '../src/app/pull.ts';
+import { loadConfig } from '../src/config/load-config.ts';
+import { createLogger } from '../src/lib/logger.ts';
+
+/**
+ * What a first pull costs over reading and parsing the same pages: `npm run bench [-- --rows N --rounds N]`.
+ * Both run in this process, one after the other in every round, against the same server; ratios are comparable, rates are not.
+ */
+const { values } = parseArgs({
+  options: { rows: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '3' } },
+});
+const [ROWS, ROUNDS, IN_FLIGHT] = [Number(values.rows), Number(values.rounds), 8];
+const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
+
+const server = fork(new URL('./page-server.ts', import.meta.url), [String(ROWS)], {
+  execArgv: ['--import', 'tsx'],
+});
+const [{ url }] = (await once(server, 'message')) as [{ url: string }];
+for (const latencyMs of [0, 50]) {
+  await setLatency(server, latencyMs);
+  const limits: number[] = [];
+  const pulls: number[] = [];
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  for (let round = 0; round < ROUNDS; round++) {
+    limits.push(ROWS / (await fetchAndParse()));
+    delays.enable();
+    pulls.push(ROWS / (await firstPull()));
+    delays.disable();
+  }
+  const [limit, first] = [median(limits), median(pulls)];
+  console.log(
+    JSON.stringify({
+      rows: ROWS,
+      latencyMs,
+      inFlight: IN_FLIGHT,
+      rounds: ROUNDS,
+      limitRowsPerSecond: Math.round(limit),
+      firstPullRowsPerSecond: Math.round(first),
+      ratio: Number((first / limit).toFixed(3)),
+      loopDelayP99Ms: Number((delays.percentile(99) / 1e6).toFixed(1)),
+    }),
+  );
+}
+server.kill();
+
+async function fetchAndParse(): Promise<number> {
+  const agent = new Agent({ connections: IN_FLIGHT });
+  const pages = Math.ceil(ROWS / 100);
+  const start = performance.now();
+  let next = 1;
+  const worker = async (): Promise<void> => {
+    for (let page = next++; page <= pages; page = next++) {
+      const answer = await request(`${url}/api/clients?page=${page}&per_page=100`, { dispatcher: agent });
+      JSON.parse(await answer.body.text());
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+  const seconds = (performance.now() - start) / 1000;
+  await agent.close();
+  return seconds;
+}
+
+async function firstPull(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
+  const config = loadConfig({
+    env: {},
+    flags: {
+      source: { baseUrl: url, token: 'bench', concurrency: IN_FLIGHT },
+      database: { url: `file:${folder}/mirror.db` },
+    },
+  });
+  const start = performance.now();
+  const report = await pull(config, { logger, kinds: ['clients'], acceptNewSource: false });
+  const seconds = (performance.now() - start) / 1000;
+  if (report.kinds[0]?.created !== ROWS)
+    throw new Error(`expected ${ROWS} rows, got ${JSON.stringify(report)}`);
+  rmSync(folder, { recursive: true });
+  return seconds;
+}
+
+async function setLatency(child: ChildProcess, latencyMs: number): Promise<void> {
+  const set = once(child, 'message');
+  child.send({ latencyMs });
+  await set;
+}
+
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
+}

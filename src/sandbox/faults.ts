@@ -1,0 +1,84 @@
+import { YAMLParseError, parse } from 'yaml';
+import { z } from 'zod';
+import { KINDS } from '../catalog/catalog.ts';
+import { UsageError } from '../lib/sync-error.ts';
+
+const count = z.int().min(0);
+
+const deed = z.union(
+  [
+    z.strictObject({ latencyMs: count }),
+    z.strictObject({
+      status: z.int().min(200).max(599),
+      retryAfter: z.string().optional(),
+      body: z.string().optional(),
+    }),
+    z.strictObject({ drop: z.enum(['before', 'after']) }),
+    z.strictObject({ truncate: count }),
+    z.strictObject({ cut: count }),
+    z.strictObject({ html: z.literal(true) }),
+    z.strictObject({ successFalse: z.literal(true) }),
+    z.strictObject({ ignorePage: z.literal(true) }),
+    z.strictObject({ clampPerPage: count.min(1) }),
+    z.strictObject({ redirect: z.url() }),
+    z.strictObject({ refuse: z.literal(true) }),
+  ],
+  {
+    error:
+      'must be exactly one of {latencyMs: n}, {status: n, retryAfter?, body?}, {drop: before|after}, {truncate: n}, ' +
+      '{cut: n}, {html: true}, {successFalse: true}, {ignorePage: true}, {clampPerPage: n}, {redirect: URL}, {refuse: true}',
+  },
+);
+
+const faultSchema = z.strictObject({
+  /** What it befalls; without it, every request. */
+  on: z
+    .strictObject({
+      kind: z.enum(KINDS.map(({ name }) => name)).optional(),
+      method: z.string().optional(),
+      page: count.min(1).optional(),
+    })
+    .optional(),
+  /** How many requests that match are let through first. */
+  skip: count.optional(),
+  /** How often it strikes; always, without it. */
+  times: count.optional(),
+  do: deed,
+});
+
+/** One thing that goes wrong on purpose. */
+export type Fault = z.infer<typeof faultSchema>;
+export type Deed = Fault['do'];
+
+/**
+ * Reads a list of faults from YAML or JSON.
+ *
+ * @throws {UsageError} Where the text is neither, or a fault is not one: the message names every place.
+ */
+export function parseFaults(text: string): readonly Fault[] {
+  const result = z.array(faultSchema).safeParse(parseText(text));
+  if (result.success) return result.data;
+  const places = result.error.issues.map((issue) => `${placeText(issue.path)}: ${issue.message}`);
+  throw new UsageError(`The list of faults cannot be used:\n  ${places.join('\n  ')}`, {
+    code: 'sandbox.faults',
+    hint: 'A fault reads {on: {kind, method, page}, skip, times, do: {…}}; only `do` is required.',
+  });
+}
+
+function parseText(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof YAMLParseError)) throw error;
+    throw new UsageError(`The list of faults is neither YAML nor JSON: ${error.message}`, {
+      code: 'sandbox.faults',
+      cause: error,
+    });
+  }
+}
+
+/** `[1, 'do']` → `fault 2, do`: people count from one. */
+function placeText([index, ...path]: readonly PropertyKey[]): string {
+  if (typeof index !== 'number') return 'the list';
+  return [`fault ${index + 1}`, path.map(String).join('.')].filter((part) => part !== '').join(', ');
+}

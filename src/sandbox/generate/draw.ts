@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../lib/json.ts';
+import type { Random } from '../random.ts';
+
+/** What a generator may know of the whole company when it makes one record. */
+export interface Company {
+  readonly systemId: number;
+  /** How many records of a kind the company began with. */
+  count(kind: string): number;
+  /** The id of the record that was created as number `index`, from 0. */
+  idOf(kind: string, index: number): number;
+}
+
+/** The place of one record to make: everything about it follows from these values. */
+export interface Draw {
+  readonly company: Company;
+  readonly random: Random;
+  readonly id: number;
+  /** Its number by creation, from 0. */
+  readonly index: number;
+  /** Its number by what its list is sorted by, from 0; the index where that is creation. */
+  readonly rank: number;
+  /** How many records of its kind there are. */
+  readonly count: number;
+}
+
+export type Generate = (draw: Draw) => JsonObject;
+
+/** The id of some record of another kind. */
+export function anyId({ company, random }: Draw, kind: string): number {
+  return company.idOf(kind, random.integer(0, company.count(kind) - 1));
+}

@@ -1,0 +1,32 @@
+/** How the service spells values: money as text, dates without time, a zero date for none (§2.1). */
+
+const DAY_MS = 86_400_000;
+const OPENING_DAY = Date.UTC(2019, 2, 4);
+const DAYS_OPEN = 2400;
+
+export const NO_DATE = '0000-00-00';
+/** The day on which the simulated company lives: later than every generated date of creation. */
+export const TODAY = dayText(DAYS_OPEN);
+
+/** A whole number of the smallest unit as decimal text: `fixed(6495, 2)` → `64.95`. */
+export function fixed(units: number, places: number): string {
+  const digits = String(Math.abs(units)).padStart(places + 1, '0');
+  const point = digits.length - places;
+  return `${units < 0 ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** The day, counted from the company's first, as `YYYY-MM-DD`. */
+export function dayText(day: number): string {
+  return new Date(OPENING_DAY + day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Spreads `count` records evenly over the years: the day of the one at this rank. */
+export function dayOf({ rank, count }: { readonly rank: number; readonly count: number }): number {
+  return Math.floor((rank * DAYS_OPEN) / count);
+}
+
+/** Minutes after midnight as `HH:MM:SS`. */
+export function timeText(minutes: number): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}:00`;
+}

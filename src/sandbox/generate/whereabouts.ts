@@ -1,0 +1,32 @@
+import type { Random } from '../random.ts';
+import { FIRST_NAMES, SURNAMES } from '../vocabulary/people.ts';
+import { PLACES, STREETS, SUITES } from '../vocabulary/places.ts';
+import { slug } from '../vocabulary/words.ts';
+import type { Place } from '../vocabulary/places.ts';
+
+const POSTAL_LETTERS = Array.from('ABCEGHJKLMNPRSTVWXYZ');
+
+export const placeOf = (random: Random): Place => random.pick(PLACES);
+
+export const streetAddress = (random: Random): string =>
+  `${random.integer(2, 9800)}, ${random.pick(STREETS)}`;
+
+export const secondLine = (random: Random): string => (random.chance(0.2) ? random.pick(SUITES) : '');
+
+export function postalCode(random: Random, { sortationArea }: Place): string {
+  const letter = random.pick(POSTAL_LETTERS);
+  return `${sortationArea} ${random.digits(1)}${letter}${random.digits(1)}`;
+}
+
+/** A number of the range 555-01xx, which nobody is ever given. */
+export const phone = (random: Random, { areaCode }: Place): string =>
+  `(${areaCode}) 555-01${random.digits(2)}`;
+
+export const personName = (random: Random): string => `${random.pick(FIRST_NAMES)} ${random.pick(SURNAMES)}`;
+
+/** Under the domain `.example`, so that no real person is ever written to. */
+export const email = (name: string): string => `${slug(name).replace('-', '.')}@courriel.example`;
+
+export const officeEmail = (business: string): string => `info@${slug(business)}.example`;
+
+export const website = (name: string): string => `https://www.${slug(name)}.example`;

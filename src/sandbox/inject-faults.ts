@@ -1,0 +1,49 @@
+import { failure, jsonAnswer } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { Deed } from './faults.ts';
+import type { Serve } from './service.ts';
+
+const LOGIN_PAGE =
+  '<!DOCTYPE html><html lang="fr"><head><title>Connexion</title></head>' +
+  '<body><form method="post" action="/login"><input name="email"><input name="password"></form></body></html>';
+
+/** The service as a fault makes it: some faults answer instead of it, some bend what it is asked or what it answers. */
+export function withDeed(serve: Serve, deed: Deed): Serve {
+  if ('ignorePage' in deed) return (request) => serve({ ...request, page: 1 });
+  if ('clampPerPage' in deed) return (request) => serve({ ...request, perPageAtMost: deed.clampPerPage });
+  if ('cut' in deed) {
+    return (request) => {
+      const answer = serve(request);
+      return { ...answer, body: answer.body.slice(0, deed.cut) };
+    };
+  }
+  if ('truncate' in deed) return (request) => ({ ...serve(request), arrives: { bytes: deed.truncate } });
+  if ('drop' in deed && deed.drop === 'after') {
+    return (request) => ({ ...serve(request), arrives: 'not at all' });
+  }
+  return () => answerInstead(deed);
+}
+
+function answerInstead(deed: Deed): Answer {
+  if ('status' in deed) return statusAnswer(deed);
+  if ('html' in deed) return htmlAnswer(200, LOGIN_PAGE);
+  if ('successFalse' in deed) return failure(200, 'An error occurred.');
+  if ('redirect' in deed) return { ...htmlAnswer(302, ''), headers: { location: deed.redirect } };
+  if ('refuse' in deed) return failure(403, 'This action is unauthorized.');
+  return { ...jsonAnswer(200, null), arrives: 'not at all' };
+}
+
+function statusAnswer({ status, retryAfter, body }: Extract<Deed, { status: number }>): Answer {
+  const plain = failure(status, `Simulated status ${status}.`);
+  const answer =
+    body === undefined ? plain : body.startsWith('<') ? htmlAnswer(status, body) : { ...plain, body };
+  if (retryAfter === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter } };
+}
+
+const htmlAnswer = (status: number, body: string): Answer => ({
+  status,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body,
+  arrives: 'whole',
+});

@@ -1,0 +1,49 @@
+import type { Generate } from './generate/draw.ts';
+import { generateBooking } from './generate/booking.ts';
+import { generateCategory } from './generate/category.ts';
+import { generateClient } from './generate/client.ts';
+import { generateDepartment } from './generate/department.ts';
+import { generateProduct } from './generate/product.ts';
+import { generateProject } from './generate/project.ts';
+import { generateProvider } from './generate/provider.ts';
+import { generatePunch } from './generate/punch.ts';
+import { generatePurchaseProduct } from './generate/purchase-product.ts';
+import { generateSalesProduct } from './generate/sales-product.ts';
+import { generateVehicleBrand } from './generate/vehicle-brand.ts';
+import { BRANDS, CATEGORIES, DEPARTMENTS } from './vocabulary/trade.ts';
+
+export interface KindPlan {
+  /** How many records a company of `size` clients begins with. */
+  readonly count: (size: number) => number;
+  /**
+   * Where its ids begin within the company's range. Kinds that a misprinted path mixes up share it, and so their
+   * numbers: a punch and a category (§4.7), a purchase line and a sales line (§4.4).
+   */
+  readonly firstId: number;
+  readonly generate: Generate;
+}
+
+const half = (size: number): number => Math.ceil(size / 2);
+const double = (size: number): number => size * 2;
+
+/** Every kind of the catalogue, by its name. */
+export const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
+  projects: { count: half, firstId: 1204, generate: generateProject },
+  clients: { count: (size) => size, firstId: 3050, generate: generateClient },
+  providers: { count: (size) => Math.max(3, Math.ceil(size / 10)), firstId: 410, generate: generateProvider },
+  purchase_products: { count: double, firstId: 8800, generate: generatePurchaseProduct },
+  categories: { count: () => CATEGORIES.length, firstId: 95, generate: generateCategory },
+  products: { count: (size) => Math.max(10, size), firstId: 5120, generate: generateProduct },
+  punches: { count: double, firstId: 95, generate: generatePunch },
+  vehicle_brands: { count: () => BRANDS.length, firstId: 12, generate: generateVehicleBrand },
+  departments: { count: () => DEPARTMENTS.length, firstId: 21, generate: generateDepartment },
+  bookings: { count: half, firstId: 700, generate: generateBooking },
+  sales_products: { count: double, firstId: 8800, generate: generateSalesProduct },
+};
+
+/** The plan of a kind; a name that the sandbox does not know is a bug. */
+export function planOf(kind: string): KindPlan {
+  const plan = KIND_PLANS[kind];
+  if (!plan) throw new TypeError(`The sandbox has no kind named ${kind}.`);
+  return plan;
+}

@@ -1,0 +1,92 @@
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../lib/clock.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { armFaults } from './armed-faults.ts';
+import type { Envelopes } from './envelopes.ts';
+import type { Fault } from './faults.ts';
+import { LARGEST_SIZE } from './id-sequence.ts';
+import { withDeed } from './inject-faults.ts';
+import type { LoggedRequest } from './request-log.ts';
+import { openRoutes } from './routes.ts';
+import { createServer } from './server.ts';
+import { createService } from './service.ts';
+import { createWorld } from './world.ts';
+import type { World } from './world.ts';
+
+export interface SandboxOptions {
+  /** Any free one, by default. */
+  readonly port?: number;
+  readonly host?: string;
+  /** Number of clients; the other kinds scale from it. */
+  readonly size?: number;
+  readonly seed?: number;
+  readonly token?: string;
+  /** The company; another one has wholly different ids. */
+  readonly systemId?: number;
+  readonly envelopes?: Envelopes;
+  readonly faults?: readonly Fault[];
+}
+
+export interface Sandbox extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string;
+  /** The truth, to read and to change between requests. */
+  readonly world: World;
+  /** The last 10,000 requests that came in. */
+  readonly requests: readonly LoggedRequest[];
+  setFaults(faults: readonly Fault[]): void;
+  close(): Promise<void>;
+}
+
+const DEFAULTS = {
+  port: 0,
+  host: '127.0.0.1',
+  size: 500,
+  seed: 1,
+  token: 'sandbox-token',
+  systemId: 7,
+  envelopes: 'documented',
+  faults: [],
+} as const;
+
+/** Starts the service of service-api.md as a local server, with a company of records that can be read and changed. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const settings = { ...DEFAULTS, ...options };
+  refuseSize(settings.size);
+  const world = createWorld(settings);
+  const serve = createService(world, settings.envelopes);
+  const closing = new AbortController();
+  let faults = armFaults(settings.faults);
+
+  const { app, requests } = createServer(settings.token);
+  openRoutes(app, async (request) => {
+    const { latencyMs, deed } = faults.strike(request);
+    await systemClock.sleep(latencyMs, closing.signal);
+    return deed ? withDeed(serve, deed)(request) : serve(request);
+  });
+  await app.listen({ host: settings.host, port: settings.port });
+
+  const close = async (): Promise<void> => {
+    app.server.closeAllConnections(); // First, so that no answer still gets out.
+    closing.abort();
+    await app.close();
+  };
+  return {
+    url: `http://${settings.host}:${(app.server.address() as AddressInfo).port}`,
+    token: settings.token,
+    world,
+    requests,
+    setFaults: (next) => {
+      faults = armFaults(next);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function refuseSize(size: number): void {
+  if (Number.isInteger(size) && size >= 1 && size <= LARGEST_SIZE) return;
+  throw new UsageError(`The sandbox can have 1 to ${LARGEST_SIZE} clients, not ${size}.`, {
+    code: 'sandbox.size',
+  });
+}

@@ -1,0 +1,7 @@
+import { compactJson } from '../../src/lib/json.ts';
+import type { Json } from '../../src/lib/json.ts';
+
+/** A field's text as it is, anything else as JSON. */
+export function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : compactJson(value ?? null);
+}
