@@ -7,8 +7,9 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-// A number with a fraction, an exponent, 16 digits or a negative zero. A match inside a string only costs time.
-const NEEDS_CARE = /[:,[]\s*(?:-?\d+[.eE]|-?\d{16}|-0[\s,}\]])/;
+// A number with a fraction, an exponent, 16 digits or a negative zero. A match inside a string only costs time, so the
+// pattern asks for the whole number and what follows it: ", 5e avenue" is no number.
+const NEEDS_CARE = /[:,[]\s*(?:-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?\d{16,}|-0)\s*[,}\]]/;
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 
 /**
@@ -26,7 +27,13 @@ export function parseJson(text: string): Json {
 
 /** Writes JSON without spaces, every number as it was received. */
 export function compactJson(value: Json): string {
-  return stringify(value) ?? 'null';
+  return hasLossless(value) ? (stringify(value) ?? 'null') : JSON.stringify(value);
+}
+
+/** JSON.stringify is five times as fast, and right for all but the numbers that it cannot know. */
+function hasLossless(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value instanceof LosslessNumber || Object.values(value).some(hasLossless);
 }
 
 /** Writes JSON so that equal values have equal texts: keys sorted, numbers at their shortest. */

@@ -12,6 +12,7 @@ import { createQueue } from './writer-queue.ts';
 const OLDEST_SAFE = '3.51.3';
 const BUSY_TIMEOUT_MS = 10_000;
 const CACHE_KIB = 65_536;
+const CHECKPOINT_PAGES = 8_000; // 32 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
 
 const dialect = new SQLiteSyncDialect();
 
@@ -56,6 +57,7 @@ function openWriter(path: string): Database.Database {
   writer.pragma('journal_mode = WAL');
   writer.pragma('synchronous = NORMAL'); // A power cut may undo the last pages of a pull; the next pull reads them again.
   writer.pragma(`cache_size = -${CACHE_KIB}`);
+  writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   return writer;
 }
 

@@ -113,15 +113,16 @@ async function landSlice(
     .filter((record) => judge(kind, record.stored, record) !== 'unchanged');
   if (news.length === 0) return news;
 
+  const at = instantText(now);
   const found: Issue[] = [];
   const values = news.map(({ id, raw, record, stored }) => {
     const decoded = decodeRecord(kind, record);
     found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
     const [firstSeenAt, listed] = [
-      stored?.firstSeenAt ?? instantText(now),
+      stored?.firstSeenAt ?? at,
       stored?.listed ?? response.answered,
     ];
-    return [...decoded.values, raw, firstSeenAt, instantText(now), null, response.answered, listed];
+    return [...decoded.values, raw, firstSeenAt, at, null, response.answered, listed];
   });
   await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows: values });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: news.map(({ id }) => id), found, now });
