@@ -1,0 +1,35 @@
+export interface Deadline {
+  /** Fires with any of the given signals, or when time is up. */
+  readonly signal: AbortSignal;
+  readonly isOver: () => boolean;
+  /** Lets go of timer and signals; AbortSignal.any would hold on to a long-lived signal. */
+  readonly release: () => void;
+}
+
+/** Joins signals and, unless `ms` is null, a timer into one signal. */
+export function createDeadline(ms: number | null, signals: readonly (AbortSignal | undefined)[]): Deadline {
+  const controller = new AbortController();
+  const abort = (): void => {
+    controller.abort();
+  };
+  let over = false;
+  const timer =
+    ms === null
+      ? undefined
+      : setTimeout(() => {
+          over = true;
+          abort();
+        }, ms);
+  for (const signal of signals) {
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+  }
+  return {
+    signal: controller.signal,
+    isOver: () => over,
+    release: () => {
+      clearTimeout(timer);
+      for (const signal of signals) signal?.removeEventListener('abort', abort);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { Meta } from './envelope.ts';
+import type { PageResponse, PagesKnown } from './page-checks.ts';
+
+const PAGES_WHERE_UNKNOWN = 1000;
+
+/**
+ * What page 1 teaches about the rest.
+ *
+ * The size of a page is what the service sends, never what was asked; only where page 1 is all there is, its `meta` may
+ * know of a larger one.
+ */
+export function learnFromFirst(
+  paging: 'documented' | 'by answer',
+  { keys, meta }: PageResponse,
+): Pick<PagesKnown, 'stride' | 'onePage' | 'mostAnswers'> {
+  const rows = keys.length;
+  if (!tellsPages(meta)) {
+    return { stride: rows, onePage: paging === 'by answer', mostAnswers: mostAnswers(PAGES_WHERE_UNKNOWN) };
+  }
+  const { lastPage, perPage, total } = meta;
+  const onePage = (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
+  const stride = onePage ? Math.max(rows, perPage ?? 0) : rows;
+  return { stride, onePage, mostAnswers: mostAnswers(Math.max(lastPage ?? 1, pagesFor(total ?? 0, stride))) };
+}
+
+/** Whether `meta` says anything about how long the list is. */
+export function tellsPages({ lastPage, total }: Meta): boolean {
+  return lastPage !== null || total !== null;
+}
+
+function mostAnswers(pages: number): number {
+  return 3 * pages + 100;
+}
+
+export function pagesFor(rows: number, stride: number): number {
+  return stride === 0 ? 0 : Math.ceil(rows / stride);
+}

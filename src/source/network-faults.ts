@@ -1,0 +1,54 @@
+import { SourceError } from './errors.ts';
+
+/** Error codes of Node and undici that mean: no answer came, and the next attempt may fare better. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'EPROTO',
+  'UND_ERR_ABORTED', // A proxy that refuses the tunnel; our own aborts are told apart before.
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_PRX_TLS',
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'UND_ERR_SOCKET',
+]);
+
+const TIMED_OUT: ReadonlySet<string> = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+]);
+
+/** TLS and HTTP parser faults have whole families of codes. */
+const UNREACHABLE_FAMILIES =
+  /^(?:HPE_|ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_PROXY)/;
+
+/** Names what undici threw; an error of no known code is a bug, handed back as it is. */
+export function networkFault(error: unknown, where: string): unknown {
+  const code = codeOf(error);
+  if (code === null) return error;
+  const details = { cause: error, passing: { waitMs: null } };
+  if (TIMED_OUT.has(code))
+    return new SourceError('timeout', `${where}: got ${code}, expected an answer`, details);
+  if (UNREACHABLE.has(code) || UNREACHABLE_FAMILIES.test(code)) {
+    return new SourceError('unreachable', `${where}: got ${code}, expected an answer`, details);
+  }
+  return error;
+}
+
+/** The first code among an error, what caused it, and (several addresses tried) what it is made of. */
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
+  return codeOf(inner);
+}

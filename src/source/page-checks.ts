@@ -1,0 +1,78 @@
+import type { Meta } from './envelope.ts';
+import { SourceError } from './errors.ts';
+import type { SourceReason } from './errors.ts';
+
+/** A page as the plan compares it: what it was asked as, and one text per record that tells records apart. */
+export interface PageResponse {
+  readonly page: number;
+  readonly keys: readonly string[];
+  readonly meta: Meta;
+}
+
+/** What earlier responses of a sweep have taught. */
+export interface PagesKnown {
+  /** The list, for messages: `GET /api/clients`. */
+  readonly where: string;
+  /** Rows on a full page. */
+  readonly stride: number;
+  readonly lastPage: number | null;
+  /** By what page 1 said, there is no page 2. */
+  readonly onePage: boolean;
+  readonly answers: number;
+  readonly mostAnswers: number;
+  /** Page 1 as read last. */
+  readonly first: readonly string[];
+  /** The highest page that had rows, and the page read last. */
+  readonly top: PageResponse;
+  readonly latest: PageResponse;
+}
+
+/** @throws {SourceError} endless */
+export function refuseEndless(known: PagesKnown): void {
+  if (known.answers < known.mostAnswers) return;
+  throw fault('endless', known, `got ${known.answers} pages and no end, expected far fewer`);
+}
+
+/**
+ * Whether a page shows the list's last page once more, as some services answer beyond the end.
+ *
+ * @throws {SourceError} page_ignored, page_repeated
+ */
+export function isLastPageAgain(known: PagesKnown, response: PageResponse): boolean {
+  const { page, keys, meta } = response;
+  if (page === 1) return false;
+  if (meta.currentPage !== null && meta.currentPage !== page) return refuseUnlessLast(known, response);
+  if (keys.length === 0) return false;
+  if (sameKeys(keys, known.first)) {
+    if (page === 2 && known.onePage) return true;
+    throw fault('page_ignored', known, `page ${page}: got the records of page 1, expected others`);
+  }
+  const neighbour = page > known.top.page ? known.top : known.latest;
+  if (!sameKeys(keys, neighbour.keys)) return false;
+  throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
+}
+
+/** A service may say openly that it shows an earlier page, if that is the last one. */
+function refuseUnlessLast(known: PagesKnown, { page, meta }: PageResponse): true {
+  const shown = meta.currentPage ?? page;
+  if (shown < page && shown === (meta.lastPage ?? known.lastPage)) return true;
+  throw fault('page_ignored', known, `page ${page}: got page ${shown} by its "meta"`);
+}
+
+/** @throws {SourceError} page_grew */
+export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): void {
+  if (page === 1 || keys.length <= known.stride) return;
+  throw fault(
+    'page_grew',
+    known,
+    `page ${page}: got ${keys.length} records, expected at most ${known.stride}`,
+  );
+}
+
+export function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((key, index) => key === b[index]);
+}
+
+function fault(reason: SourceReason, { where }: PagesKnown, what: string): SourceError {
+  return new SourceError(reason, `${where} ${what}`);
+}

@@ -1,0 +1,57 @@
+import type { JsonObject } from '../lib/json.ts';
+import { isObject } from '../lib/json.ts';
+import { openList, openRecord } from './envelope.ts';
+import type { ListBody } from './envelope.ts';
+import { SourceError } from './errors.ts';
+import type { HttpAnswer } from './http-client.ts';
+import { isSuccess, statusFault } from './judge-status.ts';
+import { parseBody } from './parse-body.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** An answer with the circumstances that its reading needs. */
+export interface Received extends HttpAnswer {
+  readonly where: string;
+  readonly receivedAt: Date;
+}
+
+/** @throws {SourceError} Where the answer is no list. */
+export function readList(answer: Received): ListBody {
+  refuseFault(answer);
+  return openList(parseBody(answer.bytes, answer.where), answer.where);
+}
+
+/**
+ * Makes the reader for the record with this id; it returns null where the service itself says that there is none.
+ *
+ * @throws {SourceError} Where the answer is neither.
+ */
+export function readRecord(id: string): (answer: Received) => JsonObject | null {
+  return (answer) => {
+    if (saysGone(answer)) return null;
+    refuseFault(answer);
+    return openRecord(parseBody(answer.bytes, answer.where), id, answer.where);
+  };
+}
+
+/** 404 or 410 with a JSON object: a proxy or a wrong base URL would answer with a web page. */
+function saysGone(answer: Received): boolean {
+  if (answer.status !== 404 && answer.status !== 410) return false;
+  try {
+    return isObject(parseBody(answer.bytes, answer.where));
+  } catch (error) {
+    if (error instanceof SourceError) return false; // Not the service's own words.
+    throw error;
+  }
+}
+
+function refuseFault({ status, headers, bytes, where, receivedAt }: Received): void {
+  if (!isSuccess(status)) {
+    const text = new TextDecoder().decode(bytes.subarray(0, 1000));
+    const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
+    throw statusFault({ status, text, location: String(headers['location'] ?? ''), waitMs }, where);
+  }
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new SourceError('not_json', `${where}: got content-encoding ${String(encoding)}, expected none`);
+  }
+}

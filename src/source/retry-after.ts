@@ -1,0 +1,21 @@
+const LEAST_MS = 1000;
+const MOST_MS = 15 * 60 * 1000;
+const SECONDS = /^\d+$/;
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * How long the service asks us to wait, from its Retry-After header: seconds or an HTTP date.
+ *
+ * @returns Milliseconds between one second and a quarter of an hour; the longest of several; null where it makes no sense.
+ */
+export function retryAfterMs(header: string | readonly string[] | undefined, now: Date): number | null {
+  const values = typeof header === 'string' ? [header] : (header ?? []);
+  const waits = values.map((value) => waitMs(value.trim(), now)).filter((wait) => wait !== null);
+  return waits.length === 0 ? null : Math.min(Math.max(...waits, LEAST_MS), MOST_MS);
+}
+
+function waitMs(value: string, now: Date): number | null {
+  if (SECONDS.test(value)) return Number(value) * 1000;
+  const instant = HTTP_DATE.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(instant) ? null : instant - now.getTime();
+}

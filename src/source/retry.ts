@@ -1,0 +1,58 @@
+import pRetry from 'p-retry';
+import type { Clock } from '../lib/clock.ts';
+import { SourceError } from './errors.ts';
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly clock: Clock;
+  /** From 0 up to 1; spreads the waits. */
+  readonly random: () => number;
+}
+
+export type Attempt<T> = (attemptNumber: number) => Promise<T>;
+
+/** Runs an attempt until it succeeds, fails for good, or has failed often enough. */
+export type Retry = <T>(attempt: Attempt<T>, signal: AbortSignal) => Promise<T>;
+
+/**
+ * Makes a `Retry` whose requests learn from one another: once one has found the service unreachable to the end, each
+ * gets a single attempt until any answer comes, so that ten lists do not wait ten times for a dead host.
+ */
+export function createRetry({ maxAttempts, clock, random }: RetryPolicy): Retry {
+  let isDown = false;
+  const mayPass = (error: Error): error is SourceError =>
+    error instanceof SourceError && error.passing !== undefined && !isDown;
+
+  return async (attempt, signal) => {
+    try {
+      const result = await pRetry(attempt, {
+        retries: maxAttempts - 1,
+        minTimeout: 0, // The waiting is done below, on our clock.
+        signal,
+        shouldRetry: ({ error }) => mayPass(error),
+        onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+          if (isAnswer(error)) isDown = false;
+          if (retriesLeft === 0 || !mayPass(error)) return;
+          await clock.sleep(error.passing?.waitMs ?? backOffMs(attemptNumber, random), signal);
+        },
+      });
+      isDown = false;
+      return result;
+    } catch (error) {
+      if (error instanceof SourceError && error.reason === 'unreachable') isDown = true;
+      throw error;
+    }
+  };
+}
+
+/** Full jitter: anywhere between nothing and a bound that doubles with every attempt. */
+function backOffMs(attemptNumber: number, random: () => number): number {
+  return random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attemptNumber - 1));
+}
+
+function isAnswer(error: Error): boolean {
+  return error instanceof SourceError && !['unreachable', 'timeout', 'interrupted'].includes(error.reason);
+}

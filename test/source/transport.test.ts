@@ -1,0 +1,291 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import {
+  documentedKind,
+  listBody,
+  open,
+  send,
+  serve,
+  serveProxy,
+  serveRaw,
+  sweepAll,
+  TOKEN,
+} from './service.ts';
+
+const aborted = (reason: string): object => ({ reason, state: 'aborted' });
+const invalid = (reason: string): object => ({ reason, state: 'invalid' });
+const GOOD = JSON.stringify(listBody(1, 10, 3));
+
+describe('the request', () => {
+  test.each<[string, 'all' | 'documented' | readonly string[], string[]]>([
+    ['all', 'all', ['authentication', 'authorization', 'authentification']],
+    ['documented', 'documented', ['authentication']],
+    ['a list', ['X-Token'], ['x-token']],
+  ])('carries the token under %s spellings', async (_, authHeaders, names) => {
+    let headers: IncomingHttpHeaders = {};
+    const base = await serve((request, response) => {
+      ({ headers } = request);
+      send(response, GOOD);
+    });
+    await sweepAll(open(base, { authHeaders }).source);
+    const carrying = Object.keys(headers).filter((name) => headers[name] === `Bearer ${TOKEN}`);
+    expect(carrying.sort()).toEqual([...names].sort());
+    expect(headers).toMatchObject({
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'cache-control': 'no-cache',
+    });
+  });
+
+  test('a probe is one request, with the one header that it tries', async () => {
+    let headers: IncomingHttpHeaders = {};
+    const base = await serve((request, response) => {
+      ({ headers } = request);
+      send(response, {}, 503);
+    });
+    const { source } = open(base);
+    await expect(source.probe(documentedKind, 'Authorization')).rejects.toMatchObject(aborted('unavailable'));
+    expect(source.counts).toEqual({ requests: 1, retries: 0 });
+    expect(headers).toHaveProperty('authorization');
+    expect(headers).not.toHaveProperty('authentication');
+  });
+
+  test('is one line in the log, without the token', async () => {
+    const base = await serve((_, response) => {
+      send(response, GOOD);
+    });
+    const { source, log } = open(base);
+    await sweepAll(source);
+    expect(JSON.parse(log())).toMatchObject({
+      method: 'GET',
+      path: '/api/clients',
+      page: 1,
+      status: 200,
+      bytes: GOOD.length,
+    });
+    expect(log()).not.toContain(TOKEN);
+  });
+
+  test.each([
+    ['that lets it through', true],
+    ['that does not', false],
+  ])('goes through a proxy %s', async (_, lets) => {
+    const tunnelled: (string | undefined)[] = [];
+    const base = await serve((_, response) => {
+      send(response, GOOD);
+    });
+    const proxyUrl = await serveProxy((request, socket) => {
+      tunnelled.push(request.url);
+      if (!lets) return socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+      const onward = connect(Number(new URL(base).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        onward.pipe(socket).pipe(onward);
+      });
+      return onward.on('error', () => socket.destroy());
+    });
+    const sweep = sweepAll(open(base, { proxyUrl, maxAttempts: 1 }).source);
+    if (lets) expect(await sweep).toHaveLength(1);
+    else await expect(sweep).rejects.toMatchObject(aborted('unreachable'));
+    expect(tunnelled).toEqual([new URL(base).host]);
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    'B06, B07: a redirect (%d) is never followed, and the token stays',
+    async (status) => {
+      let elsewhere = 0;
+      const other = await serve((_, response) => {
+        elsewhere++;
+        send(response, GOOD);
+      });
+      const base = await serve((_, response) => {
+        response.writeHead(status, { location: `${other}/login?secret=1` }).end();
+      });
+      const { source } = open(base);
+      const error: unknown = await sweepAll(source).catch((error: unknown) => error);
+      expect(error).toMatchObject(aborted('redirected'));
+      expect(String(error)).not.toContain('secret');
+      expect(elsewhere).toBe(0);
+      expect(source.counts.requests).toBe(1);
+    },
+  );
+});
+
+describe('the body', () => {
+  test.each<[string, string, Buffer | string]>([
+    ['B02', 'html', '<!doctype html><p>Please log in'],
+    ['B02', 'html', '\n  <html>'],
+    ['B05', 'empty_body', ''],
+    ['B05', 'empty_body', ' \n'],
+    ['B14', 'too_deep', '['.repeat(200_000) + ']'.repeat(200_000)],
+    ['B14', 'too_deep', `{"data":[${'{"a":'.repeat(70)}1${'}'.repeat(70)}]}`],
+    ['B14', 'too_deep', `[1.5,${'['.repeat(200_000)}${']'.repeat(200_000)}]`],
+    ['B16', 'not_utf8', Buffer.from('{"data":[{"name":"Caf\u00e9"}]}', 'latin1')],
+    ['B16', 'not_utf8', Buffer.from('{"data":[]}', 'utf16le').swap16().fill(0xff, 0, 2)],
+    ['B16', 'not_utf8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['B23', 'not_json', '{"data":[]} trailing'],
+    ['B23', 'not_json', '{"data":[NaN]}'],
+    ['B23', 'not_json', '{"data":[1,]}'],
+    ['B23', 'not_json', '/* hello */ {"data":[]}'],
+    ['B03', 'success_false', '{"success":false,"data":[]}'],
+    ['B04', 'data_not_a_list', '{"success":true}'],
+  ])('%s: is refused as %s, and not asked for again', async (_, reason, body) => {
+    const base = await serve((_, response) => {
+      send(response, body);
+    });
+    const { source } = open(base);
+    await expect(sweepAll(source)).rejects.toMatchObject(invalid(reason));
+    expect(source.counts.requests).toBe(1);
+  });
+
+  test('B05: 204 is an empty body', async () => {
+    const base = await serve((_, response) => {
+      response.writeHead(204).end();
+    });
+    await expect(sweepAll(open(base).source)).rejects.toMatchObject(invalid('empty_body'));
+  });
+
+  test('B16: a byte order mark is no fault', async () => {
+    const base = await serve((_, response) => {
+      send(response, `\uFEFF${GOOD}`);
+    });
+    expect(await sweepAll(open(base).source)).toHaveLength(1);
+  });
+
+  test('B22: the content type does not matter as long as the body is JSON', async () => {
+    const base = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(GOOD);
+    });
+    expect(await sweepAll(open(base).source)).toHaveLength(1);
+  });
+
+  test('B13: a body that is compressed all the same is refused unread', async () => {
+    const base = await serve((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('whatever');
+    });
+    await expect(sweepAll(open(base).source)).rejects.toMatchObject(invalid('not_json'));
+  });
+
+  test('B12: a body beyond the cap is refused by its length, or while it streams', async () => {
+    let streamed = 0;
+    const endless = await serve((_, response) => {
+      response.writeHead(200);
+      const more = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(10_000))) streamed += 10_000;
+      };
+      response.on('drain', more);
+      more();
+    });
+    const declared = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': 5_000_000_000 }).flushHeaders();
+    });
+    for (const base of [endless, declared]) {
+      const { source } = open(base);
+      await expect(sweepAll(source)).rejects.toMatchObject(aborted('too_big'));
+      expect(source.counts.requests).toBe(1);
+    }
+    expect(streamed).toBeLessThan(50_000_000);
+  });
+
+  test('B01: a body cut anywhere is never taken for a whole one', async () => {
+    const body = JSON.stringify(listBody(1, 100, 12));
+    const ways = [
+      (cut: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${cut}`,
+      (cut: string) =>
+        `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${cut}`,
+      (cut: string) => `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${cut}`,
+    ];
+    for (const way of ways) {
+      let length = 0;
+      const base = await serveRaw((socket) => socket.end(way(body.slice(0, length))));
+      const { source } = open(base, { maxAttempts: 1 });
+      for (; length < body.length; length++) {
+        const error: unknown = await source.probe(documentedKind).catch((error: unknown) => error);
+        expect(['unreachable', 'not_json', 'empty_body']).toContain((error as { reason?: string }).reason);
+      }
+    }
+  });
+});
+
+describe('the deadline', () => {
+  test('B11: covers a body that drips, and headers that never end', async () => {
+    const drip = await serve((_, response) => {
+      const timer = setInterval(() => response.write(' '), 10);
+      response.on('close', () => {
+        clearInterval(timer);
+      });
+    });
+    const headers = await serveRaw((socket) => socket.write('HTTP/1.1 200 OK\r\nx-never:'));
+    const silent = await serveRaw(() => undefined);
+    for (const base of [drip, headers, silent]) {
+      const { source } = open(base, { timeoutSeconds: 0.1, maxAttempts: 2 });
+      await expect(sweepAll(source)).rejects.toMatchObject(aborted('timeout'));
+      expect(source.counts).toEqual({ requests: 2, retries: 1 });
+    }
+  });
+});
+
+describe('messages', () => {
+  test('say what, where, got and expected, and never show the token', async () => {
+    const base = await serve((request, response) => {
+      const echo = String(request.headers.authorization);
+      send(response, `<p>${'x'.repeat(50)} ${echo}`);
+    });
+    const error: unknown = await sweepAll(open(base).source).catch((error: unknown) => error);
+    expect(error).toMatchObject(invalid('html'));
+    expect(String(error)).not.toContain(TOKEN.slice(0, 8));
+  });
+
+  test('quote no more than the beginning of a body', async () => {
+    const base = await serve((_, response) => {
+      send(response, `<p>${'x'.repeat(5000)}`);
+    });
+    const error = (await sweepAll(open(base).source).catch((error: unknown) => error)) as Error;
+    expect(error.message).toMatch(/^GET \/api\/clients page 1: got <p>x{77}…, expected JSON$/);
+    expect(error).toMatchObject({
+      code: 'source.html',
+      hint: expect.stringContaining('source.baseUrl') as string,
+    });
+  });
+
+  test.each<[number, string]>([
+    [400, 'rejected'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [405, 'rejected'],
+    [410, 'not_found'],
+    [418, 'rejected'],
+    [304, 'redirected'],
+  ])('status %d is %s, at once', async (status, reason) => {
+    const base = await serve((_, response) => {
+      response.writeHead(status).end();
+    });
+    const { source } = open(base);
+    await expect(sweepAll(source)).rejects.toMatchObject(aborted(reason));
+    expect(source.counts.requests).toBe(1);
+  });
+});
+
+describe('one record', () => {
+  const retrieve = async (body: unknown, status = 200): Promise<unknown> => {
+    const base = await serve((request, response) => {
+      expect(request.url).toBe('/api/clients/7');
+      send(response, body, status);
+    });
+    return open(base).source.retrieve(documentedKind, '7');
+  };
+
+  test('is unwrapped, and none is null', async () => {
+    expect(await retrieve({ data: { id: 7, name: 'x' } })).toEqual({ id: 7, name: 'x' });
+    expect(await retrieve({ data: [], success: true })).toBeNull();
+    expect(await retrieve({ message: 'no such client' }, 404)).toBeNull();
+    expect(await retrieve({ success: false }, 410)).toBeNull();
+  });
+
+  test('is not said to be gone by a web page, nor by another record', async () => {
+    await expect(retrieve('<h1>Not Found</h1>', 404)).rejects.toMatchObject(aborted('not_found'));
+    await expect(retrieve('', 410)).rejects.toMatchObject(aborted('not_found'));
+    await expect(retrieve({ data: { id: 8 } })).rejects.toMatchObject(invalid('wrong_record'));
+  });
+});

@@ -1,0 +1,24 @@
+import type { Clock } from '../../src/lib/clock.ts';
+
+export interface FakeClock extends Clock {
+  /** Every sleep that was asked for, in milliseconds. */
+  readonly sleeps: number[];
+}
+
+/** Time that passes only while somebody sleeps, and then at once. */
+export function fakeClock(start = '2026-03-01T12:00:00Z'): FakeClock {
+  const origin = Date.parse(start);
+  const sleeps: number[] = [];
+  let elapsed = 0;
+  return {
+    sleeps,
+    now: () => new Date(origin + elapsed),
+    monotonicMs: () => elapsed,
+    sleep: (ms, signal) => {
+      if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+      sleeps.push(ms);
+      elapsed += ms;
+      return Promise.resolve();
+    },
+  };
+}
