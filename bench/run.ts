@@ -12,11 +12,15 @@ import { loadConfig } from '../src/config/load-config.ts';
 import { createLogger } from '../src/lib/logger.ts';
 
 /**
- * What a first pull costs over reading and parsing the same pages: `npm run bench [-- --rows N --rounds N]`.
+ * What a first pull costs over reading and parsing the same pages: `npm run bench [-- --rows N --rounds N --latency MS,MS]`.
  * Both run in this process, one after the other in every round, against the same server; ratios are comparable, rates are not.
  */
 const { values } = parseArgs({
-  options: { rows: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '3' } },
+  options: {
+    rows: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '3' },
+    latency: { type: 'string', default: '0,50' },
+  },
 });
 const [ROWS, ROUNDS, IN_FLIGHT] = [Number(values.rows), Number(values.rounds), 8];
 const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
@@ -25,7 +29,7 @@ const server = fork(new URL('./page-server.ts', import.meta.url), [String(ROWS)]
   execArgv: ['--import', 'tsx'],
 });
 const [{ url }] = (await once(server, 'message')) as [{ url: string }];
-for (const latencyMs of [0, 50]) {
+for (const latencyMs of values.latency.split(',').map(Number)) {
   await setLatency(server, latencyMs);
   const limits: number[] = [];
   const pulls: number[] = [];

@@ -1,5 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import { compactJson, isArray, isObject, parseJson } from '../lib/json.ts';
+import { DEEPEST, compactJson, isDeeper, isObject, parseJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
 import { recordId } from './record-id.ts';
@@ -34,7 +34,6 @@ export interface Stored {
 export type Verdict = 'created' | 'changed' | 'unchanged' | 'ignored';
 
 const KEPT_OF_QUARANTINED = 2000;
-const DEEPEST = 64; // Beyond it, code that follows the nesting could run out of stack.
 
 /** Sorts a page into records that can be known again and records that cannot: a bad row never costs the page. */
 export function sortPage(records: readonly Json[]): SortedPage {
@@ -73,17 +72,11 @@ export function isOvertaken(stored: Stored | undefined, sent: number): boolean {
 }
 
 function readRecord(record: Json): Incoming | Quarantined {
-  if (nestsDeeper(record, DEEPEST)) return quarantine(null, 'too_deep', '');
+  if (isDeeper(record, DEEPEST)) return quarantine(null, 'too_deep', '');
   const raw = compactJson(record);
   const identity = recordId(record);
   if ('fault' in identity) return quarantine(identity.token, identity.fault, raw);
   return { id: identity.id, raw, record: record as JsonObject };
-}
-
-function nestsDeeper(value: Json, levels: number): boolean {
-  if (isArray(value)) return levels === 0 || value.some((element) => nestsDeeper(element, levels - 1));
-  if (!isObject(value)) return false;
-  return levels === 0 || Object.values(value).some((member) => nestsDeeper(member, levels - 1));
 }
 
 function quarantine(id: string | null, code: Quarantined['code'], raw: string): Quarantined {

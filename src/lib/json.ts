@@ -45,6 +45,15 @@ export function canonicalJson(value: Json): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
+/** Beyond this nesting, a value is kept from all code that follows it down: the stack might not last. */
+export const DEEPEST = 64;
+
+/** Whether a value is nested deeper than `levels`; looks no deeper than that itself. */
+export function isDeeper(value: Json, levels: number): boolean {
+  if (!isArray(value) && !isObject(value)) return false;
+  return levels === 0 || Object.values(value).some((member: Json) => isDeeper(member, levels - 1));
+}
+
 export function isNumber(value: Json | undefined): value is number | LosslessNumber {
   return typeof value === 'number' || value instanceof LosslessNumber;
 }

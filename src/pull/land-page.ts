@@ -118,10 +118,7 @@ async function landSlice(
   const values = news.map(({ id, raw, record, stored }) => {
     const decoded = decodeRecord(kind, record);
     found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
-    const [firstSeenAt, listed] = [
-      stored?.firstSeenAt ?? at,
-      stored?.listed ?? response.answered,
-    ];
+    const [firstSeenAt, listed] = [stored?.firstSeenAt ?? at, stored?.listed ?? response.answered];
     return [...decoded.values, raw, firstSeenAt, at, null, response.answered, listed];
   });
   await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows: values });

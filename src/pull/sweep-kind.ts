@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { ListedKind } from '../catalog/kind.ts';
 import { readFields } from '../mirror/field-store.ts';
 import { closeQuarantined, readQuarantined } from '../mirror/issue-store.ts';
@@ -88,6 +89,7 @@ async function landAll(
         lastPage: response.plan.lastPage,
         rows: tally.changes,
       });
+      await breathe(); // Landing never waits for I/O: without this turn of the loop the next requests would not leave.
     }
     return { state: 'complete', reason: null, detail: null };
   } catch (error) {

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 export interface Deadline {
   /** Fires with any of the given signals, or when time is up. */
   readonly signal: AbortSignal;
@@ -21,6 +23,7 @@ export function createDeadline(ms: number | null, signals: readonly (AbortSignal
           abort();
         }, ms);
   for (const signal of signals) {
+    if (signal) setMaxListeners(0, signal); // One for each request under way is no leak.
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
   }

@@ -1,8 +1,6 @@
-import { isArray, isObject, parseJson } from '../lib/json.ts';
+import { parseJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { excerpt, SourceError } from './errors.ts';
-
-const DEEPEST = 64;
 
 /**
  * Reads a body as UTF-8 JSON, and refuses what would have to be guessed.
@@ -12,9 +10,7 @@ const DEEPEST = 64;
 export function parseBody(bytes: Uint8Array, where: string): Json {
   const text = decodeUtf8(bytes, where);
   if (text.trim() === '') throw new SourceError('empty_body', `${where}: got an empty body, expected JSON`);
-  const value = parse(text, where);
-  if (isDeeper(value, DEEPEST)) throw tooDeep(where);
-  return value;
+  return parse(text, where);
 }
 
 function decodeUtf8(bytes: Uint8Array, where: string): string {
@@ -30,21 +26,11 @@ function parse(text: string, where: string): Json {
   try {
     return parseJson(text);
   } catch (error) {
-    if (error instanceof RangeError) throw tooDeep(where, error);
+    if (error instanceof RangeError) {
+      throw new SourceError('too_deep', `${where}: got JSON nested too deep to be parsed`, { cause: error });
+    }
     if (!(error instanceof SyntaxError)) throw error;
     const reason = text.trimStart().startsWith('<') ? 'html' : 'not_json';
     throw new SourceError(reason, `${where}: got ${excerpt(text)}, expected JSON`);
   }
-}
-
-function tooDeep(where: string, cause?: unknown): SourceError {
-  return new SourceError('too_deep', `${where}: got JSON nested deeper than ${DEEPEST} levels`, { cause });
-}
-
-/** Whether a value is nested deeper than `levels`; looks no deeper than that itself. */
-function isDeeper(value: Json, levels: number): boolean {
-  if (!isArray(value) && !isObject(value)) return false;
-  if (levels === 0) return true;
-  const members = isArray(value) ? value : Object.values(value);
-  return members.some((member) => isDeeper(member, levels - 1));
 }

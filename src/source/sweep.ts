@@ -1,5 +1,5 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { compactJson, isObject } from '../lib/json.ts';
+import { DEEPEST, compactJson, isDeeper, isObject } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { createDeadline } from './deadline.ts';
 import type { ListEnd } from './end-proof.ts';
@@ -37,6 +37,9 @@ export interface SweepParts {
   readonly concurrency: number;
 }
 
+/** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
+const PREFETCH = 2;
+
 /** Carries out the plan of a sweep: asks, yields each response in the plan's order, asks on. */
 export async function* sweepList(
   { requester, concurrency }: SweepParts,
@@ -59,7 +62,7 @@ export async function* sweepList(
 
   let plan = startSweep({ where: `GET ${kind.list.path}`, paging: kind.list.paging, thorough });
   while (plan.ask !== null) {
-    for await (const [page, { value, sent, answered }] of inOrder(plan.ask, concurrency, load)) {
+    for await (const [page, { value, sent, answered }] of inOrder(plan.ask, PREFETCH * concurrency, load)) {
       const { records, meta } = value;
       plan = advance(plan, { page, keys: records.map(recordKey), meta: meta ?? NO_META });
       yield { page, sent, answered, records, meta, end: plan.end, plan: { lastPage: plan.lastPage } };
@@ -75,6 +78,6 @@ export function pageQuery({ list }: ListedKind, page: number): string {
 
 /** What tells a record from its neighbours: its id, or all of it. */
 function recordKey(record: Json): string {
-  const id = isObject(record) ? record['id'] : undefined;
-  return compactJson(id ?? record);
+  const known = (isObject(record) ? record['id'] : undefined) ?? record;
+  return isDeeper(known, DEEPEST) ? 'nested too deep' : compactJson(known);
 }

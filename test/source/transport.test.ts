@@ -112,13 +112,23 @@ describe('the request', () => {
 });
 
 describe('the body', () => {
+  test('B14: a record nested deep costs the sweep nothing; the page is handed on whole', async () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    const base = await serve((_, response) => {
+      send(
+        response,
+        `{"data":[{"id":1},${deep}],"meta":{"current_page":1,"last_page":1,"per_page":25,"total":2}}`,
+      );
+    });
+    const [response] = await sweepAll(open(base).source);
+    expect(response?.records).toHaveLength(2);
+  });
+
   test.each<[string, string, Buffer | string]>([
     ['B02', 'html', '<!doctype html><p>Please log in'],
     ['B02', 'html', '\n  <html>'],
     ['B05', 'empty_body', ''],
     ['B05', 'empty_body', ' \n'],
-    ['B14', 'too_deep', '['.repeat(200_000) + ']'.repeat(200_000)],
-    ['B14', 'too_deep', `{"data":[${'{"a":'.repeat(70)}1${'}'.repeat(70)}]}`],
     ['B14', 'too_deep', `[1.5,${'['.repeat(200_000)}${']'.repeat(200_000)}]`],
     ['B16', 'not_utf8', Buffer.from('{"data":[{"name":"Caf\u00e9"}]}', 'latin1')],
     ['B16', 'not_utf8', Buffer.from('{"data":[]}', 'utf16le').swap16().fill(0xff, 0, 2)],

@@ -1,0 +1,183 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { createOwner } from '../../src/pull/owner.ts';
+import { contentOf, mirror, pullFrom, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
+
+describe('a pull', () => {
+  test.each(['documented', 'wild'] as const)(
+    'holds what the service has, envelopes %s',
+    async (envelopes) => {
+      const [service, session] = [await sandbox({ size: 260, envelopes }), await mirror()];
+
+      const report = await pullFrom(service, session);
+
+      expect(await contentOf(session)).toEqual(truthOf(service));
+      for (const kind of report.kinds) {
+        const total = service.world.count(kind.kind);
+        expect(kind).toMatchObject({
+          state: 'complete',
+          rows: total,
+          created: total,
+          updated: 0,
+          unchanged: 0,
+          quarantined: 0,
+        });
+      }
+      expect(report.kinds.map(({ kind }) => kind)).toEqual(LISTED_KINDS.map(({ name }) => name));
+    },
+  );
+
+  test('over unchanged data writes no row of a kind', async () => {
+    const [service, session] = [await sandbox(), await mirror()];
+    await pullFrom(service, session);
+    const before = await Promise.all(LISTED_KINDS.map(({ name }) => rowsOf(session, name)));
+
+    const report = await pullFrom(service, session);
+
+    expect(await Promise.all(LISTED_KINDS.map(({ name }) => rowsOf(session, name)))).toEqual(before);
+    for (const kind of report.kinds)
+      expect(kind).toMatchObject({ created: 0, updated: 0, unchanged: kind.rows });
+  });
+
+  test('after one change writes that row alone', async () => {
+    const [service, session] = [await sandbox(), await mirror()];
+    await pullFrom(service, session);
+    const before = await rowsOf(session, 'clients');
+    const changed = service.world.ids('clients')[7] ?? 0;
+    service.world.update('clients', changed, { city: 'Rimouski', credit: '-0.05' });
+
+    const report = await pullFrom(service, session);
+
+    const after = await rowsOf(session, 'clients');
+    const written = after.filter((row, index) => row['_response'] !== before[index]?.['_response']);
+    expect(written).toMatchObject([
+      { id: String(changed), city: 'Rimouski', credit: '-0.05', credit_e4: -500 },
+    ]);
+    expect(report.kinds[1]).toMatchObject({ kind: 'clients', created: 0, updated: 1, unchanged: 59 });
+  });
+
+  test('of one kind leaves the others alone', async () => {
+    const [service, session] = [await sandbox(), await mirror()];
+    const report = await pullFrom(service, session, { request: { kinds: LISTED_KINDS.slice(4, 5) } });
+
+    expect(report.kinds.map(({ kind }) => kind)).toEqual(['categories']);
+    expect(await rowsOf(session, 'clients')).toEqual([]);
+  });
+
+  test('C13: keeps and lists fields that nobody documented', async () => {
+    const [service, session] = [await sandbox(), await mirror()];
+    service.world.update('clients', service.world.ids('clients')[0] ?? 0, { mood: 'sunny', score: 12 });
+    await pullFrom(service, session);
+
+    const fields = await session.query(
+      sql`select field, type from fields where kind = 'clients' order by field`,
+    );
+    expect(fields).toEqual([
+      { field: 'mood', type: 'text' },
+      { field: 'score', type: 'integer' },
+    ]);
+    expect(
+      JSON.parse((await contentOf(session))['clients']?.find((raw) => raw.includes('mood')) ?? '{}'),
+    ).toMatchObject({ mood: 'sunny', score: 12 });
+  });
+
+  test('C11: a bad value costs a null and an issue, a bad row itself; the issues close when the service mends them', async () => {
+    const [honest, session] = [await sandbox(), await mirror()];
+    const [first = 0, second = 0] = honest.world.ids('clients');
+    honest.world.update('clients', first, { credit: '1,50', creation_date: '2025-02-30' });
+    let written = '"007"';
+    const service = await rewriting(honest, (body) => body.replaceAll(`"id":${second},`, `"id":${written},`));
+    const open = sql`
+      select record_id, field, code, detail from issues where closed_at is null and kind = 'clients' order by field`;
+
+    const report = await pullFrom(service, session);
+
+    expect(report.kinds[1]).toMatchObject({ state: 'complete', rows: 59, quarantined: 1 });
+    expect(await session.query(open)).toMatchObject([
+      { record_id: '007', field: null, code: 'id_not_an_integer' },
+      { record_id: String(first), field: 'creation_date', code: 'not_a_date', detail: '"2025-02-30"' },
+      { record_id: String(first), field: 'credit', code: 'not_a_decimal', detail: '"1,50"' },
+    ]);
+
+    await pullFrom(service, session);
+    expect(await session.query(open)).toHaveLength(3);
+
+    honest.world.update('clients', first, { credit: '1.50', creation_date: '2025-02-28' });
+    written = String(second);
+    expect((await pullFrom(service, session)).kinds[1]).toMatchObject({
+      created: 1,
+      updated: 1,
+      quarantined: 0,
+    });
+    expect(await session.query(open)).toEqual([]);
+  });
+});
+
+describe('a fault of the service', () => {
+  const failing: readonly [string, Fault['do'], string, string][] = [
+    ['B02', { html: true }, 'invalid', 'html'],
+    ['B01', { cut: 300 }, 'invalid', 'not_json'],
+    ['B03', { successFalse: true }, 'invalid', 'success_false'],
+    ['A06', { ignorePage: true }, 'invalid', 'page_ignored'],
+    ['A22', { refuse: true }, 'aborted', 'forbidden'],
+    ['B07', { redirect: 'http://127.0.0.1:1/' }, 'aborted', 'redirected'],
+    ['A23', { status: 503 }, 'aborted', 'unavailable'],
+    ['B17', { drop: 'before' }, 'aborted', 'unreachable'],
+    ['B01', { truncate: 300 }, 'aborted', 'unreachable'],
+  ];
+
+  test.each(failing)(
+    '%s: %j ends one kind and no other, and nothing untrue lands',
+    async (_, deed, state, reason) => {
+      const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+      service.setFaults([{ on: { kind: 'clients' }, do: deed }]);
+
+      const report = await pullFrom(service, session);
+
+      expect(report.kinds[1]).toMatchObject({ kind: 'clients', state, reason });
+      expect(report.kinds[1]?.detail).toContain('/api/clients');
+      const others = report.kinds.filter(({ kind }) => kind !== 'clients');
+      expect(others.every((kind) => kind.state === 'complete')).toBe(true);
+      const landed = (await contentOf(session))['clients'] ?? [];
+      expect(truthOf(service)['clients']).toEqual(expect.arrayContaining(landed));
+
+      service.setFaults([]);
+      await pullFrom(service, session);
+      expect(await contentOf(session)).toEqual(truthOf(service));
+    },
+  );
+
+  test('A23: what passes is repeated and counted', async () => {
+    const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+    service.setFaults([
+      { on: { kind: 'clients', page: 2 }, times: 2, do: { status: 500 } },
+      { on: { kind: 'providers' }, times: 1, do: { status: 429, retryAfter: '7' } },
+      { on: { kind: 'punches' }, times: 1, do: { drop: 'after' } },
+    ]);
+
+    const report = await pullFrom(service, session);
+
+    const retries = Object.fromEntries(report.kinds.map((kind) => [kind.kind, kind.retries]));
+    expect(retries).toMatchObject({ clients: 2, providers: 1, punches: 1, products: 0 });
+    expect(await contentOf(session)).toEqual(truthOf(service));
+  });
+});
+
+describe('two pulls', () => {
+  test('A26: of one kind at once: the second finds it busy', async () => {
+    const [service, session] = [await sandbox(), await mirror()];
+    const stranger = { name: 'another-host:1:x', isDead: () => false };
+    await session.atomically((tx) =>
+      tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
+        values ('clients', 0, 'running', 0, ${stranger.name}, 1, '2999-01-01 00:00:00.000')`),
+    );
+
+    const report = await pullFrom(service, session, { parts: { owner: createOwner() } });
+
+    expect(report.kinds[1]).toMatchObject({ kind: 'clients', state: 'aborted', reason: 'busy', rows: 0 });
+    expect(report.kinds.filter(({ state }) => state === 'complete')).toHaveLength(9);
+    expect(await rowsOf(session, 'clients')).toEqual([]);
+  });
+});

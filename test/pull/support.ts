@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { request } from 'undici';
+import { onTestFinished } from 'vitest';
+import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { compactJson } from '../../src/lib/json.ts';
+import { createLogger } from '../../src/lib/logger.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
+import type { Row, Session } from '../../src/mirror/session.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+import { createOwner } from '../../src/pull/owner.ts';
+import type { PullParts } from '../../src/pull/parts.ts';
+import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import type { PullReport, PullRequest } from '../../src/pull/pull-kinds.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { openSource } from '../../src/source/source.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+export const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
+
+export async function sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const started = await startSandbox({ size: 60, ...options });
+  onTestFinished(() => started.close());
+  return started;
+}
+
+/** A migrated mirror in a file of its own. */
+export async function mirror(): Promise<Session> {
+  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-pull-'));
+  const session = openSqliteSession(join(folder, 'mirror.db'));
+  onTestFinished(async () => {
+    await session.close();
+    rmSync(folder, { recursive: true });
+  });
+  await migrate(session, KINDS);
+  return session;
+}
+
+export interface Pulling {
+  readonly parts?: Partial<PullParts>;
+  readonly request?: Partial<PullRequest>;
+}
+
+/** Pulls everything from a sandbox, with a clock whose waits take no time. */
+export async function pullFrom(
+  { url, token }: Sandbox,
+  session: Session,
+  { parts, request: asked }: Pulling = {},
+): Promise<PullReport> {
+  const clock = fakeClock();
+  const settings = {
+    baseUrl: url,
+    token,
+    concurrency: 4,
+    requestsPerSecond: null,
+    timeoutSeconds: 30,
+    maxAttempts: 5,
+    maxBodyBytes: 1e8,
+    authHeaders: 'all' as const,
+    proxyUrl: null,
+  };
+  await using source = openSource(settings, { clock, logger });
+  return await pullKinds(
+    { session, source, clock, logger, owner: createOwner(), ...parts },
+    { kinds: LISTED_KINDS, baseUrl: url, acceptNewSource: false, keepRunsDays: 30, ...asked },
+  );
+}
+
+/** Every row of a kind's table, in the order of ids. */
+export function rowsOf(session: Session, kind: string): Promise<Row[]> {
+  return session.query(sql`select *, cast(id as text) as id from ${sql.identifier(kind)} order by id`);
+}
+
+/** The mirror's rows of every kind as the service would send them. */
+export async function contentOf(session: Session): Promise<Record<string, string[]>> {
+  const content: Record<string, string[]> = {};
+  for (const { name } of LISTED_KINDS)
+    content[name] = (await rowsOf(session, name)).map((row) => String(row['_raw']));
+  return content;
+}
+
+/** The service's records of every kind, in the order of ids. */
+export function truthOf({ world }: Sandbox): Record<string, string[]> {
+  const byId = (kind: string): number[] => [...world.ids(kind)].sort((a, b) => a - b);
+  return Object.fromEntries(
+    LISTED_KINDS.map(({ name }) => [name, byId(name).map((id) => compactJson(world.get(name, id) ?? null))]),
+  );
+}
+
+/** The same service with its answers rewritten on the way: what no sandbox would send. */
+export async function rewriting(
+  service: Sandbox,
+  rewrite: (body: string, path: string) => string,
+): Promise<Sandbox> {
+  const server = createServer((incoming, answer) => {
+    const path = incoming.url ?? '';
+    const headers = { authorization: `Bearer ${service.token}` };
+    void request(service.url + path, { headers }).then(async ({ statusCode, body }) => {
+      answer
+        .writeHead(statusCode, { 'content-type': 'application/json' })
+        .end(rewrite(await body.text(), path));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { ...service, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
