@@ -9,10 +9,9 @@ import { instantText } from '../lib/clock.ts';
 import { saveFields } from '../mirror/field-store.ts';
 import { issueKey, saveFieldIssues, saveQuarantined } from '../mirror/issue-store.ts';
 import type { Issue } from '../mirror/issue-store.ts';
-import { renewLease } from '../mirror/kind-lease.ts';
 import type { KindLease } from '../mirror/kind-lease.ts';
 import { writtenColumns } from '../mirror/kind-table.ts';
-import type { Session, SqlValue, Transaction, Values } from '../mirror/session.ts';
+import type { SqlValue, Transaction, Values } from '../mirror/session.ts';
 import { saveSighting } from '../mirror/sighting-store.ts';
 import type { ListResponse } from '../source/source.ts';
 
@@ -27,6 +26,12 @@ export interface Sweep {
   readonly quarantined: Set<string>;
 }
 
+/** A response, and the instant at which it lands. */
+export interface Arrival {
+  readonly response: ListResponse;
+  readonly now: Date;
+}
+
 /** What became of a page, by record id. */
 export interface Landing {
   readonly page: number;
@@ -37,54 +42,34 @@ export interface Landing {
   readonly quarantined: readonly string[];
 }
 
-const ROWS_A_SLICE = 250; // An unpaged list may bring its whole table in one answer.
+const ROWS_A_SLICE = 250; // An unpaged list may bring its whole table in one answer; other work gets its turn in between.
 const STORED_COLUMNS = ['_raw', '_response', '_first_seen_at', '_listed'] as const;
 
-/** Lands one list response in one transaction: changed rows, issues, new fields, the sighting; or nothing at all. */
-export async function landPage(
-  session: Session,
-  sweep: Sweep,
-  { response, now }: { response: ListResponse; now: Date },
-): Promise<Landing> {
+/** Lands one list response within a transaction: changed rows, issues, new fields, the sighting. */
+export async function landPage(tx: Transaction, sweep: Sweep, { response, now }: Arrival): Promise<Landing> {
   const { incoming, quarantined } = sortPage(response.records);
   const issues = quarantined.map(quarantineIssue);
   const fresh = issues.filter((issue) => !sweep.quarantined.has(issueKey(issue)));
   const created: string[] = [];
   const changed: string[] = [];
-  const ids = [
-    ...incoming.map(({ id }) => id),
-    ...quarantined.flatMap(({ id, code }) => (id !== null && code === 'two_versions' ? [id] : [])),
-  ];
 
-  await session.atomically(async (tx) => {
-    await renewLease(tx, sweep.lease, { tick: response.answered, now });
-    for (let from = 0; from < incoming.length; from += ROWS_A_SLICE) {
-      const news = await landSlice(tx, sweep, {
-        records: incoming.slice(from, from + ROWS_A_SLICE),
-        response,
-        now,
-      });
-      for (const { id, stored } of news) (stored === undefined ? created : changed).push(id);
-      if (incoming.length > ROWS_A_SLICE) await breathe();
-    }
-    await saveQuarantined(tx, sweep.kind.name, { issues: fresh, now });
-    await saveSighting(tx, sightingOf(sweep, response, { ids, now }));
-  });
-
+  for (let from = 0; from < incoming.length; from += ROWS_A_SLICE) {
+    const records = incoming.slice(from, from + ROWS_A_SLICE);
+    const news = await landSlice(tx, sweep, { records, response, now });
+    for (const { id, stored } of news) (stored === undefined ? created : changed).push(id);
+    await breathe();
+  }
+  await saveQuarantined(tx, sweep.kind.name, { issues: fresh, now });
   for (const issue of fresh) sweep.quarantined.add(issueKey(issue));
-  return {
-    page: response.page,
-    seen: incoming.map(({ id }) => id),
-    created,
-    changed,
-    quarantined: issues.map(issueKey),
-  };
+
+  const seen = incoming.map(({ id }) => id);
+  const unclear = quarantined.flatMap(({ id, code }) => (id !== null && code === 'two_versions' ? [id] : []));
+  await saveSighting(tx, sightingOf(sweep, response, { ids: [...seen, ...unclear], now }));
+  return { page: response.page, seen, created, changed, quarantined: issues.map(issueKey) };
 }
 
-interface Slice {
+interface Slice extends Arrival {
   readonly records: readonly Incoming[];
-  readonly response: ListResponse;
-  readonly now: Date;
 }
 
 interface News extends Incoming {

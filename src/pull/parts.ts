@@ -26,5 +26,4 @@ export interface Progress {
   readonly pages: number;
   /** The last page as far as the service has said; null while unknown. */
   readonly lastPage: number | null;
-  readonly rows: number;
 }

@@ -1,4 +1,3 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { ListedKind } from '../catalog/kind.ts';
 import { readFields } from '../mirror/field-store.ts';
 import { closeQuarantined, readQuarantined } from '../mirror/issue-store.ts';
@@ -7,19 +6,29 @@ import type { KindReport } from '../mirror/run-store.ts';
 import { saveKindReport } from '../mirror/run-store.ts';
 import { pruneSightings } from '../mirror/sighting-store.ts';
 import { SourceError } from '../source/errors.ts';
+import type { ListResponse } from '../source/source.ts';
 import { describe } from '../lib/sync-error.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import { sameSource } from './guard-source.ts';
-import { landPage } from './land-page.ts';
+import { landPages } from './land-pages.ts';
+import { arrivedTogether } from './arrived-together.ts';
 import type { Sweep } from './land-page.ts';
 import type { PullParts } from './parts.ts';
 import { createTally } from './tally.ts';
 import type { Tally } from './tally.ts';
 
+/** So many pages share a transaction where they have arrived together: a code-sorted list touches all of the index. */
+const PAGES_TOGETHER = 8;
+
 export interface SweepRequest {
   readonly kind: ListedKind;
   readonly runId: number;
   readonly acceptNewSource: boolean;
+}
+
+interface Landed {
+  readonly sweep: Sweep;
+  readonly tally: Tally;
 }
 
 type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
@@ -68,36 +77,48 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
 }
 
 /** Lands every page in the order of the sweep; says how the sweep ended. */
-async function landAll(
-  parts: PullParts,
-  request: SweepRequest,
-  { sweep, tally }: { sweep: Sweep; tally: Tally },
-): Promise<Ending> {
-  const { session, source, clock, signal } = parts;
-  let tick = sweep.lease.tick;
-  const responses = source.sweep(request.kind, {
-    thorough: sweep.lease.completeSweeps === 0,
-    tick: () => ++tick,
-    ...(signal && { signal }),
-  });
+async function landAll(parts: PullParts, request: SweepRequest, { sweep, tally }: Landed): Promise<Ending> {
+  const stop = new AbortController(); // Where landing fails, requests under way are not waited for.
+  const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
   try {
-    for await (const response of sameSource(responses, { session, ...request })) {
-      tally.add(await landPage(session, sweep, { response, now: clock.now() }));
-      parts.onProgress?.({
-        kind: request.kind.name,
-        pages: tally.pages,
-        lastPage: response.plan.lastPage,
-        rows: tally.changes,
-      });
-      await breathe(); // Landing never waits for I/O: without this turn of the loop the next requests would not leave.
+    for await (const responses of arrivedTogether(
+      readList(parts, request, { sweep, signal }),
+      PAGES_TOGETHER,
+    )) {
+      const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() });
+      for (const landing of landings) tally.add(landing);
+      showProgress(parts, request, { tally, lastPage: responses.at(-1)?.plan.lastPage ?? null });
     }
     return { state: 'complete', reason: null, detail: null };
   } catch (error) {
+    stop.abort();
     if (error instanceof OtherSourceError) await refuse(parts, sweep);
     if (!(error instanceof SourceError)) throw error;
     parts.logger.debug({ kind: request.kind.name, reason: error.reason, err: error }, 'sweep ended early');
     return { state: error.state, reason: error.reason, detail: describe(error) };
   }
+}
+
+/** The list's responses, of this mirror's own company. */
+function readList(
+  { session, source }: PullParts,
+  request: SweepRequest,
+  { sweep, signal }: { sweep: Sweep; signal: AbortSignal },
+): AsyncIterable<ListResponse> {
+  let tick = sweep.lease.tick;
+  const thorough = sweep.lease.completeSweeps === 0;
+  return sameSource(source.sweep(request.kind, { thorough, tick: () => ++tick, signal }), {
+    session,
+    ...request,
+  });
+}
+
+function showProgress(
+  parts: PullParts,
+  { kind }: SweepRequest,
+  { tally, lastPage }: { tally: Tally; lastPage: number | null },
+): void {
+  parts.onProgress?.({ kind: kind.name, pages: tally.pages, lastPage });
 }
 
 /** Ends a sweep of which nothing may land; the error itself ends the run. */

@@ -5,8 +5,8 @@ import type { Json } from '../../src/lib/json.ts';
 import { LeaseError } from '../../src/mirror/errors.ts';
 import { claimKind } from '../../src/mirror/kind-lease.ts';
 import type { Session } from '../../src/mirror/session.ts';
-import { landPage } from '../../src/pull/land-page.ts';
-import type { Sweep } from '../../src/pull/land-page.ts';
+import { landPages } from '../../src/pull/land-pages.ts';
+import type { Landing, Sweep } from '../../src/pull/land-page.ts';
 import type { ListResponse } from '../../src/source/source.ts';
 import { mirror, rowsOf } from './support.ts';
 
@@ -31,14 +31,24 @@ function response(ticks: readonly [number, number], records: readonly Json[], pa
   };
 }
 
+async function landOne(
+  session: Session,
+  sweep: Sweep,
+  { response, now }: { response: ListResponse; now: Date },
+): Promise<Landing> {
+  const [landing] = await landPages(session, sweep, { responses: [response], now });
+  if (landing === undefined) throw new Error('one response, one landing');
+  return landing;
+}
+
 const category = (id: Json, code: string) => ({ id, code, name_fr: 'Pneus', name_en: 'Tires' });
 
 test('a row keeps when it was first seen, and takes the tick of the answer that changed it', async () => {
   const session = await mirror();
   const sweep = await sweepOf(session);
-  await landPage(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
+  await landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
   const later = new Date('2026-03-02T12:00:00Z');
-  const landing = await landPage(session, sweep, {
+  const landing = await landOne(session, sweep, {
     response: response([3, 4], [category(1, 'B')]),
     now: later,
   });
@@ -58,20 +68,20 @@ test('a row keeps when it was first seen, and takes the tick of the answer that 
 test('A19: of two answers under way at once, the one that lands second does not overwrite', async () => {
   const session = await mirror();
   const sweep = await sweepOf(session);
-  await landPage(session, sweep, { response: response([1, 4], [category(1, 'A')]), now: NOW });
-  await landPage(session, sweep, { response: response([2, 3], [category(1, 'B')], 2), now: NOW });
+  await landOne(session, sweep, { response: response([1, 4], [category(1, 'A')]), now: NOW });
+  await landOne(session, sweep, { response: response([2, 3], [category(1, 'B')], 2), now: NOW });
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 4 }]);
 
-  await landPage(session, sweep, { response: response([5, 6], [category(1, 'B')]), now: NOW });
+  await landOne(session, sweep, { response: response([5, 6], [category(1, 'B')]), now: NOW });
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'B', _response: 6 }]);
 });
 
 test('C06: another spelling of the same content is no change', async () => {
   const session = await mirror();
   const sweep = await sweepOf(session);
-  await landPage(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
+  await landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
   const reordered = { name_en: 'Tires', name_fr: 'Pneus', code: 'A', id: '1' };
-  const landing = await landPage(session, sweep, { response: response([3, 4], [reordered]), now: NOW });
+  const landing = await landOne(session, sweep, { response: response([3, 4], [reordered]), now: NOW });
 
   expect(landing).toMatchObject({ seen: ['1'], created: [], changed: [] });
   expect(await rowsOf(session, 'categories')).toMatchObject([{ _response: 2 }]);
@@ -81,7 +91,7 @@ test('A18: a record that one answer shows twice with different contents is quara
   const session = await mirror();
   const sweep = await sweepOf(session);
   const records = [category(1, 'A'), category(2, 'B'), category(1, 'C'), category(2, 'B')];
-  const landing = await landPage(session, sweep, { response: response([1, 2], records), now: NOW });
+  const landing = await landOne(session, sweep, { response: response([1, 2], records), now: NOW });
 
   expect(landing.seen).toEqual(['2']);
   expect(landing.quarantined).toHaveLength(2);
@@ -106,7 +116,7 @@ test('C11: a poison record at any place of a page costs itself alone', async () 
       const base = 1 + index * 3;
       const records: Json[] = [category(base, 'A'), category(base + 1, 'B'), category(base + 2, 'C')];
       records.splice(place, 0, bad);
-      const landing = await landPage(session, sweep, {
+      const landing = await landOne(session, sweep, {
         response: response([++tick, ++tick], records),
         now: NOW,
       });
@@ -122,7 +132,7 @@ test('an answer whose lease was lost does not land', async () => {
   const sweep = await sweepOf(session);
   await sweepOf(session, 'somebody else');
 
-  const landing = landPage(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
+  const landing = landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
 
   await expect(landing).rejects.toThrow(LeaseError);
   expect(await rowsOf(session, 'categories')).toEqual([]);
@@ -132,7 +142,7 @@ test('an unpaged list of many thousand rows lands whole', async () => {
   const session = await mirror();
   const sweep = await sweepOf(session);
   const records = Array.from({ length: 3_001 }, (_, index) => category(index + 1, `C${index}`));
-  const landing = await landPage(session, sweep, { response: response([1, 2], records), now: NOW });
+  const landing = await landOne(session, sweep, { response: response([1, 2], records), now: NOW });
 
   expect(landing.created).toHaveLength(3_001);
   expect(await rowsOf(session, 'categories')).toHaveLength(3_001);

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { arrivedTogether } from '../../src/pull/arrived-together.ts';
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function* atOnce(count: number): AsyncGenerator<number> {
+  for (let n = 1; n <= count; n++) yield await Promise.resolve(n);
+}
+
+test('what is there already comes together, but never more than allowed', async () => {
+  expect(await collect(arrivedTogether(atOnce(7), 3))).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+  expect(await collect(arrivedTogether(atOnce(0), 3))).toEqual([]);
+});
+
+test('what has not arrived is not waited for', async () => {
+  let release: () => void = () => undefined;
+  const late = new Promise<void>((resolve) => (release = resolve));
+  async function* slow(): AsyncGenerator<number> {
+    yield* atOnce(2);
+    await late;
+    yield 3;
+  }
+  const batches = arrivedTogether(slow(), 8);
+
+  expect((await batches.next()).value).toEqual([1, 2]);
+  release();
+  expect((await batches.next()).value).toEqual([3]);
+  expect((await batches.next()).done).toBe(true);
+});
+
+test('an error comes after what was there before it', async () => {
+  async function* failing(): AsyncGenerator<number> {
+    yield* atOnce(2);
+    throw new Error('torn');
+  }
+  const batches = arrivedTogether(failing(), 8);
+
+  expect((await batches.next()).value).toEqual([1, 2]);
+  await expect(batches.next()).rejects.toThrow('torn');
+});
+
+test('who stops early lets the items go', async () => {
+  let released = false;
+  async function* held(): AsyncGenerator<number> {
+    try {
+      yield* atOnce(9);
+    } finally {
+      released = true;
+    }
+  }
+  for await (const batch of arrivedTogether(held(), 2)) if (batch.includes(1)) break;
+  expect(released).toBe(true);
+});
