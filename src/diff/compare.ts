@@ -22,7 +22,6 @@ function canonicalValue(field: Field | undefined, value: Json | undefined): stri
   if (field === undefined) return canonicalJson(value);
   const misfits: MisfitCode[] = [];
   const decoded = decodeField(field, value, (_field, code) => misfits.push(code));
-  return misfits.every((code) => code === 'more_places')
-    ? `value ${String(decoded)}`
-    : `misfit ${canonicalJson(value)}`;
+  if (misfits.some((code) => code !== 'more_places')) return `misfit ${canonicalJson(value)}`;
+  return decoded === null ? 'none' : `value ${decoded}`; // The text "null" is not null.
 }

@@ -2,6 +2,7 @@ import type { Field } from '../catalog/kind.ts';
 import { atScale, decimalPlaces, shortestDecimal, shortestNumber } from '../lib/decimal.ts';
 import { canonicalJson, isNumber } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
+import { isStorable } from '../lib/text.ts';
 import { isCalendarDate, isClockTime } from './calendar.ts';
 
 /** What a column holds: 64-bit integers and decimals travel as text. */
@@ -92,16 +93,13 @@ const DECODERS: Record<Field['type'], Decoder> = {
   },
 
   text: (value) => {
-    const token = tokenOf(value);
+    const token = typeof value === 'boolean' ? String(value) : tokenOf(value);
     if (token === null) return misfit('not_text');
-    return UNSTORABLE.test(token) ? misfit('unstorable_text') : token;
+    return isStorable(token) ? token : misfit('unstorable_text');
   },
 
   json: (value) => canonicalJson(value),
 };
-
-// PostgreSQL refuses NUL and SQLite would store a lone surrogate as another character: one rule for both.
-const UNSTORABLE = /[\0\p{Surrogate}]/u;
 
 /** How the service writes "none" in dates, times and decimals (seen in the wild). */
 function isBlank(value: Json): boolean {

@@ -1,6 +1,7 @@
 import type { Kind } from '../catalog/kind.ts';
 import { compactJson } from '../lib/json.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { shortened } from '../lib/text.ts';
 import { decodeField } from './decode-field.ts';
 import type { MisfitCode, SqlValue } from './decode-field.ts';
 
@@ -24,7 +25,7 @@ export function decodeRecord(kind: Kind, record: JsonObject): DecodedRecord {
   const misfits: Misfit[] = [];
   const values = kind.fields.map((field) =>
     decodeField(field, ownValue(record, field.name), ({ name }, code, value) => {
-      misfits.push({ field: name, code, detail: compactJson(value).slice(0, DETAIL_LENGTH) });
+      misfits.push({ field: name, code, detail: shortened(compactJson(value), DETAIL_LENGTH) });
     }),
   );
   return { values, misfits };

@@ -2,6 +2,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { DEEPEST, compactJson, isDeeper, isObject, parseJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
+import { isStorable, shortened } from '../lib/text.ts';
 import { recordId } from './record-id.ts';
 import type { IdFault } from './record-id.ts';
 
@@ -34,6 +35,7 @@ export interface Stored {
 export type Verdict = 'created' | 'changed' | 'unchanged' | 'ignored';
 
 const KEPT_OF_QUARANTINED = 2000;
+const KEPT_OF_ID = 100;
 
 /** Sorts a page into records that can be known again and records that cannot: a bad row never costs the page. */
 export function sortPage(records: readonly Json[]): SortedPage {
@@ -41,8 +43,13 @@ export function sortPage(records: readonly Json[]): SortedPage {
   const quarantined: Quarantined[] = [];
   for (const record of records) {
     const sorted = readRecord(record);
-    if ('code' in sorted) quarantined.push(sorted);
-    else versions.set(sorted.id, [...(versions.get(sorted.id) ?? []), sorted]);
+    if ('code' in sorted) {
+      quarantined.push(sorted);
+      continue;
+    }
+    const same = versions.get(sorted.id) ?? [];
+    same.push(sorted);
+    versions.set(sorted.id, same);
   }
   const incoming: Incoming[] = [];
   for (const [first, ...more] of versions.values()) {
@@ -80,5 +87,6 @@ function readRecord(record: Json): Incoming | Quarantined {
 }
 
 function quarantine(id: string | null, code: Quarantined['code'], raw: string): Quarantined {
-  return { id, code, raw: raw.slice(0, KEPT_OF_QUARANTINED) };
+  const shownId = id !== null && isStorable(id) ? shortened(id, KEPT_OF_ID) : null;
+  return { id: shownId, code, raw: shortened(raw, KEPT_OF_QUARANTINED) };
 }

@@ -15,8 +15,14 @@ export const systemClock: Clock = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
   sleep: async (ms, signal) => {
-    for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
-      await delay(Math.min(left, LONGEST_TIMER_MS), undefined, signal && { signal });
+    signal?.throwIfAborted();
+    try {
+      for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
+        await delay(Math.min(left, LONGEST_TIMER_MS), undefined, signal && { signal });
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
     }
   },
 };

@@ -1,6 +1,5 @@
 import { Big } from 'big.js';
 
-const PLAIN = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/;
 const STRICT = /^-?\d+(?:\.\d+)?$/;
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE]([+-]?\d{1,4}))?$/;
 const LARGEST_EXPONENT = 400; // A JSON number beyond it would cost a page of zeros.
@@ -35,7 +34,12 @@ export function decimalPlaces(text: string): number {
 }
 
 function shorten(text: string): string {
-  const [, sign = '', whole = '', fraction = ''] = PLAIN.exec(text) ?? [];
+  const sign = text.startsWith('-') ? '-' : '';
+  const [digits = '', places = ''] = text.slice(sign.length).split('.');
+  const whole = digits.replace(/^0+(?=\d)/, '');
+  let end = places.length; // By hand: a pattern for the zeros at the end would try every run of zeros.
+  while (places[end - 1] === '0') end--;
+  const fraction = places.slice(0, end);
   const value = fraction === '' ? whole : `${whole}.${fraction}`;
   return value === '0' ? '0' : sign + value;
 }

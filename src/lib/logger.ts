@@ -31,6 +31,7 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
 export function maskSecrets(secrets: readonly string[]): (text: string) => string {
   const forms = secrets
     .filter((secret) => secret !== '')
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+    .sort((a, b) => b.length - a.length);
   return (text) => forms.reduce((masked, form) => masked.replaceAll(form, '[redacted]'), text);
 }

@@ -68,6 +68,9 @@ const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
   ['EPERM', CANNOT_WRITE],
   ['ENOENT', CANNOT_WRITE],
   ['ENOTDIR', CANNOT_WRITE],
+  ['EEXIST', CANNOT_WRITE],
+  ['EISDIR', CANNOT_WRITE],
+  ['ENAMETOOLONG', CANNOT_WRITE],
   [
     'ENOSPC',
     { code: 'mirror.disk_full', what: 'has no room: the disk is full', hint: 'Free space on its disk.' },

@@ -67,7 +67,8 @@ async function readHolder(tx: Transaction, kind: string): Promise<Holder> {
 }
 
 /**
- * Makes a landing transaction valid: the lease is still ours, and the counter of ticks never goes back.
+ * Makes a landing transaction valid: the lease is still ours, and the counter of ticks never goes back, although pages
+ * that were under way side by side land in another order than they were answered in.
  *
  * @throws {LeaseError} Where another owner has taken the kind over; the transaction must not land.
  */
@@ -77,7 +78,7 @@ export async function renewLease(
   { tick, now }: { tick: number; now: Date },
 ): Promise<void> {
   const renewed = await tx.query(sql`
-    update kind_state set tick = ${tick}, lease_until = ${leaseEnd(now)}
+    update kind_state set tick = case when tick < ${tick} then ${tick} else tick end, lease_until = ${leaseEnd(now)}
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`);
   if (renewed.length === 0) throw lost(lease);
 }

@@ -1,4 +1,5 @@
 import type { Field, FieldType, Kind } from '../catalog/kind.ts';
+import { identifier } from './identifier.ts';
 
 export interface Column {
   readonly name: string;
@@ -60,7 +61,7 @@ function sqliteColumn({ name, type }: Field): Column {
  * The integer is null beyond 4 places or 14 digits before the point, where 64 bits would not hold it.
  */
 function decimalTwins({ name }: Field): Column[] {
-  const text = `"${name}"`;
+  const text = identifier(name);
   const point = `instr(${text} || '.', '.')`; // Where the point is, or would be.
   const places = `max(0, length(${text}) - ${point})`;
   const digits = `${point} - 1 - (${text} like '-%')`;

@@ -1,0 +1,11 @@
+/** Characters that no database keeps: PostgreSQL refuses NUL, SQLite stores half a character as another one. */
+const UNSTORABLE = /[\0\p{Surrogate}]/u;
+
+export function isStorable(text: string): boolean {
+  return !UNSTORABLE.test(text);
+}
+
+/** Cuts a text to at most `length`, never through the middle of a character. */
+export function shortened(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+}

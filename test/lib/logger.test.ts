@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createLogger, maskSecrets } from '../../src/lib/logger.ts';
+import type { Logger } from '../../src/lib/logger.ts';
+
+/** Runs `write` with a logger and returns the lines as written, each proved to be JSON. */
+function linesOf(secrets: readonly string[], write: (log: Logger) => void): string {
+  let lines = '';
+  write(createLogger({ level: 'trace', secrets, destination: { write: (line) => (lines += line) } }));
+  for (const line of lines.trimEnd().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
+  return lines;
+}
+
+function errorWith(message: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { note: message });
+}
+
+const HIDING_PLACES: Record<string, (log: Logger, secret: string) => void> = {
+  'the message': (log, secret) => {
+    log.info(`token ${secret} refused`);
+  },
+  'a value put into the message': (log, secret) => {
+    log.info('token %s %o %j', secret, { secret }, [secret]);
+  },
+  'a nested object': (log, secret) => {
+    log.warn({ a: [{ b: { c: secret } }] }, 'nested');
+  },
+  'a name of a member': (log, secret) => {
+    log.warn({ [secret]: { [secret]: 1 } }, 'named');
+  },
+  'the message and stack of an error': (log, secret) => {
+    log.error(errorWith(`refused ${secret}`));
+  },
+  'the cause of an error': (log, secret) => {
+    log.error({ err: errorWith('outer', errorWith(`inner ${secret}`)) }, 'failed');
+  },
+  'an AggregateError': (log, secret) => {
+    log.error({ err: new AggregateError([errorWith(secret)], 'all failed') });
+  },
+  'an error under another name': (log, secret) => {
+    log.error({ fault: errorWith(secret) });
+  },
+  'a URL': (log, secret) => {
+    log.debug({ url: `https://user:${secret}@host/api?token=${secret}#${secret}` }, 'asked');
+  },
+  'a header': (log, secret) => {
+    log.trace({ headers: { authorization: `Bearer ${secret}`, 'x-token': secret } });
+  },
+  'a child logger': (log, secret) => {
+    log.child({ run: secret }).fatal('stopped');
+  },
+};
+const places = Object.keys(HIDING_PLACES);
+
+const secrets = fc.string({
+  unit: fc.constantFrom(...Array.from('abcXYZ019-_.~+/=%$&é€😀')),
+  minLength: 8,
+  maxLength: 60,
+});
+
+describe.each(places)('a secret in %s', (place) => {
+  test('appears in no line', () => {
+    fc.assert(
+      fc.property(secrets, (secret) => {
+        const lines = linesOf([secret], (log) => HIDING_PLACES[place]?.(log, secret));
+        expect(lines).not.toContain(secret);
+        expect(lines).not.toContain(JSON.stringify(secret).slice(1, -1));
+        expect(lines).toContain('[redacted]');
+      }),
+    );
+  });
+});
+
+test.each(['\\sesame-1', 'sesame-1\\', '"sesame-1', 'sesame-1"', 'se"sa\\me\n1'])(
+  'the secret %j leaves every line readable JSON',
+  (secret) => {
+    for (const hide of Object.values(HIDING_PLACES)) {
+      const lines = linesOf([secret], (log) => {
+        hide(log, secret);
+      });
+      expect(lines).not.toContain(JSON.stringify(secret).slice(1, -1));
+    }
+  },
+);
+
+test('a secret is found in the spelling of a URL too', () => {
+  const secret = 'p@ss/w+rd=very:long?';
+  const lines = linesOf([secret], (log) => {
+    log.info(`asked https://user:${encodeURIComponent(secret)}@host/`);
+  });
+  expect(lines).not.toContain(encodeURIComponent(secret));
+});
+
+test('of two secrets, one the start of the other, nothing stays readable', () => {
+  const mask = maskSecrets(['tok-1234', 'tok-1234-and-the-rest']);
+  expect(mask('tok-1234-and-the-rest tok-1234')).toBe('[redacted] [redacted]');
+});
+
+test.each(['Authentication', 'Authorization', 'Authentification'])(
+  'the header %s is blanked by its name',
+  (name) => {
+    const lines = linesOf([], (log) => {
+      log.info({ [name]: 'Bearer one' });
+      log.info({ request: { [name]: 'Bearer two' } });
+      log.info({ headers: { [name]: 'Bearer three' } });
+      log.info({ headers: { [name.toLowerCase()]: 'Bearer four' } });
+    });
+    expect(lines).not.toContain('Bearer');
+  },
+);
+
+test('an empty secret blanks nothing', () => {
+  expect(maskSecrets(['', 'abc'])('xabcx')).toBe('x[redacted]x');
+});
+
+test('a line has its time, level and message', () => {
+  const line = linesOf(['sesame-sesame'], (log) => {
+    log.info({ kind: 'clients' }, 'swept');
+    log.debug('more');
+  }).split('\n')[0];
+  expect(JSON.parse(line ?? '')).toEqual({
+    level: 30,
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
+    kind: 'clients',
+    msg: 'swept',
+  });
+});
+
+test('lines below the level are not written', () => {
+  const written: string[] = [];
+  const log = createLogger({
+    level: 'warn',
+    secrets: [],
+    destination: { write: (line) => written.push(line) },
+  });
+  log.info('quiet');
+  log.warn('loud');
+  expect(written).toHaveLength(1);
+});

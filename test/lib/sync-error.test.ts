@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { describe as tell, SyncError, UsageError } from '../../src/lib/sync-error.ts';
+
+test('keeps its code, hint and cause', () => {
+  const cause = new Error('socket closed');
+  const error = new SyncError('No answer.', { code: 'source.unreachable', hint: 'Check the URL.', cause });
+  expect(error).toMatchObject({
+    name: 'SyncError',
+    code: 'source.unreachable',
+    hint: 'Check the URL.',
+    cause,
+  });
+});
+
+test('a usage error is a sync error of its own name', () => {
+  const error = new UsageError('No such kind.', { code: 'usage' });
+  expect(error).toBeInstanceOf(SyncError);
+  expect(error.name).toBe('UsageError');
+});
+
+test.each([
+  [{ code: 'x' }, 'No answer.'],
+  [{ code: 'x', hint: 'Check the URL.' }, 'No answer. Check the URL.'],
+])('%j is told as %s', (details, text) => {
+  expect(tell(new SyncError('No answer.', details))).toBe(text);
+});

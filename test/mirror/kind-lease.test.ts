@@ -1,0 +1,216 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { LeaseError } from '../../src/mirror/errors.ts';
+import { claimKind, releaseKind, renewLease } from '../../src/mirror/kind-lease.ts';
+import type { KindLease, SweepEnd } from '../../src/mirror/kind-lease.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from './temp-mirror.ts';
+
+const MINUTE = 60_000;
+const alive = (): boolean => false;
+
+const claim = (
+  session: Session,
+  owner: string,
+  {
+    now = NOON,
+    isDead = alive,
+    kind = 'clients',
+  }: { now?: Date; isDead?: (owner: string) => boolean; kind?: string } = {},
+): Promise<KindLease> => claimKind(session, { kind, owner, now, isDead });
+
+/** Lands an empty page whose answer had this tick. */
+const renew =
+  (session: Session, lease: KindLease) =>
+  (tick: number, now = NOON): Promise<void> =>
+    session.atomically((tx) => renewLease(tx, lease, { tick, now }));
+
+const END: SweepEnd = { state: 'complete', reason: null, isComplete: true, hasChanges: true, now: NOON };
+const release = (session: Session, lease: KindLease, end: Partial<SweepEnd> = {}): Promise<void> =>
+  session.atomically((tx) => releaseKind(tx, lease, { ...END, ...end }));
+
+const stateOf = async (session: Session, kind = 'clients') =>
+  (await session.query(sql`select * from kind_state where kind = ${kind}`))[0];
+
+async function refusal(work: () => Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error = await thrownBy(work);
+  if (!(error instanceof LeaseError)) throw error;
+  return error;
+}
+
+describe('claiming a kind', () => {
+  test('the first claim starts at tick 0 with epoch 1', async () => {
+    const session = await tempMirror();
+    expect(await claim(session, 'a')).toEqual({
+      kind: 'clients',
+      owner: 'a',
+      epoch: 1,
+      tick: 0,
+      completeSweeps: 0,
+    });
+    expect(await stateOf(session)).toMatchObject({
+      state: 'running',
+      reason: null,
+      owner: 'a',
+      lease_until: '2026-03-01 12:01:00.000',
+    });
+  });
+
+  test('a kind that is being swept is refused, with who and until when', async () => {
+    const session = await tempMirror();
+    await claim(session, 'host:7:a');
+    const { code, message } = await refusal(() => claim(session, 'b', { now: later(MINUTE - 1) }));
+    expect(code).toBe('mirror.kind_busy');
+    expect(message).toContain('host:7:a');
+    expect(message).toContain('2026-03-01 12:01:00.000');
+    expect(await stateOf(session)).toMatchObject({ owner: 'host:7:a', epoch: 1 });
+  });
+
+  test('other kinds are free', async () => {
+    const session = await tempMirror();
+    await claim(session, 'a');
+    expect(await claim(session, 'b', { kind: 'products' })).toMatchObject({ owner: 'b', epoch: 1 });
+  });
+
+  test('the lease of a dead process is free at once, and only the holder is asked about', async () => {
+    const session = await tempMirror();
+    const first = await claim(session, 'a');
+    await renew(session, first)(12);
+    const asked: string[] = [];
+    const taken = await claim(session, 'b', { isDead: (owner) => asked.push(owner) > 0 });
+    expect(taken).toEqual({ kind: 'clients', owner: 'b', epoch: 2, tick: 12, completeSweeps: 0 });
+    expect(asked).toEqual(['a']);
+  });
+
+  test('a lease that ran out is free, even of a process that lives', async () => {
+    const session = await tempMirror();
+    await claim(session, 'a');
+    expect(await claim(session, 'b', { now: later(MINUTE) })).toMatchObject({ epoch: 2 });
+  });
+
+  test('of many claims at once one wins', async () => {
+    const session = await tempMirror();
+    const settled = await Promise.allSettled(['a', 'b', 'c', 'd'].map((owner) => claim(session, owner)));
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await stateOf(session)).toMatchObject({ owner: 'a', epoch: 1 });
+  });
+});
+
+describe('landing under a lease', () => {
+  test('each page renews it', async () => {
+    const session = await tempMirror();
+    const lease = await claim(session, 'a');
+    await renew(session, lease)(4, later(50_000));
+    expect(await stateOf(session)).toMatchObject({ tick: 4, lease_until: '2026-03-01 12:01:50.000' });
+    expect((await refusal(() => claim(session, 'b', { now: later(100_000) }))).code).toBe('mirror.kind_busy');
+  });
+
+  test('a lost lease is refused, and nothing of its page lands', async () => {
+    const session = await tempMirror();
+    const old = await claim(session, 'a');
+    const current = await claim(session, 'b', { now: later(2 * MINUTE) });
+    const landing = () =>
+      session.atomically(async (tx) => {
+        await putRecords(tx, 'clients', [{ id: '1' }]);
+        await renewLease(tx, old, { tick: 99, now: later(2 * MINUTE) });
+      });
+    expect((await refusal(landing)).code).toBe('mirror.lease_lost');
+    expect(await session.query(sql`select id from clients`)).toEqual([]);
+    expect(await stateOf(session)).toMatchObject({ owner: 'b', tick: 0 });
+    await renew(session, current)(1);
+  });
+
+  test('an owner that lost its lease and took it again cannot land with the old one', async () => {
+    const session = await tempMirror();
+    const old = await claim(session, 'a');
+    await claim(session, 'b', { now: later(2 * MINUTE) });
+    await claim(session, 'a', { now: later(4 * MINUTE) });
+    expect((await refusal(() => renew(session, old)(5))).code).toBe('mirror.lease_lost');
+  });
+
+  test('a released lease is refused', async () => {
+    const session = await tempMirror();
+    const lease = await claim(session, 'a');
+    await release(session, lease);
+    expect((await refusal(() => renew(session, lease)(5))).code).toBe('mirror.lease_lost');
+    expect((await refusal(() => release(session, lease))).code).toBe('mirror.lease_lost');
+  });
+
+  test('the counter of ticks never goes back, in whatever order the answers of parallel requests land', async () => {
+    const session = await tempMirror();
+    const lease = await claim(session, 'a');
+    for (const tick of [4, 9, 8, 6]) await renew(session, lease)(tick);
+    const next = await claim(session, 'b', { isDead: () => true });
+    expect(next.tick).toBe(9);
+  });
+
+  test('the counter goes on from sweep to sweep', async () => {
+    const session = await tempMirror();
+    const ticks: number[] = [];
+    for (const owner of ['a', 'b', 'c']) {
+      const lease = await claim(session, owner);
+      ticks.push(lease.tick);
+      await renew(session, lease)(lease.tick + 10);
+      await release(session, lease);
+    }
+    expect(ticks).toEqual([0, 10, 20]);
+  });
+});
+
+describe('giving a lease back', () => {
+  test('a sweep that reached the end is counted and dated', async () => {
+    const session = await tempMirror();
+    await release(session, await claim(session, 'a'));
+    expect(await stateOf(session)).toMatchObject({
+      state: 'complete',
+      owner: null,
+      lease_until: null,
+      complete_sweeps: 1,
+      last_sweep_at: NOON_TEXT,
+      last_change_at: NOON_TEXT,
+    });
+    expect(await claim(session, 'b')).toMatchObject({ epoch: 2, completeSweeps: 1 });
+  });
+
+  test('a sweep that did not is neither, and keeps the dates of the one before', async () => {
+    const session = await tempMirror();
+    await release(session, await claim(session, 'a'));
+    const second = await claim(session, 'a', { now: later(MINUTE) });
+    const end = {
+      state: 'aborted',
+      reason: 'http_500',
+      isComplete: false,
+      hasChanges: false,
+      now: later(MINUTE),
+    };
+    await release(session, second, end);
+    expect(await stateOf(session)).toMatchObject({
+      state: 'aborted',
+      reason: 'http_500',
+      complete_sweeps: 1,
+      last_sweep_at: NOON_TEXT,
+      last_change_at: NOON_TEXT,
+    });
+  });
+
+  test('a next sweep forgets the reason of the one before while it runs', async () => {
+    const session = await tempMirror();
+    await release(session, await claim(session, 'a'), {
+      state: 'invalid',
+      reason: 'html',
+      isComplete: false,
+    });
+    await claim(session, 'b');
+    expect(await stateOf(session)).toMatchObject({ state: 'running', reason: null });
+  });
+
+  test('a sweep without changes keeps the date of the last change', async () => {
+    const session = await tempMirror();
+    await release(session, await claim(session, 'a'));
+    await release(session, await claim(session, 'a'), { hasChanges: false, now: later(MINUTE) });
+    expect(await stateOf(session)).toMatchObject({
+      last_sweep_at: '2026-03-01 12:01:00.000',
+      last_change_at: NOON_TEXT,
+    });
+  });
+});

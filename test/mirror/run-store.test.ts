@@ -1,0 +1,158 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { findRun, finishRun, listRuns, saveKindReport, startRun } from '../../src/mirror/run-store.ts';
+import type { KindReport, RunEnd, RunStart } from '../../src/mirror/run-store.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { NOON, NOON_TEXT, later, tempMirror } from './temp-mirror.ts';
+
+const DAY = 86_400_000;
+
+const start = (session: Session, changes: Partial<RunStart> = {}): Promise<number> =>
+  startRun(session, {
+    command: 'pull',
+    kinds: ['clients'],
+    owner: 'a',
+    now: NOON,
+    isDead: () => false,
+    ...changes,
+  });
+
+const finish = (session: Session, id: number, changes: Partial<RunEnd> = {}): Promise<void> =>
+  finishRun(session, id, { state: 'done', reason: null, now: NOON, keepDays: null, ...changes });
+
+const report = (kind: string, changes: Partial<KindReport> = {}): KindReport => ({
+  kind,
+  state: 'complete',
+  reason: null,
+  detail: null,
+  certifiedAt: null,
+  pages: 1,
+  rows: 2,
+  created: 3,
+  updated: 4,
+  deleted: 5,
+  restored: 6,
+  unchanged: 7,
+  quarantined: 8,
+  requests: 9,
+  retries: 10,
+  durationMs: 11,
+  ...changes,
+});
+
+const save =
+  (session: Session, startedAt = NOON) =>
+  (id: number, one: KindReport): Promise<void> =>
+    session.atomically((tx) => saveKindReport(tx, id, { report: one, startedAt }));
+
+const statesOf = async (session: Session) =>
+  (await listRuns(session, 100)).map(({ id, state, reason }) => [id, state, reason]);
+
+describe('a run', () => {
+  test('is listed from its start to its end', async () => {
+    const session = await tempMirror();
+    const id = await start(session, { kinds: ['clients', 'products'] });
+    const run = { id, command: 'pull', kinds: ['clients', 'products'], reason: null, startedAt: NOON_TEXT };
+    expect(await listRuns(session, 10)).toEqual([{ ...run, state: 'running', finishedAt: null }]);
+    await finish(session, id, { state: 'incomplete', reason: 'clients failed', now: later(1500) });
+    expect(await listRuns(session, 10)).toEqual([
+      { ...run, state: 'incomplete', reason: 'clients failed', finishedAt: '2026-03-01 12:00:01.500' },
+    ]);
+  });
+
+  test('has a number of its own, higher than any before, also after old runs were forgotten', async () => {
+    const session = await tempMirror();
+    const first = await start(session);
+    await finish(session, first, { now: later(-40 * DAY) });
+    const second = await start(session);
+    await finish(session, second, { now: later(-39 * DAY), keepDays: null });
+    const third = await start(session);
+    await finish(session, third, { keepDays: 30 });
+    expect(await statesOf(session)).toEqual([[third, 'done', null]]);
+    expect(first < second && second < third).toBe(true);
+    await session.atomically((tx) => tx.query(sql`delete from runs`));
+    expect(await start(session)).toBeGreaterThan(third);
+  });
+
+  test('the latest come first, and no more than asked for', async () => {
+    const session = await tempMirror();
+    const ids = [await start(session), await start(session), await start(session)];
+    expect((await listRuns(session, 2)).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+  });
+
+  test('is found with its reports, in the order in which the kinds were swept', async () => {
+    const session = await tempMirror();
+    const [id, other] = [await start(session), await start(session)];
+    const reports = [
+      report('products'),
+      report('clients', {
+        state: 'aborted',
+        reason: 'unauthorized',
+        detail: `It's "refused" 🧾`,
+        certifiedAt: NOON_TEXT,
+        durationMs: 0,
+      }),
+      report('departments', { state: 'certified' }),
+    ];
+    for (const [index, one] of reports.entries()) await save(session, later(index))(id, one);
+    await save(session)(other, report('clients'));
+    const found = await findRun(session, id);
+    expect(found).toMatchObject({ id, state: 'running' });
+    expect(found?.reports).toEqual(reports);
+  });
+
+  test('that is not there is null', async () => {
+    expect(await findRun(await tempMirror(), 7)).toBeNull();
+  });
+
+  test('has one report for a kind', async () => {
+    const session = await tempMirror();
+    const id = await start(session);
+    await save(session)(id, report('clients'));
+    await expect(save(session)(id, report('clients'))).rejects.toThrow('UNIQUE');
+  });
+});
+
+describe('runs of processes that are gone', () => {
+  test('are closed by the next run; those of living processes and those that ended are not', async () => {
+    const session = await tempMirror();
+    const dead = await start(session, { owner: 'dead' });
+    const ended = await start(session, { owner: 'dead', command: 'backfill' });
+    await finish(session, ended, { state: 'failed', reason: 'why' });
+    const living = await start(session, { owner: 'living' });
+    const next = await start(session, { now: later(DAY), isDead: (owner) => owner === 'dead' });
+    expect(await statesOf(session)).toEqual([
+      [next, 'running', null],
+      [living, 'running', null],
+      [ended, 'failed', 'why'],
+      [dead, 'interrupted', 'its process ended'],
+    ]);
+    expect(await findRun(session, dead)).toMatchObject({ finishedAt: '2026-03-02 12:00:00.000' });
+  });
+});
+
+describe('retention', () => {
+  test('forgets runs that ended longer ago, with their reports, and nothing else', async () => {
+    const session = await tempMirror();
+    const [old, edge, open] = [await start(session), await start(session), await start(session)];
+    for (const id of [old, edge, open]) await save(session)(id, report('clients'));
+    await finish(session, old, { now: later(-30 * DAY - 1) });
+    await finish(session, edge, { now: later(-30 * DAY) });
+    const last = await start(session);
+    await finish(session, last, { keepDays: 30 });
+    expect((await statesOf(session)).map(([id]) => id)).toEqual([last, open, edge]);
+    const kept = await session.query(sql`select run_id from run_kinds order by run_id`);
+    expect(kept.map((row) => row['run_id'])).toEqual([edge, open]);
+  });
+
+  test('null keeps everything; 0 days still keeps the run that just ended', async () => {
+    const session = await tempMirror();
+    const old = await start(session);
+    await finish(session, old, { now: later(-9999 * DAY), keepDays: null });
+    const last = await start(session);
+    await finish(session, last, { keepDays: null });
+    expect(await listRuns(session, 10)).toHaveLength(2);
+    await finish(session, last, { keepDays: 0 });
+    expect((await statesOf(session)).map(([id]) => id)).toEqual([last]);
+  });
+});

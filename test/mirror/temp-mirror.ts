@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { onTestFinished } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import type { Field, Kind } from '../../src/catalog/kind.ts';
+import { MirrorError } from '../../src/mirror/errors.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
+import type { Row, Session, Transaction, Values } from '../../src/mirror/session.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+
+/** The instant at which tests take place. */
+export const NOON = new Date('2026-03-01T12:00:00Z');
+export const NOON_TEXT = '2026-03-01 12:00:00.000';
+
+export const later = (ms: number): Date => new Date(NOON.getTime() + ms);
+
+/** A folder that goes when the test ends. */
+export function tempFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bms-mirror-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+/** An empty SQLite database of its own, closed and removed when the test ends. */
+export function tempSession(): Session {
+  return openForTest(join(tempFolder(), 'mirror.db'));
+}
+
+/** Opens a file until the test ends. */
+export function openForTest(path: string): Session {
+  const session = openSqliteSession(path);
+  onTestFinished(() => session.close());
+  return session;
+}
+
+/** A mirror in the shape of this release. */
+export async function tempMirror(kinds: readonly Kind[] = KINDS): Promise<Session> {
+  const session = tempSession();
+  await migrate(session, kinds);
+  return session;
+}
+
+export function kindNamed(name: string): Kind {
+  const kind = KINDS.find((candidate) => candidate.name === name);
+  if (!kind) throw new Error(`no kind ${name}`);
+  return kind;
+}
+
+/** A kind of its own with these fields. */
+export const madeUpKind = (name: string, fields: readonly Field[]): Kind => ({
+  ...kindNamed('bookings'),
+  name,
+  fields: [{ name: 'id', type: 'integer' }, ...fields],
+  hints: [],
+});
+
+/** A column as `pragma table_xinfo` tells it. */
+export async function columnsOf(session: Session, table: string): Promise<[name: string, type: string][]> {
+  const rows = await session.query(sql`select name, type from pragma_table_xinfo(${table}) order by cid`);
+  return rows.map((row) => [String(row['name']), String(row['type'])]);
+}
+
+export interface StoredRecord {
+  readonly id: string;
+  readonly [column: string]: Values[number];
+}
+
+/** Puts rows into a kind's table as landing would; what is not given is null, our own columns have plain values. */
+export async function putRecords(
+  tx: Transaction,
+  table: string,
+  records: readonly StoredRecord[],
+): Promise<void> {
+  const own = { _raw: '{}', _first_seen_at: NOON_TEXT, _changed_at: NOON_TEXT, _response: 1 };
+  const columns = [...new Set([...Object.keys(own), ...records.flatMap((record) => Object.keys(record))])];
+  const rows = records.map((record) => {
+    const full: Row = { ...own, ...record };
+    return columns.map((column) => full[column] ?? null);
+  });
+  await tx.putRows({ table, columns, rows });
+}
+
+/** What was thrown; fails where nothing was. */
+export async function thrownBy(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+/** The `code` of the MirrorError that was thrown; another error is passed on. */
+export async function mirrorFault(work: () => unknown): Promise<string> {
+  const error = await thrownBy(work);
+  if (error instanceof MirrorError) return error.code;
+  throw error;
+}
+
+/** A promise to be kept by hand: tests order what runs at once without waiting for time to pass. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
