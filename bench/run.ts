@@ -1,11 +1,12 @@
-import { fork } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
 import { Agent, request } from 'undici';
 import { pull } from '../src/app/pull.ts';
 import { loadConfig } from '../src/config/load-config.ts';
@@ -54,7 +55,26 @@ for (const latencyMs of values.latency.split(',').map(Number)) {
     }),
   );
 }
+const alone = await pullOnce();
+console.log(JSON.stringify({ rows: ROWS, latencyMs: 0, ...alone }));
 server.kill();
+
+/** One first pull in a process of its own: its memory is not ours. */
+async function pullOnce(): Promise<object> {
+  await setLatency(server, 0);
+  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
+  const script = fileURLToPath(new URL('./pull-once.ts', import.meta.url));
+  const child = await promisify(execFile)(process.execPath, [
+    '--import',
+    'tsx',
+    script,
+    url,
+    `file:${folder}/mirror.db`,
+    String(IN_FLIGHT),
+  ]);
+  rmSync(folder, { recursive: true });
+  return JSON.parse(child.stdout) as object;
+}
 
 async function fetchAndParse(): Promise<number> {
   const agent = new Agent({ connections: IN_FLIGHT });

@@ -3,7 +3,7 @@ import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { SyncError, describe } from '../lib/sync-error.ts';
+import { SyncError } from '../lib/sync-error.ts';
 import { boundSystem, boundUrl } from '../mirror/source-binding.ts';
 import type { Source } from '../source/source.ts';
 import { mirrorPath, openMirror } from './open-mirror.ts';
@@ -13,15 +13,19 @@ import { openConfiguredSource } from './open-source.ts';
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found, and what to do where it is not well. */
+  /** The stable name of what is wrong; null where nothing is. */
+  readonly code: string | null;
+  /** What was found. */
   readonly detail: string;
+  /** What to do where it is not well. */
+  readonly hint: string | null;
 }
 
 const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
 
 /** Looks at everything that a pull needs: the settings, the database, the service and the token. Changes no data. */
 export async function examine(config: Config, logger: Logger): Promise<readonly Check[]> {
-  const settings = { name: 'settings', ok: true, detail: 'valid' }; // They were read before this point, or refused.
+  const settings = { name: 'settings', ok: true, code: null, detail: 'valid', hint: null }; // They were read before this point, or refused.
   return [settings, await checkDatabase(config), ...(await checkSource(config, logger))];
 }
 
@@ -45,7 +49,10 @@ async function checkSource(config: Config, logger: Logger): Promise<readonly Che
   });
   if (config.source.baseUrl === null || config.source.token === null) return [reached];
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
-  return [reached, await checkHeaders(source, kind)];
+  // Where nobody answers, no spelling can be told right or wrong.
+  return reached.ok || reached.code === 'source.unauthorized'
+    ? [reached, await checkHeaders(source, kind)]
+    : [reached];
 }
 
 /** The documentation spells the header in three ways (§5): which of them does this service read? */
@@ -62,14 +69,21 @@ async function checkHeaders(source: Source, kind: ListedKind): Promise<Check> {
     accepted.length > 0
       ? `the token is read under ${accepted.join(', ')}`
       : 'the token is read under none of the three spellings';
-  return { name: 'header', ok: accepted.length > 0, detail };
+  return {
+    name: 'header',
+    ok: accepted.length > 0,
+    code: accepted.length > 0 ? null : 'source.unauthorized',
+    detail,
+    hint: null,
+  };
 }
 
 async function check(name: string, look: () => Promise<string>): Promise<Check> {
   try {
-    return { name, ok: true, detail: await look() };
+    return { name, ok: true, code: null, detail: await look(), hint: null };
   } catch (error) {
-    if (error instanceof SyncError) return { name, ok: false, detail: describe(error) };
+    if (error instanceof SyncError)
+      return { name, ok: false, code: error.code, detail: error.message, hint: error.hint ?? null };
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { KINDS, LISTED_KINDS, kindNamed } from '../catalog/catalog.ts';
+import { LISTED_KINDS, kindNamed } from '../catalog/catalog.ts';
 import { isListed } from '../catalog/kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
@@ -15,13 +15,15 @@ export function listedKinds(names: readonly string[]): readonly ListedKind[] {
     if (kind === undefined) {
       throw new UsageError(`There is no record kind "${name}".`, {
         code: 'usage.kind',
-        hint: `The kinds are: ${KINDS.map((known) => known.name).join(', ')}.`,
+        hint: KINDS_WITH_A_LIST,
       });
     }
     if (isListed(kind)) return kind;
     throw new UsageError(`The service has no list of ${name}: it is read one record at a time.`, {
       code: 'usage.kind',
-      hint: `The kinds with a list are: ${LISTED_KINDS.map((known) => known.name).join(', ')}.`,
+      hint: KINDS_WITH_A_LIST,
     });
   });
 }
+
+const KINDS_WITH_A_LIST = `The kinds with a list are: ${LISTED_KINDS.map(({ name }) => name).join(', ')}.`;

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { LISTED_KINDS } from '../catalog/catalog.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { findRun, listRuns } from '../mirror/run-store.ts';
@@ -31,6 +32,11 @@ export async function readMirrorStatus(config: Config): Promise<Status> {
 export async function readRuns(config: Config, limit: number): Promise<readonly Run[]> {
   await using session = await openExistingMirror(config);
   return await listRuns(session, limit);
+}
+
+/** Whether a run was of every kind that has a list. */
+export function isOfAllKinds({ kinds }: Run): boolean {
+  return LISTED_KINDS.every(({ name }) => kinds.includes(name));
 }
 
 /**

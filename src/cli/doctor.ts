@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { examine } from '../app/doctor.ts';
+import type { Check } from '../app/doctor.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
-import { textTable } from './text-table.ts';
+import type { Output } from './io.ts';
 
 export function doctorCommand(context: Context): Command {
   return createCommand('doctor', 'look at everything that a pull needs').action(
@@ -13,15 +14,15 @@ export function doctorCommand(context: Context): Command {
       const checks = await examine(config, loggerOf(context, config));
       const ok = checks.every((check) => check.ok);
       if (options.json) printJson(context.io.stdout, { ok, checks });
-      else
-        printLine(
-          context.io.stdout,
-          textTable(
-            ['check', '', 'found'],
-            checks.map((check) => [check.name, check.ok ? 'ok' : 'BAD', check.detail]),
-          ),
-        );
+      else printChecks(context.io.stdout, checks);
       context.exit(ok ? EXIT.done : EXIT.failed);
     },
   );
+}
+
+function printChecks(stdout: Output, checks: readonly Check[]): void {
+  for (const { name, ok, detail, hint } of checks) {
+    printLine(stdout, `${ok ? 'ok ' : 'BAD'}  ${name}: ${detail}`);
+    if (hint !== null) printLine(stdout, `     ${hint}`);
+  }
 }

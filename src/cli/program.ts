@@ -42,10 +42,17 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     await createProgram(context).parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (error instanceof CommanderError) return usageExit(error, { io, asJson: argv.includes('--json') });
     printError(error, { io, mask, asJson: argv.includes('--json') });
     return exitCodeOfError(error);
   }
+}
+
+/** Commander has printed its message for a person by now. */
+function usageExit(error: CommanderError, { io, asJson }: Pick<Printing, 'io' | 'asJson'>): ExitCode {
+  if (error.exitCode === 0) return EXIT.done;
+  if (asJson) printJson(io.stdout, { error: { code: 'usage', message: error.message, hint: '' } });
+  return EXIT.usage;
 }
 
 function createProgram(context: Context): Command {
@@ -61,7 +68,7 @@ function createProgram(context: Context): Command {
 function applyOutput(command: Command, context: Context): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => context.io.stdout.write(text),
-    writeErr: (text) => context.io.stderr.write(text),
+    writeErr: (text) => context.io.stderr.write(text.replace(/^error:/, 'Error:')),
   });
   for (const inner of command.commands) applyOutput(inner, context);
 }
@@ -81,7 +88,7 @@ function printError(error: unknown, { io, mask, asJson }: Printing): void {
           message: mask(error instanceof Error ? (error.stack ?? error.message) : String(error)),
           hint: BUG,
         };
-  printLine(io.stderr, `Error: ${fault.message}`);
+  printLine(io.stderr, /^\w*Error: /.test(fault.message) ? fault.message : `Error: ${fault.message}`);
   if (fault.hint !== '') printLine(io.stderr, fault.hint);
   if (asJson) printJson(io.stdout, { error: fault });
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readRun, readRuns } from '../app/report.ts';
+import { isOfAllKinds, readRun, readRuns } from '../app/report.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
 import { printJson, printLine } from './io.ts';
@@ -14,10 +14,12 @@ interface ListOptions extends CommonOptions {
 export function runsCommand(context: Context): Command {
   const list = createCommand('list', 'list the latest runs')
     .option('--limit <n>', 'how many', wholeNumber, RUNS_LISTED)
-    .action((options: ListOptions) => listRuns(context, options));
+    .action((_: ListOptions, command: Command) => listRuns(context, command.optsWithGlobals()));
   const show = createCommand('show', 'show one run, kind by kind')
     .argument('<id>', 'the number of the run', wholeNumber)
-    .action((id: number, options: CommonOptions) => showRun(context, id, options));
+    .action((id: number, _: CommonOptions, command: Command) =>
+      showRun(context, id, command.optsWithGlobals()),
+    );
   return createCommand('runs', 'show what was run, and how it ended')
     .addCommand(list, { isDefault: true })
     .addCommand(show);
@@ -35,7 +37,7 @@ async function listRuns(context: Context, options: ListOptions): Promise<void> {
     run.state,
     run.startedAt,
     run.finishedAt,
-    run.kinds.join(' '),
+    isOfAllKinds(run) ? 'all' : run.kinds.join(' '),
   ]);
   printLine(
     context.io.stdout,

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { UsageError } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
-import { createCommand, wholeNumber } from './command.ts';
+import { createCommand, portNumber, wholeNumber } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
 import { printJson, printLine } from './io.ts';
 
@@ -23,10 +23,10 @@ interface SandboxOptions extends CommonOptions {
 
 export function sandboxCommand(context: Context): Command {
   return createCommand('sandbox', 'run a simulated service to try things against')
-    .option('--port <port>', 'port to listen on; 0 takes any free one', wholeNumber, DEFAULT_PORT)
+    .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
     .option('--size <clients>', 'how many clients; the other kinds scale with it', wholeNumber, 500)
     .option('--seed <n>', 'another seed makes other data', wholeNumber, 1)
-    .option('--token <token>', 'the token that it accepts', 'sandbox-token')
+    .option('--token <token>', 'the token that it accepts', headerText, 'sandbox-token')
     .addOption(
       new Option('--envelopes <style>', 'how answers are wrapped')
         .choices(['documented', 'wild'])
@@ -44,7 +44,10 @@ async function runSandbox({ io }: Context, { faults, json, ...options }: Sandbox
   if (json) printJson(io.stdout, { url: sandbox.url, token: sandbox.token });
   else {
     printLine(io.stdout, `The sandbox answers at ${sandbox.url}; Ctrl-C stops it.`);
-    printLine(io.stdout, `Try: BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} bms-sync pull`);
+    printLine(
+      io.stdout,
+      `Try: BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} node dist/main.js pull`,
+    );
   }
   if (!io.signal.aborted) await once(io.signal, 'abort');
 }
@@ -61,4 +64,9 @@ function readFaults(path: string): readonly Fault[] {
     });
   }
   return parseFaults(text);
+}
+
+function headerText(text: string): string {
+  if (/^[!-~]+$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected letters, digits and signs without spaces.');
 }

@@ -8,6 +8,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
 function nearest(name: string, known: readonly string[]): string | undefined {
   const letters = lettersOf(name);
   const ranked = known
+    .filter((candidate) => !letters.startsWith(lettersOf(candidate))) // A group is no answer to a name inside it.
     .map((candidate) => ({ candidate, distance: editDistance(letters, lettersOf(candidate)) }))
     .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;

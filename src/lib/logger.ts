@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
+import { secretForms } from './secret-forms.ts';
 
 export type { Logger } from 'pino';
 
@@ -27,11 +28,9 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
   );
 }
 
-/** Makes a function that blanks out every known secret in a text, in its plain and its JSON-escaped form. */
+/** Makes a function that blanks out every known secret in a text, however it is spelled there. */
 export function maskSecrets(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets
-    .filter((secret) => secret !== '')
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
-    .sort((a, b) => b.length - a.length);
+  const forms = secrets.filter((secret) => secret !== '').flatMap(secretForms);
+  forms.sort((a, b) => b.length - a.length); // Of two secrets, one may begin the other.
   return (text) => forms.reduce((masked, form) => masked.replaceAll(form, '[redacted]'), text);
 }

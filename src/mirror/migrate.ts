@@ -24,7 +24,9 @@ const MIGRATIONS = fileURLToPath(new URL('../../migrations/sqlite', import.meta.
 export async function migrate(session: Session, kinds: readonly Kind[]): Promise<boolean> {
   return session.atomically(async (tx) => {
     const layout = layoutOf(kinds);
+    refuseNewer(await versionOf(tx), session.location);
     if (await isCurrent(tx, layout)) return false;
+    await refuseForeign(tx, kinds, session.location);
     for (const { name } of views(kinds)) await tx.execute(`drop view if exists ${identifier(name)}`);
     await migrateEngine(tx);
     await growKindTables(tx, kinds);
@@ -36,19 +38,34 @@ export async function migrate(session: Session, kinds: readonly Kind[]): Promise
   });
 }
 
+/** The version that wrote the mirror last; 0 where it is none yet. */
+async function versionOf(tx: Transaction): Promise<number> {
+  return (await tx.columnsOf('mirror_meta')).size === 0 ? 0 : Number(await readMeta(tx, 'version'));
+}
+
+function refuseNewer(version: number, location: string): void {
+  if (version <= MIRROR_VERSION) return;
+  const message = `The mirror ${location} has version ${version}, this release knows versions up to ${MIRROR_VERSION}.`;
+  throw new MirrorError(message, {
+    code: 'mirror.newer',
+    hint: 'Use the release of bms-sync that last wrote it, or a newer one.',
+  });
+}
+
 async function isCurrent(tx: Transaction, layout: string): Promise<boolean> {
-  if ((await tx.columnsOf('mirror_meta')).size === 0) return false;
-  const version = Number(await readMeta(tx, 'version'));
-  if (version > MIRROR_VERSION) {
-    throw new MirrorError(
-      `The mirror has version ${version}, this release knows versions up to ${MIRROR_VERSION}.`,
-      {
-        code: 'mirror.newer',
-        hint: 'Use the release of bms-sync that last wrote it, or a newer one.',
-      },
-    );
+  return (await versionOf(tx)) === MIRROR_VERSION && (await readMeta(tx, 'layout')) === layout;
+}
+
+/** Our tables must not be found in a database that has never been a mirror: it is somebody else's. */
+async function refuseForeign(tx: Transaction, kinds: readonly Kind[], location: string): Promise<void> {
+  if ((await tx.columnsOf('mirror_meta')).size > 0) return;
+  for (const { name } of kinds) {
+    if ((await tx.columnsOf(name)).size === 0) continue;
+    throw new MirrorError(`${location} has a table "${name}", and is no mirror of bms-sync.`, {
+      code: 'mirror.not_ours',
+      hint: 'Set DATABASE_URL to a database of its own for the mirror.',
+    });
   }
-  return version === MIRROR_VERSION && (await readMeta(tx, 'layout')) === layout;
 }
 
 async function migrateEngine(tx: Transaction): Promise<void> {

@@ -40,6 +40,8 @@ export interface Transaction extends Queryable {
 /** An open database. */
 export interface Session extends Queryable, AsyncDisposable {
   readonly dialect: 'sqlite';
+  /** Where the database is, for messages: a path, or an address without its password. */
+  readonly location: string;
   /** Reads outside any transaction; never waits for a writer. */
   query(statement: SQL): Promise<Row[]>;
   /** Runs `work` as one transaction: all of it lands, or nothing. Transactions of one session queue up. */

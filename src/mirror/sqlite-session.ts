@@ -25,6 +25,7 @@ export function openSqliteSession(path: string): Session {
 
   return {
     dialect: 'sqlite',
+    location: path,
     query: async (statement) => Promise.resolve(guarded(path, () => runStatement(reader, statement))),
     atomically: (work) => enqueue(() => inTransaction(writer, path, work)),
     close,

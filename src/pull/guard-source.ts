@@ -1,11 +1,14 @@
-import type { ListedKind } from '../catalog/kind.ts';
+import { LISTED_KINDS } from '../catalog/catalog.ts';
+import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { recordId } from '../diff/record-id.ts';
 import { isNumber, isObject } from '../lib/json.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import type { Session } from '../mirror/session.ts';
 import { bindSystem, boundSystem } from '../mirror/source-binding.ts';
 import { hasMoreLive } from '../mirror/status-store.ts';
+import { SourceError } from '../source/errors.ts';
 import type { ListResponse } from '../source/source.ts';
+import type { PullParts } from './parts.ts';
 
 export interface Guard {
   readonly session: Session;
@@ -37,7 +40,7 @@ export async function* sameSource(
     guard.acceptNewSource || !(await hasMoreLive(guard.session, guard.kind.name, ROWS_THAT_IDENTIFY));
   let held: ListResponse[] = [];
   for await (const response of responses) {
-    await checkSystem(guard, response);
+    if (namesCompany(guard.kind)) await checkSystem(guard.session, response);
     held.push(response);
     isRecognized ||= await knowsOneOf(guard, response);
     if (isRecognized) {
@@ -49,8 +52,40 @@ export async function* sameSource(
   yield* held; // An emptied list is a reading like any other.
 }
 
-async function checkSystem({ session, kind }: Guard, { records }: ListResponse): Promise<void> {
-  if (!kind.fields.some(({ name }) => name === 'system_id')) return;
+/** Whether a kind's records name their company. */
+export function namesCompany(kind: Kind): boolean {
+  return kind.fields.some(({ name }) => name === 'system_id');
+}
+
+/**
+ * Makes sure of the company before kinds are swept that neither name it nor have rows enough to tell: one request more,
+ * and only then. A token that may not read the kind that names it leaves the question open.
+ *
+ * @throws {OtherSourceError}
+ */
+export async function confirmCompany(
+  { session, source, signal }: PullParts,
+  kinds: readonly ListedKind[],
+): Promise<void> {
+  if (kinds.some(namesCompany) || (await boundSystem(session)) === null) return;
+  const known = await Promise.all(kinds.map(({ name }) => hasMoreLive(session, name, ROWS_THAT_IDENTIFY)));
+  const [witness] = LISTED_KINDS.filter(namesCompany).reverse(); // Departments: the shortest list.
+  if (known.every(Boolean) || witness === undefined) return;
+  try {
+    for await (const response of source.sweep(witness, {
+      thorough: false,
+      tick: () => 0,
+      ...(signal && { signal }),
+    })) {
+      await checkSystem(session, response);
+      return;
+    }
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+  }
+}
+
+async function checkSystem(session: Session, { records }: ListResponse): Promise<void> {
   const systems = new Set(records.map(systemOf).filter((system) => system !== null));
   const [first] = systems;
   if (first === undefined) return;

@@ -4,6 +4,7 @@ import { LeaseError } from '../mirror/errors.ts';
 import { finishRun, saveKindReport, startRun } from '../mirror/run-store.ts';
 import type { KindReport, RunState } from '../mirror/run-store.ts';
 import { bindSource } from '../mirror/source-binding.ts';
+import { confirmCompany, namesCompany } from './guard-source.ts';
 import type { PullParts } from './parts.ts';
 import { sweepKind } from './sweep-kind.ts';
 
@@ -42,6 +43,7 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
     finishRun(session, runId, { state, reason, now: clock.now(), keepDays: request.keepRunsDays });
   try {
     await bindSource(session, { baseUrl: request.baseUrl, acceptNew: request.acceptNewSource });
+    if (!request.acceptNewSource) await confirmCompany(parts, request.kinds);
     const kinds = await sweepAll(parts, runId, request);
     await end(runState(kinds), null);
     return {
@@ -104,8 +106,7 @@ const NOTHING_DONE = {
 
 /** Kinds that name their company go first, so that another company's token is found out before anything lands. */
 function identifyingFirst(kinds: readonly ListedKind[]): ListedKind[] {
-  const names = (kind: ListedKind): boolean => kind.fields.some(({ name }) => name === 'system_id');
-  return [...kinds.filter(names), ...kinds.filter((kind) => !names(kind))];
+  return [...kinds.filter(namesCompany), ...kinds.filter((kind) => !namesCompany(kind))];
 }
 
 function runState(reports: readonly KindReport[]): RunState {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../lib/clock.ts';
-import { UsageError } from '../lib/sync-error.ts';
+import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { armFaults } from './armed-faults.ts';
 import type { Envelopes } from './envelopes.ts';
 import type { Fault } from './faults.ts';
@@ -64,7 +64,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await systemClock.sleep(latencyMs, closing.signal);
     return deed ? withDeed(serve, deed)(request) : serve(request);
   });
-  await app.listen({ host: settings.host, port: settings.port });
+  await app.listen({ host: settings.host, port: settings.port }).catch((error: unknown) => {
+    throw listenError(error, settings.port);
+  });
 
   const close = async (): Promise<void> => {
     app.server.closeAllConnections(); // First, so that no answer still gets out.
@@ -89,4 +91,11 @@ function refuseSize(size: number): void {
   throw new UsageError(`The sandbox can have 1 to ${LARGEST_SIZE} clients, not ${size}.`, {
     code: 'sandbox.size',
   });
+}
+
+function listenError(error: unknown, port: number): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
+  const message = `Port ${port} ${code === 'EACCES' ? 'may not be opened by this user' : 'is taken'}.`;
+  return new SyncError(message, { code: 'sandbox.port', hint: '--port 0 takes any free one.', cause: error });
 }

@@ -1,0 +1,245 @@
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
+import type { Ended } from '../support/command-line.ts';
+import { KIND_NAMES, ask, dump, expectEmpty, expectEqual, expectSound } from '../support/mirror-file.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+describe('a service that gives nothing at all fails the pull with 1', () => {
+  test('a wrong token: one request a kind, no retries, nothing landed (A22)', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+    const path = freshMirror();
+
+    const ended = await run(['pull', '--json'], {
+      ...settingsFor(sandbox, path),
+      BMS_TOKEN: 'the-wrong-one',
+    });
+
+    expect(ended.code).toBe(1);
+    for (const report of json(ended).kinds) {
+      expect(report).toMatchObject({
+        state: 'aborted',
+        reason: 'unauthorized',
+        rows: 0,
+        requests: 1,
+        retries: 0,
+      });
+      expect(report.detail).toMatch(/^GET \/api\/\w+ page 1: got status 401.*Check BMS_TOKEN/);
+    }
+    expectEmpty(path);
+  });
+
+  test('an address where nobody listens, in less than a minute (B17)', { timeout: 60_000 }, async () => {
+    const sandbox = await startSandbox({ size: 10 });
+    await sandbox.close();
+    const path = freshMirror();
+
+    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
+
+    expect(ended.code).toBe(1);
+    for (const { state, reason, detail } of json(ended).kinds) {
+      expect({ state, reason }).toEqual({ state: 'aborted', reason: 'unreachable' });
+      expect(detail).toMatch(/ECONNREFUSED.*source\.baseUrl/);
+    }
+    expectEmpty(path);
+  });
+
+  test('a path that is not the service', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+    const path = freshMirror();
+
+    const ended = await run(['pull', '--json'], {
+      ...settingsFor(sandbox, path),
+      BMS_BASE_URL: `${sandbox.url}/not/here`,
+    });
+
+    expect(ended.code).toBe(1);
+    for (const { state, reason, detail } of json(ended).kinds) {
+      expect({ state, reason }).toEqual({ state: 'aborted', reason: 'not_found' });
+      expect(detail).toMatch(/status 404.*source\.baseUrl/);
+    }
+    expectEmpty(path);
+  });
+
+  test('a web site in place of the service lands nothing (B02)', async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<!DOCTYPE html><html><body>Bienvenue</body></html>');
+    });
+    const path = freshMirror();
+
+    const ended = await run(['pull', '--json'], settingsFor({ url, token: 'a-token' }, path));
+
+    expect(ended.code).not.toBe(0);
+    for (const { state, reason } of json(ended).kinds)
+      expect({ state, reason }).toEqual({ state: 'invalid', reason: 'html' });
+    expectEmpty(path);
+  });
+
+  test('a redirect is not followed, and its target never sees the token (B07)', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+    await using elsewhere = await startSandbox({ size: 10 });
+    const path = freshMirror();
+    sandbox.setFaults([{ do: { redirect: `${elsewhere.url}/api/clients` } }]);
+
+    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
+
+    expect(ended.code).toBe(1);
+    for (const { reason } of json(ended).kinds) expect(reason).toBe('redirected');
+    expect(elsewhere.requests).toEqual([]);
+    expectEmpty(path);
+  });
+});
+
+describe('one kind that fails leaves the others whole, and the pull ends with 3', () => {
+  test.each<[string, Fault['do'], { state: string; reason: string; detail: RegExp }]>([
+    [
+      'a web page with status 200 (B02)',
+      { html: true },
+      { state: 'invalid', reason: 'html', detail: /web page.*baseUrl/ },
+    ],
+    [
+      'JSON that is cut short (B01)',
+      { cut: 700 },
+      { state: 'invalid', reason: 'not_json', detail: /\/api\/clients page 1/ },
+    ],
+    [
+      'success:false with status 200 (B03)',
+      { successFalse: true },
+      { state: 'invalid', reason: 'success_false', detail: /An error occurred/ },
+    ],
+    [
+      'a page that is ignored (A06)',
+      { ignorePage: true },
+      { state: 'invalid', reason: 'page_ignored', detail: /page 1.*nothing is concluded/ },
+    ],
+    [
+      'a 403 (A22)',
+      { refuse: true },
+      { state: 'aborted', reason: 'forbidden', detail: /status 403.*may not read/ },
+    ],
+    ['a 404', { status: 404 }, { state: 'aborted', reason: 'not_found', detail: /status 404/ }],
+    ['a 422', { status: 422 }, { state: 'aborted', reason: 'rejected', detail: /status 422/ }],
+    [
+      'an empty body (B05)',
+      { status: 204, body: '' },
+      { state: 'invalid', reason: 'empty_body', detail: /baseUrl/ },
+    ],
+    [
+      'data that is no list (B04)',
+      { status: 200, body: '{"success":true,"data":{"id":1}}' },
+      { state: 'invalid', reason: 'data_not_a_list', detail: /expected an array/ },
+    ],
+  ])('%s', async (_name, deed, { detail, ...outcome }) => {
+    await using sandbox = await startSandbox({ size: 230, faults: [{ on: { kind: 'clients' }, do: deed }] });
+    const path = freshMirror();
+
+    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
+
+    expect(ended.code).toBe(3);
+    expect(kindIn(ended, 'clients')).toMatchObject(outcome);
+    expect(kindIn(ended, 'clients').detail).toMatch(detail);
+    expectOthersComplete(ended);
+    expectOnlyTruth(path, sandbox.world.ids('clients'));
+    const text = await run(['status'], settingsFor(sandbox, path));
+    expect(text.stdout).toContain(`Needs you: clients (${outcome.reason})`);
+  });
+
+  test('a kind that fails half-way keeps the pages that were true, and the next pull brings the rest (A24)', async () => {
+    await using sandbox = await startSandbox({ size: 450 });
+    const path = freshMirror();
+    sandbox.setFaults([{ on: { kind: 'clients', page: 3 }, do: { html: true } }]);
+
+    const first = await run(['pull', '--json'], settingsFor(sandbox, path));
+
+    expect(first.code).toBe(3);
+    expect(kindIn(first, 'clients')).toMatchObject({ state: 'invalid', reason: 'html' });
+    expectOnlyTruth(path, sandbox.world.ids('clients'));
+    expectSound(path);
+
+    sandbox.setFaults([]);
+    expect((await run(['pull'], settingsFor(sandbox, path))).code).toBe(0);
+    expectEqual(path, sandbox);
+  });
+
+  test('a fault after a good pull changes no row', async () => {
+    await using sandbox = await startSandbox({ size: 60 });
+    const path = freshMirror();
+    const env = settingsFor(sandbox, path);
+    await run(['pull'], env);
+    const before = dump(path);
+
+    for (const deed of [{ html: true }, { successFalse: true }, { cut: 300 }, { refuse: true }] as const) {
+      sandbox.setFaults([{ do: deed }]);
+      expect((await run(['pull'], env)).code).not.toBe(0);
+      expect(dump(path)).toEqual(before);
+    }
+  });
+});
+
+describe('a fault that passes is waited for, and counted', () => {
+  test.each<[string, Fault, number]>([
+    [
+      '429 with Retry-After (B08)',
+      { on: { kind: 'providers' }, times: 1, do: { status: 429, retryAfter: '1' } },
+      1,
+    ],
+    ['500 twice (A23)', { on: { kind: 'providers' }, times: 2, do: { status: 500 } }, 2],
+    [
+      'a connection that drops before the answer (B18)',
+      { on: { kind: 'providers' }, times: 1, do: { drop: 'before' } },
+      1,
+    ],
+    [
+      'a connection that drops in the middle of the answer (B01)',
+      { on: { kind: 'providers' }, times: 1, do: { truncate: 200 } },
+      1,
+    ],
+  ])('%s', async (_name, fault, retries) => {
+    await using sandbox = await startSandbox({ size: 30, faults: [fault] });
+    const path = freshMirror();
+
+    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
+
+    expect(ended.code).toBe(0);
+    expect(kindIn(ended, 'providers')).toMatchObject({ state: 'complete', reason: null, retries });
+    expectEqual(path, sandbox);
+  });
+
+  test('pages that come clamped to ten rows are all read (A08)', async () => {
+    await using sandbox = await startSandbox({ size: 60, faults: [{ do: { clampPerPage: 10 } }] });
+    const path = freshMirror();
+
+    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
+
+    expect(ended.code).toBe(0);
+    expect(kindIn(ended, 'clients').pages).toBe(6);
+    expectEqual(path, sandbox);
+  });
+});
+
+function expectOthersComplete(ended: Ended): void {
+  const others = json(ended).kinds.filter(({ kind }) => kind !== 'clients');
+  expect(others.map(({ kind }) => kind)).toEqual(KIND_NAMES.filter((kind) => kind !== 'clients'));
+  for (const { kind, state } of others) expect([kind, state]).toEqual([kind, 'complete']);
+}
+
+function expectOnlyTruth(path: string, ids: readonly number[]): void {
+  const known = new Set(ids.map(BigInt));
+  for (const { id } of ask(path, 'select id from clients')) expect(known.has(id as bigint)).toBe(true);
+  expect(ask(path, 'select id from clients where _deleted_at is not null')).toEqual([]);
+}
+
+async function serve(handler: RequestListener): Promise<string> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

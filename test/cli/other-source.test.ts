@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
+import { KIND_NAMES, ask, dump, expectEqual, expectSound } from '../support/mirror-file.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+/** A mirror of company 7, and then company 8 at the same address, as another token would show it. */
+async function mirrorOfAnotherCompany(size: number) {
+  const path = freshMirror();
+  const ours = await startSandbox({ size });
+  const env = settingsFor(ours, path);
+  expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+  await ours.close();
+  const theirs = await startSandbox({ size, systemId: 8, seed: 2, port: Number(new URL(ours.url).port) });
+  expect(theirs.url).toBe(ours.url);
+  return { path, env, theirs, [Symbol.asyncDispose]: () => theirs.close() };
+}
+
+describe("a mirror never takes another source's data unasked", () => {
+  test("another company's token fails the pull with 1 before a row has changed (A21)", async () => {
+    await using foreign = await mirrorOfAnotherCompany(60);
+    const { path, env } = foreign;
+    const before = dump(path);
+
+    const ended = await run(['pull', '--json'], env);
+
+    expect(ended.code).toBe(1);
+    expect(document(ended)).toMatchObject({ error: { code: 'mirror.other_source' } });
+    expect(ended.stderr).toContain('reads company 8 (system_id), and this mirror holds company 7');
+    expect(ended.stderr).toContain('--new-source');
+    expect(dump(path)).toEqual(before);
+    expectSound(path);
+    expect(ask(path, 'select state, reason from runs where id = 2')).toEqual([
+      { state: 'failed', reason: expect.stringContaining('company 8') as string },
+    ]);
+  });
+
+  test.each(KIND_NAMES)("another company's list of %s alone changes no row either (A21)", async (kind) => {
+    await using foreign = await mirrorOfAnotherCompany(60);
+    const { path, env } = foreign;
+    const before = dump(path);
+
+    const ended = await run(['pull', kind], env);
+
+    expect(dump(path)).toEqual(before);
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toContain('compan');
+  });
+
+  test('--new-source accepts the other company, and the next pull needs no word more', async () => {
+    await using foreign = await mirrorOfAnotherCompany(60);
+    const { path, env } = foreign;
+
+    expect(await run(['pull', '--new-source'], env)).toMatchObject({ code: 0 });
+
+    for (const kind of KIND_NAMES) {
+      const held = new Set(ask(path, `select id from ${kind}`).map(({ id }) => Number(id)));
+      expect(foreign.theirs.world.ids(kind).filter((id) => !held.has(id))).toEqual([]);
+    }
+    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+  });
+
+  test('another base URL fails the pull with 1 before a request is made; --new-source accepts it', async () => {
+    const path = freshMirror();
+    await using first = await startSandbox({ size: 30 });
+    await using second = await startSandbox({ size: 30 });
+    await run(['pull'], settingsFor(first, path));
+    const before = dump(path);
+
+    const ended = await run(['pull'], settingsFor(second, path));
+
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toContain(`holds the data of ${first.url}, and source.baseUrl is ${second.url}`);
+    expect(ended.stderr).toContain('DATABASE_URL');
+    expect(second.requests).toEqual([]);
+    expect(dump(path)).toEqual(before);
+
+    expect(await run(['pull', '--new-source'], settingsFor(second, path))).toMatchObject({ code: 0 });
+    expect(dump(path)).toEqual(before);
+    expectEqual(path, second);
+  });
+
+  test('the same address written in another way is the same source', async () => {
+    const path = freshMirror();
+    await using sandbox = await startSandbox({ size: 10 });
+    const env = settingsFor(sandbox, path);
+    await run(['pull', 'departments'], env);
+
+    const ended = await run(['pull', 'departments'], {
+      ...env,
+      BMS_BASE_URL: `${sandbox.url.replace('http', 'HTTP')}//`,
+    });
+
+    expect(ended).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,293 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { existsSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
+import { KIND_NAMES } from '../support/mirror-file.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
+
+async function pulledMirror() {
+  await using sandbox = await startSandbox({ size: 30 });
+  const path = freshMirror();
+  const env = settingsFor(sandbox, path);
+  await run(['pull'], env);
+  return { path, env, world: sandbox.world };
+}
+
+describe('status', () => {
+  test('tells of each kind how it is, for a program and for a person', async () => {
+    const { path, env, world } = await pulledMirror();
+
+    const asJson = await run(['status', '--json'], env);
+    expect(asJson).toMatchObject({ code: 0, stderr: '' });
+    expect(document(asJson)).toEqual({
+      database: path,
+      kinds: KIND_NAMES.map((kind) => ({
+        ...{ kind, state: 'complete', reason: null, rows: world.count(kind), certified_at: null },
+        last_sweep_at: expect.stringMatching(INSTANT) as string,
+        last_change_at: expect.stringMatching(INSTANT) as string,
+        lag_seconds: expect.any(Number) as number,
+        ...{ open_issues: 0, held_deletions: 0 },
+      })),
+      issues: [],
+    });
+
+    const asText = await run(['status'], env);
+    expect(asText).toMatchObject({ code: 0, stderr: '' });
+    expect(asText.stdout).toContain(`Mirror: ${path}\n`);
+    expect(asText.stdout).toMatch(/\nclients +complete +30 +\d{4}-/);
+    expect(asText.stdout).not.toContain('Needs you');
+  });
+
+  test('of a mirror that was never pulled says so', async () => {
+    const path = freshMirror();
+    await run(['migrate'], { DATABASE_URL: `file:${path}` });
+
+    const { kinds } = document(await run(['status', '--json'], { DATABASE_URL: `file:${path}` })) as {
+      kinds: object[];
+    };
+
+    expect(kinds).toHaveLength(10);
+    for (const kind of kinds)
+      expect(kind).toMatchObject({ state: 'never', rows: 0, last_sweep_at: null, lag_seconds: null });
+  });
+
+  test.each([['status'], ['runs'], ['runs', 'show', '1']])(
+    '%s %s %s of no mirror fails with 1 and makes none',
+    async (...argv) => {
+      const path = freshMirror();
+
+      const ended = await run(argv, { DATABASE_URL: `file:${path}` });
+
+      expect(ended).toMatchObject({ code: 1, stdout: '' });
+      expect(ended.stderr).toContain(`There is no mirror at ${path}`);
+      expect(existsSync(path)).toBe(false);
+    },
+  );
+});
+
+describe('runs', () => {
+  test('lists the latest first, as many as asked for', async () => {
+    const { env } = await pulledMirror();
+    await run(['pull', 'clients'], { ...env, BMS__SOURCE__MAX_ATTEMPTS: '1' }); // The sandbox is closed by now.
+
+    const listed = document(await run(['runs', 'list', '--json'], env)) as { runs: object[] };
+    expect(listed.runs).toEqual([
+      {
+        ...{ id: 2, command: 'pull', kinds: ['clients'], state: 'incomplete', reason: null },
+        startedAt: expect.stringMatching(INSTANT) as string,
+        finishedAt: expect.stringMatching(INSTANT) as string,
+      },
+      expect.objectContaining({ id: 1, kinds: KIND_NAMES, state: 'done' }) as object,
+    ]);
+    const one = document(await run(['runs', 'list', '--limit', '1', '--json'], env)) as { runs: object[] };
+    expect(one.runs).toEqual(listed.runs.slice(0, 1));
+
+    const { code, stdout } = await run(['runs'], env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^run +command +state +started \(UTC\) +finished \(UTC\) +kinds\n/);
+    expect(stdout).toMatch(/\n +2 +pull +incomplete .* clients\n +1 +pull +done /);
+    expect(await run(['runs', 'list'], env)).toEqual({ code, stdout, stderr: '' });
+  });
+
+  test('takes --json without naming `list` too', async () => {
+    const { env } = await pulledMirror();
+
+    const ended = await run(['runs', '--json'], env);
+
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect((document(ended) as { runs: object[] }).runs).toHaveLength(1);
+  });
+
+  test('takes --json before the word `show` or `list` too', async () => {
+    const { env } = await pulledMirror();
+
+    expect(document(await run(['runs', '--json', 'show', '1'], env))).toMatchObject({ id: 1 });
+    expect(document(await run(['runs', '--json', 'list'], env))).toHaveProperty('runs');
+  });
+
+  test('show one kind by kind', async () => {
+    const { env, world } = await pulledMirror();
+
+    const shown = document(await run(['runs', 'show', '1', '--json'], env)) as {
+      reports: { kind: string; rows: number }[];
+    };
+    expect(shown).toMatchObject({ id: 1, command: 'pull', state: 'done', reason: null });
+    expect(Object.fromEntries(shown.reports.map(({ kind, rows }) => [kind, rows]))).toEqual(
+      Object.fromEntries(KIND_NAMES.map((kind) => [kind, world.count(kind)])),
+    );
+
+    const { code, stdout } = await run(['runs', 'show', '1'], env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Run 1: pull, done, from \d{4}-.* to \d{4}-.* UTC\n/);
+    expect(stdout).toMatch(/\nclients +complete +30 +30 +0 /);
+  });
+
+  test('show tells what went wrong and what to do', async () => {
+    const { env } = await pulledMirror();
+    await run(['pull', 'clients'], { ...env, BMS__SOURCE__MAX_ATTEMPTS: '1' });
+
+    const { stdout } = await run(['runs', 'show', '2'], env);
+
+    expect(stdout).toMatch(/\nclients: GET \/api\/clients page 1: got ECONNREFUSED.*source\.baseUrl/);
+  });
+
+  test('show of a run that there is not fails with 1', async () => {
+    const { env } = await pulledMirror();
+
+    const ended = await run(['runs', 'show', '99', '--json'], env);
+
+    expect(ended.code).toBe(1);
+    expect(document(ended)).toMatchObject({
+      error: { code: 'run.absent', message: 'There is no run 99.' },
+    });
+  });
+});
+
+describe('migrate', () => {
+  test('makes the mirror, and says so once', async () => {
+    const path = freshMirror();
+    const env = { DATABASE_URL: `file:${path}` };
+
+    expect(document(await run(['migrate', '--json'], env))).toEqual({ database: path, migrated: true });
+    expect(document(await run(['migrate', '--json'], env))).toEqual({ database: path, migrated: false });
+    expect(await run(['migrate'], env)).toEqual({ code: 0, stdout: `${path} is up to date.\n`, stderr: '' });
+  });
+});
+
+interface Examination {
+  readonly ok: boolean;
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+}
+
+describe('doctor', () => {
+  test('finds all well where it is', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+    const path = freshMirror();
+    const env = settingsFor(sandbox, path);
+
+    const ended = await run(['doctor', '--json'], env);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const { ok, checks } = document(ended) as Examination;
+    expect(ok).toBe(true);
+    expect(checks.map((check) => [check.name, check.ok])).toEqual([
+      ['settings', true],
+      ['database', true],
+      ['service', true],
+      ['header', true],
+    ]);
+    expect(checks.at(-1)?.detail).toMatch(/Authorization, Authentication, Authentification/);
+
+    const asText = await run(['doctor'], env);
+    expect(asText.code).toBe(0);
+    expect(asText.stdout).toMatch(/^ok +settings: valid\n/);
+    expect(asText.stdout).not.toContain('BAD');
+    await run(['pull', 'departments'], env);
+    expect((await run(['doctor'], env)).stdout).toContain(`it holds ${sandbox.url}, company 7`);
+  });
+
+  test('names the wrong token', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+
+    const ended = await run(['doctor', '--json'], {
+      ...settingsFor(sandbox, freshMirror()),
+      BMS_TOKEN: 'wrong',
+    });
+
+    expect(ended.code).toBe(1);
+    const { checks } = document(ended) as Examination;
+    expect(checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(['service', 'header']);
+    expect(checks.find(({ name }) => name === 'service')).toMatchObject({
+      detail: expect.stringContaining('status 401') as string,
+      hint: expect.stringContaining('Check BMS_TOKEN') as string,
+    });
+  });
+
+  test('names what is not set, and what cannot be reached', async () => {
+    const path = freshMirror();
+
+    const unset = await run(['doctor'], { DATABASE_URL: `file:${path}` });
+    expect(unset.code).toBe(1);
+    expect(unset.stdout).toMatch(/BAD +service: .*BMS_BASE_URL.*BMS_TOKEN/);
+
+    const away = await run(['doctor'], settingsFor({ url: 'http://127.0.0.1:9', token: 't' }, path));
+    expect(away.code).toBe(1);
+    expect(away.stdout).toMatch(/BAD +service: .*ECONNREFUSED/);
+  });
+
+  test.each(['Authorization', 'Authentication', 'Authentification'])(
+    'finds that a service reads only %s',
+    async (spelling) => {
+      const url = await serviceThatReads(spelling);
+      const env = settingsFor({ url, token: 'a-token' }, freshMirror());
+      const others = ['Authorization', 'Authentication', 'Authentification'].filter(
+        (name) => name !== spelling,
+      );
+
+      const all = await run(['doctor', '--json'], env);
+      expect(all.code).toBe(0);
+      expect((document(all) as Examination).checks.at(-1)?.detail).toBe(
+        `the token is read under ${spelling}`,
+      );
+
+      const right = await run(['doctor', '--json'], {
+        ...env,
+        BMS__SOURCE__AUTH_HEADERS: JSON.stringify([spelling]),
+      });
+      expect(right.code).toBe(0);
+
+      const wrong = await run(['doctor', '--json'], {
+        ...env,
+        BMS__SOURCE__AUTH_HEADERS: JSON.stringify(others),
+      });
+      expect(wrong.code).toBe(1);
+      expect((document(wrong) as Examination).checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(
+        ['service'],
+      );
+    },
+  );
+});
+
+describe('help and version', () => {
+  test.each(['demo', 'pull', 'status', 'runs', 'migrate', 'doctor', 'sandbox'])(
+    '%s --help tells its options',
+    async (command) => {
+      const { code, stdout, stderr } = await run([command, '--help']);
+
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      for (const word of [`Usage: bms-sync ${command}`, '--json', '--config <file>', '--help'])
+        expect(stdout).toContain(word);
+    },
+  );
+
+  test('--help lists the commands, --version is that of the package', async () => {
+    const help = await run(['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const command of ['demo', 'pull', 'status', 'runs', 'migrate', 'doctor', 'sandbox'])
+      expect(help.stdout).toMatch(new RegExp(`\\n {2}${command} `));
+
+    expect(await run(['--version'])).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+      stderr: '',
+    });
+  });
+});
+
+/** A service with one empty list, which hears the token under one header only. */
+async function serviceThatReads(spelling: string): Promise<string> {
+  const server = createServer(({ headers }, response) => {
+    const isHeard = headers[spelling.toLowerCase()] === 'Bearer a-token';
+    response.writeHead(isHeard ? 200 : 401, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isHeard ? { data: [] } : { message: 'Unauthenticated.' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

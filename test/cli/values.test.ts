@@ -1,0 +1,149 @@
+import { LosslessNumber } from 'lossless-json';
+import { describe, expect, test } from 'vitest';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { isNumber } from '../../src/lib/json.ts';
+import type { Json } from '../../src/lib/json.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
+import type { KindReport } from '../support/command-line.ts';
+import { ask, expectEqual } from '../support/mirror-file.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const DECIMALS = LISTED_KINDS.flatMap((kind) =>
+  kind.fields
+    .filter(({ type }) => type === 'decimal')
+    .map((field) => [kind.name, field.name, field.scale ?? 0] as const),
+);
+
+describe('the values of a pulled mirror', () => {
+  test('sums of money in SQL are those of the service, to the last digit (C05)', async () => {
+    await using sandbox = await startSandbox({ size: 300, seed: 11 });
+    const path = freshMirror();
+    await run(['pull'], settingsFor(sandbox, path));
+
+    for (const [kind, field, scale] of DECIMALS) {
+      const sent = sandbox.world.ids(kind).map((id) => sandbox.world.get(kind, id)?.[field] ?? null);
+      const [row] = ask(
+        path,
+        `select sum(${field}_e4) as e4, sum(cast(replace(${field}_exact, '.', '') as integer)) as exact from bi_${kind}`,
+      );
+      const units = sent.reduce((total, value) => total + units10000(value), 0n);
+      expect([kind, field, row?.['e4'] ?? 0n]).toEqual([kind, field, units]);
+      expect([kind, field, BigInt(String(row?.['exact'] ?? 0)) * 10n ** BigInt(4 - scale)]).toEqual([
+        kind,
+        field,
+        units,
+      ]);
+    }
+    expect(DECIMALS.length).toBeGreaterThan(10);
+  });
+
+  test('a credit that comes as a JSON number is exact in the column and untouched in _raw (C05)', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const path = freshMirror();
+    const [first = 0, second = 0, third = 0] = sandbox.world.ids('providers');
+    sandbox.world.update('providers', first, { credit: new LosslessNumber('1250.50') });
+    sandbox.world.update('providers', second, { credit: new LosslessNumber('12345678901.10') });
+    sandbox.world.update('providers', third, { credit: 7 });
+
+    await run(['pull', 'providers'], settingsFor(sandbox, path));
+
+    const rows = ask(path, 'select id, credit, credit_e4, _raw from providers');
+    const of = (id: number) => rows.find((row) => row['id'] === BigInt(id));
+    expect(of(first)).toMatchObject({ credit: '1250.50', credit_e4: 12505000n });
+    expect(of(first)?.['_raw']).toContain('"credit":1250.50');
+    expect(of(second)).toMatchObject({ credit: '12345678901.10', credit_e4: 123456789011000n });
+    expect(of(second)?.['_raw']).toContain('"credit":12345678901.10');
+    expect(of(third)).toMatchObject({ credit: '7.00', credit_e4: 70000n });
+    expect(of(third)?.['_raw']).toMatch(/"credit":7[,}]/);
+  });
+
+  test('fields that nobody documented are listed in `fields` and kept in _raw (C13)', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const path = freshMirror();
+    const [id = 0] = sandbox.world.ids('clients');
+    const unknown = { loyalty_points: 12, margin: '3.5', vip_since: '2024-02-29', 'strange "name"': 'x' };
+    sandbox.world.update('clients', id, unknown);
+
+    expect(await run(['pull'], settingsFor(sandbox, path))).toMatchObject({ code: 0 });
+
+    const fields = ask(path, "select field, type from fields where kind = 'clients'");
+    expect(Object.fromEntries(fields.map((row) => [row['field'], row['type']]))).toMatchObject({
+      loyalty_points: 'integer',
+      margin: 'decimal',
+      vip_since: 'date',
+      'strange "name"': 'text',
+    });
+    const [row] = ask(path, `select _raw from clients where id = ${id}`);
+    expect(JSON.parse(String(row?.['_raw']))).toMatchObject(unknown);
+  });
+
+  test('the fields that the live service is known to add are listed too', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const path = freshMirror();
+
+    await run(['pull'], settingsFor(sandbox, path));
+
+    const listed = ask(path, 'select kind, field from fields').map(
+      (row) => `${String(row['kind'])}.${String(row['field'])}`,
+    );
+    for (const kind of LISTED_KINDS) {
+      const record = sandbox.world.get(kind.name, sandbox.world.ids(kind.name)[0] ?? 0) ?? {};
+      const documented = new Set(kind.fields.map(({ name }) => name));
+      const unknown = Object.keys(record).filter((name) => !documented.has(name));
+      expect(listed).toEqual(expect.arrayContaining(unknown.map((name) => `${kind.name}.${name}`)));
+    }
+  });
+
+  test('a value that fits no rule costs a null and an issue, never the row (C04, C07)', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const path = freshMirror();
+    const env = settingsFor(sandbox, path);
+    const [id = 0] = sandbox.world.ids('clients');
+    sandbox.world.update('clients', id, { credit: '1,234.50', creation_date: '2025-02-30' });
+
+    const ended = await run(['pull', '--json'], env);
+
+    expect(ended.code).toBe(0);
+    expectEqual(path, sandbox);
+    expect(ask(path, `select credit, creation_date from clients where id = ${id}`)).toEqual([
+      { credit: null, creation_date: null },
+    ]);
+    const { issues } = document(await run(['status', '--json'], env)) as { issues: unknown[] };
+    expect(issues).toEqual([
+      { kind: 'clients', field: 'creation_date', code: 'not_a_date', count: 1 },
+      { kind: 'clients', field: 'credit', code: 'not_a_decimal', count: 1 },
+    ]);
+    expect((await run(['status'], env)).stdout).toMatch(/clients +credit +not_a_decimal +1/);
+  });
+
+  test('a record without a usable id is set aside, and counted, and its page lands (C01, C03, C11)', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const path = freshMirror();
+    const [id = 0] = sandbox.world.ids('vehicle_brands');
+    const beyond = Number.MAX_SAFE_INTEGER * 2 ** 11; // 2^64: fits no 64-bit column.
+    sandbox.world.insert('vehicle_brands', { id: beyond, name: 'Beyond' });
+
+    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
+
+    expect(ended.code).toBe(0);
+    const { rows, quarantined }: KindReport = kindIn(ended, 'vehicle_brands');
+    expect({ rows, quarantined }).toEqual({
+      rows: sandbox.world.count('vehicle_brands') - 1,
+      quarantined: 1,
+    });
+    expect(ask(path, `select id from vehicle_brands where id = ${id}`)).toHaveLength(1);
+    expect(
+      ask(path, "select kind from issues where kind = 'vehicle_brands' and closed_at is null"),
+    ).toHaveLength(1);
+  });
+});
+
+/** A decimal of the service in units of 0.0001, counted apart from the code under test. */
+function units10000(value: Json): bigint {
+  const text = typeof value === 'string' ? value : isNumber(value) ? String(value) : '';
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === '') return 0n;
+  const units = BigInt(whole + fraction.padEnd(4, '0'));
+  return sign === '-' ? -units : units;
+}

@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
+import { KIND_NAMES, ask, expectSound } from '../support/mirror-file.ts';
+import { runProgram, start } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+import { freshMirror, tempFolder } from '../support/temp-folder.ts';
+
+interface Demo {
+  readonly database: string;
+  readonly kinds: readonly { readonly kind: string; readonly inService: number; readonly inMirror: number }[];
+  readonly question: string;
+  readonly answer: readonly Record<string, unknown>[];
+}
+
+/** The first line that a program prints. */
+async function firstLine({ child }: Program): Promise<string> {
+  if (child.stdout === null) throw new Error('no stdout');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return line;
+}
+
+describe('demo', () => {
+  test('--once shows ten kinds with equal counts and a first answer, in under ten seconds', async () => {
+    const cwd = tempFolder();
+    const from = performance.now();
+
+    const { code, stdout, stderr } = await runProgram(['demo', '--once'], { cwd });
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(performance.now() - from).toBeLessThan(10_000);
+    const rows = stdout
+      .split('\n')
+      .slice(2, 12)
+      .map((line) => line.split(/ +/));
+    expect(rows.map(([kind]) => kind)).toEqual(KIND_NAMES);
+    for (const [kind, inService, inMirror] of rows) {
+      const [held] = ask(join(cwd, 'data/demo.db'), `select count(*) as rows from bi_${kind ?? ''}`);
+      expect([kind, inService, inMirror]).toEqual([kind, String(held?.['rows']), String(held?.['rows'])]);
+      expect(Number(inService)).toBeGreaterThan(0);
+    }
+    expect(stdout).toMatch(/\nproduct_name +lines +total\n-+ +-+ +-+\n(.+\n){5}$/);
+    expectSound(join(cwd, 'data/demo.db'));
+  });
+
+  test('--json prints one document whose answer is the truth, and a second demo goes as well', async () => {
+    const cwd = tempFolder();
+    const expected = await startSandbox();
+    await expected.close();
+
+    for (const argv of [
+      ['demo', '--once', '--json'],
+      ['demo', '--json', '--once'],
+    ]) {
+      // A broken setting is none of the demo's business: it needs none.
+      const ended = await runProgram(argv, {
+        cwd,
+        env: { BMS_BASE_URL: 'nonsense', DATABASE_URL: 'nonsense' },
+      });
+
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+      const { database, kinds, question, answer } = document(ended) as Demo;
+      expect(database).toBe('./data/demo.db');
+      expect(kinds).toEqual(
+        KIND_NAMES.map((kind) => ({
+          kind,
+          inService: expected.world.count(kind),
+          inMirror: expected.world.count(kind),
+        })),
+      );
+      expect(question).toContain('bi_purchase_products');
+      expect(answer).toHaveLength(5);
+      expect(answer[0]).toEqual(expectedFirst(expected.world));
+    }
+  });
+
+  test('without --once it stays until Ctrl-C, and its sandbox can be pulled from', async () => {
+    const cwd = tempFolder();
+    const demo = start(['demo'], { cwd });
+    if (demo.child.stderr === null) throw new Error('no stderr');
+    let line = '';
+    for await (line of createInterface(demo.child.stderr)) if (line.startsWith('BMS_BASE_URL=')) break;
+    const env = Object.fromEntries(
+      [...line.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+    ) as Record<string, string>;
+
+    expect(await runProgram(['pull'], { cwd, env })).toMatchObject({ code: 0 });
+    demo.child.kill('SIGINT');
+    expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+  });
+});
+
+describe('sandbox', () => {
+  test('says where it answers, serves a pull with the faults of its file, and stops at Ctrl-C with 0', async () => {
+    const faults = join(tempFolder(), 'faults.yaml');
+    writeFileSync(faults, '- on: {kind: providers}\n  do: {html: true}\n');
+    const program = start([
+      'sandbox',
+      '--port',
+      '0',
+      '--size',
+      '12',
+      '--faults',
+      faults,
+      '--json',
+      '--token',
+      'secret-7',
+    ]);
+    const { url, token } = JSON.parse(await firstLine(program)) as { url: string; token: string };
+    expect(token).toBe('secret-7');
+
+    const ended = await run(['pull', '--json'], settingsFor({ url, token }, freshMirror()));
+
+    expect(ended.code).toBe(3);
+    expect(kindIn(ended, 'clients')).toMatchObject({ state: 'complete', rows: 12 });
+    expect(kindIn(ended, 'providers')).toMatchObject({ state: 'invalid', reason: 'html' });
+    program.child.kill('SIGINT');
+    const stopped = await program.ended;
+    expect(stopped).toMatchObject({ code: 0, signal: null, stderr: '' });
+    expect(document(stopped)).toEqual({ url, token });
+  });
+
+  test('tells a person what to type', async () => {
+    const program = start(['sandbox', '--port', '0', '--size', '3']);
+    await firstLine(program);
+    program.child.kill('SIGTERM');
+
+    const { code, stdout } = await program.ended;
+
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^The sandbox answers at http:\/\/127\.0\.0\.1:\d+; Ctrl-C stops it\.\n/);
+    expect(stdout).toMatch(/\nTry: BMS_BASE_URL=http:\S+ BMS_TOKEN=sandbox-token .*pull\n$/);
+  });
+
+  test('a port that is taken fails it with 1, by name', async () => {
+    await using taken = await startSandbox({ size: 3 });
+    const port = new URL(taken.url).port;
+
+    const ended = await runProgram(['sandbox', '--port', port]);
+
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toContain(port);
+    expect(ended.stderr).not.toContain('This is a bug');
+  });
+
+  test('a port that there is not is a usage fault, 2', async () => {
+    const ended = await runProgram(['sandbox', '--port', '99999']);
+
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('99999');
+    expect(ended.stderr).not.toContain('This is a bug');
+  });
+});
+
+/** What was bought most, by the service's own records and exact arithmetic. */
+function expectedFirst(world: Awaited<ReturnType<typeof startSandbox>>['world']): object {
+  const totals = new Map<string, { lines: number; cents: bigint }>();
+  for (const id of world.ids('purchase_products')) {
+    const record = world.get('purchase_products', id);
+    const name = record?.['product_name'] as string;
+    const { lines, cents } = totals.get(name) ?? { lines: 0, cents: 0n };
+    const total = BigInt((record?.['produit_total'] as string).replace('.', ''));
+    totals.set(name, { lines: lines + 1, cents: cents + total });
+  }
+  const [first] = [...totals].sort(([, a], [, b]) => (a.cents < b.cents ? 1 : -1));
+  if (first === undefined) return {};
+  const digits = String(first[1].cents);
+  return {
+    product_name: first[0],
+    lines: first[1].lines,
+    total: `${digits.slice(0, -2)}.${digits.slice(-2)}`,
+  };
+}

@@ -1,0 +1,137 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Ended } from '../support/command-line.ts';
+import { settingsFor } from '../support/command-line.ts';
+import { bytesOf } from '../support/mirror-file.ts';
+import { runProgram } from '../support/program.ts';
+import { freshMirror, tempFolder } from '../support/temp-folder.ts';
+
+/** Nothing else in the world contains it; it has characters that JSON, regular expressions and URLs write otherwise. */
+const CANARY = 'canary/zqyx"$&+=?kwvj';
+const FORMS = ['canary', 'zqyx', 'kwvj'];
+
+function expectNone(where: string, text: string | Buffer): void {
+  for (const form of FORMS) expect([where, form, text.includes(form)]).toEqual([where, form, false]);
+}
+
+function expectSilent(where: string, ended: Ended): void {
+  expectNone(`stdout of ${where}`, ended.stdout);
+  expectNone(`stderr of ${where}`, ended.stderr);
+}
+
+/** Ways in which a service may hand the token back to us. */
+const FAULTS: readonly (readonly [string, Fault])[] = [
+  ['an error that repeats the token', { do: { status: 400, body: `{"message":"No user has ${CANARY}"}` } }],
+  ['a refusal that repeats the token', { do: { status: 403, body: `Forbidden for ${CANARY}` } }],
+  ['a page that repeats the token', { do: { status: 200, body: `<html><body>${CANARY}</body></html>` } }],
+  [
+    'a list that is none and repeats the token',
+    { do: { status: 200, body: `{"message":"No user has ${CANARY}"}` } },
+  ],
+  [
+    'a redirect with the token',
+    { do: { redirect: `http://127.0.0.1:9/?token=${encodeURIComponent(CANARY)}` } },
+  ],
+];
+
+test('the token is in no output, log line, error or database byte, whatever is run and however it goes (J08, J09)', async () => {
+  await using sandbox = await startSandbox({ size: 10, token: CANARY });
+  const path = freshMirror();
+  const env = { ...settingsFor(sandbox, path), LOG_LEVEL: 'trace', BMS__SOURCE__MAX_ATTEMPTS: '2' };
+
+  for (const argv of [
+    ['pull'],
+    ['pull', '--json'],
+    ['status', '--json'],
+    ['runs'],
+    ['runs', 'show', '1'],
+    ['migrate'],
+    ['doctor'],
+    ['doctor', '--json'],
+  ]) {
+    const ended = await runProgram(argv, { env });
+    expect([argv, ended.code]).toEqual([argv, 0]);
+    expectSilent(argv.join(' '), ended);
+  }
+  const logged = await runProgram(['pull', 'departments'], { env });
+  expect(logged.stderr).toContain('source request'); // So that there was a log to search.
+
+  for (const [name, fault] of FAULTS) {
+    sandbox.setFaults([fault]);
+    const ended = await runProgram(['pull', 'clients', 'departments', '--json'], { env });
+    expect(ended.code, name).not.toBe(0);
+    expect(ended.code, name).not.toBe(70);
+    expectSilent(name, ended);
+    expectSilent(`doctor, ${name}`, await runProgram(['doctor'], { env }));
+  }
+  expectNone('the database', bytesOf(path));
+});
+
+test.each([
+  ['JSON', JSON.stringify(CANARY)],
+  ['JSON as PHP writes it', JSON.stringify(CANARY).replaceAll('/', '\\/')],
+  ['a URL', encodeURIComponent(CANARY)],
+])('an answer that repeats the token as it stands in %s is not quoted either (J08)', async (_name, form) => {
+  await using sandbox = await startSandbox({ size: 3, token: CANARY });
+  const path = freshMirror();
+  const env = { ...settingsFor(sandbox, path), LOG_LEVEL: 'trace' };
+  sandbox.setFaults([{ do: { status: 400, body: `{"token":${form}}` } }]);
+
+  expectSilent('pull', await runProgram(['pull', 'departments', '--json'], { env }));
+  expectSilent('doctor', await runProgram(['doctor'], { env }));
+  expectNone('the database', bytesOf(path));
+});
+
+test('settings that are wrong are named without the token (J08)', async () => {
+  const folder = tempFolder();
+  const [yaml, broken, tokenFile] = [join(folder, 'a.yaml'), join(folder, 'b.yaml'), join(folder, 'token')];
+  writeFileSync(yaml, `source:\n  token: [${JSON.stringify(CANARY)}]\n  baseUrl: 7\n`);
+  writeFileSync(broken, `source:\n  token: ${JSON.stringify(CANARY)}: [\n`);
+  writeFileSync(tokenFile, `two ${CANARY}\nlines`);
+
+  for (const [argv, env] of [
+    [['pull', '--config', yaml], {}],
+    [['pull', '--config', broken], {}],
+    [['pull'], { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN: `with a space ${CANARY}` }],
+    [['pull'], { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN_FILE: tokenFile }],
+    [
+      ['pull'],
+      { BMS_BASE_URL: `http://127.0.0.1:9/?token=${encodeURIComponent(CANARY)}`, BMS_TOKEN: 'a-token' },
+    ],
+    [
+      ['pull'],
+      { BMS_BASE_URL: `http://user:${encodeURIComponent(CANARY)}@127.0.0.1:9/`, BMS_TOKEN: 'a-token' },
+    ],
+    [['pull'], { BMS__SOURCE: JSON.stringify({ token: { value: CANARY } }) }],
+  ] as const) {
+    const ended = await runProgram(argv, { env });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expectSilent(JSON.stringify(argv), ended);
+  }
+});
+
+test('the token goes to the service under the three spellings, or under those that are set (I03)', async () => {
+  await using sandbox = await startSandbox({ size: 3, token: 'a-token' });
+  const env = settingsFor(sandbox, freshMirror());
+  const spellings = ['authentication', 'authorization', 'authentification'];
+
+  for (const [setting, expected] of [
+    ['all', spellings],
+    ['documented', ['authentication']],
+    ['["Authorization"]', ['authorization']],
+    ['["X-Token","Authentification"]', ['x-token', 'authentification']],
+  ] as const) {
+    const before = sandbox.requests.length;
+    const ended = await runProgram(['pull', 'departments'], {
+      env: { ...env, BMS__SOURCE__AUTH_HEADERS: setting },
+    });
+    expect(ended.code).toBe(0);
+    for (const { headers } of sandbox.requests.slice(before)) {
+      const names = Object.keys(headers).filter((name) => headers[name]?.includes('a-token'));
+      expect(new Set(names)).toEqual(new Set(expected));
+    }
+  }
+});

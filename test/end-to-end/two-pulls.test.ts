@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { json, settingsFor } from '../support/command-line.ts';
+import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
+import { runProgram, start } from '../support/program.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+import { requestNumber } from '../support/requests.ts';
+
+test.each([
+  ['at once', 0],
+  ['one a little later', 5],
+])(
+  'two pulls into one file, %s: each kind is read by one of them at a time, and all is whole (A26, G08)',
+  async (_name, requests) => {
+    await using sandbox = await startSandbox({
+      size: 60,
+      faults: [{ do: { clampPerPage: 10 } }, { do: { latencyMs: 5 } }],
+    });
+    const path = freshMirror();
+    const env = settingsFor(sandbox, path);
+    const reached = requestNumber(sandbox, requests);
+    const first = start(['pull', '--json'], { env });
+    if (requests > 0) await reached;
+    const second = start(['pull', '--json'], { env });
+
+    const [one, two] = await Promise.all([first.ended, second.ended]);
+
+    expect([one.stderr, two.stderr]).toEqual(['', '']);
+    expectSound(path);
+    expectEqual(path, sandbox);
+    for (const kind of KIND_NAMES) {
+      const ends = [one, two].map((ended) => json(ended).kinds.find((report) => report.kind === kind));
+      expect(ends.some((end) => end?.state === 'complete')).toBe(true);
+      for (const end of ends)
+        if (end?.state !== 'complete') expect(end).toMatchObject({ state: 'aborted', reason: 'busy' });
+    }
+    for (const ended of [one, two]) {
+      const isWhole = json(ended).kinds.every(({ state }) => state === 'complete');
+      expect(isWhole ? [0] : [1, 3]).toContain(ended.code);
+    }
+    expect(ask(path, "select id from runs where state = 'running'")).toEqual([]);
+    expect(ask(path, 'select kind from kind_state where owner is not null')).toEqual([]);
+    expect(await runProgram(['pull'], { env })).toMatchObject({ code: 0 });
+  },
+);

@@ -1,0 +1,74 @@
+import { runCommandLine } from '../../src/cli/program.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export type Env = Readonly<Record<string, string>>;
+
+/** The settings that point a command at a sandbox and a SQLite file. */
+export function settingsFor({ url, token }: Pick<Sandbox, 'url' | 'token'>, path: string): Env {
+  return { BMS_BASE_URL: url, BMS_TOKEN: token, DATABASE_URL: `file:${path}` };
+}
+
+/** Runs a command in this process, with nothing in its environment but `env`. */
+export async function run(
+  argv: readonly string[],
+  env: Env = {},
+  signal = new AbortController().signal,
+): Promise<Ended> {
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  const code = await runCommandLine(argv, {
+    env,
+    stdout: { write: (text) => stdout.push(text) },
+    stderr: { write: (text) => stderr.push(text) },
+    signal,
+  });
+  return { code, stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
+export interface KindReport {
+  readonly kind: string;
+  readonly state: 'certified' | 'complete' | 'invalid' | 'aborted';
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly certifiedAt: string | null;
+  readonly pages: number;
+  readonly rows: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly restored: number;
+  readonly unchanged: number;
+  readonly quarantined: number;
+  readonly requests: number;
+  readonly retries: number;
+  readonly durationMs: number;
+}
+
+export interface PullReport {
+  readonly runId: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly kinds: readonly KindReport[];
+}
+
+/** Reads stdout as the one JSON document that `--json` promises: a second one, or a stray line, does not parse. */
+export function document({ stdout }: Pick<Ended, 'stdout'>): unknown {
+  return JSON.parse(stdout);
+}
+
+/** The answer of `pull --json`. */
+export function json(ended: Pick<Ended, 'stdout'>): PullReport {
+  return document(ended) as PullReport;
+}
+
+/** The report of one kind in the answer of `pull --json`. */
+export function kindIn(ended: Pick<Ended, 'stdout'>, kind: string): KindReport {
+  const report = json(ended).kinds.find((one) => one.kind === kind);
+  if (report === undefined) throw new Error(`${kind} is not in ${ended.stdout}`);
+  return report;
+}

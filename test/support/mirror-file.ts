@@ -1,0 +1,82 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect } from 'vitest';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { compactJson } from '../../src/lib/json.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+export const KIND_NAMES: readonly string[] = LISTED_KINDS.map(({ name }) => name);
+
+export type Row = Readonly<Record<string, string | bigint | number | Buffer | null>>;
+
+/** Asks a mirror in SQL, read-only, by a connection of its own; integers come as bigint. */
+export function ask(path: string, question: string): Row[] {
+  const database = new Database(path, { readonly: true });
+  try {
+    return database.prepare(question).safeIntegers().all() as Row[];
+  } finally {
+    database.close();
+  }
+}
+
+/** Everything that the kind tables hold, our own columns and the place of each row in the file included. */
+export function dump(path: string): Readonly<Record<string, readonly Row[]>> {
+  return Object.fromEntries(
+    KIND_NAMES.map((kind) => [kind, ask(path, `select rowid, * from ${kind} order by id`)]),
+  );
+}
+
+/** The ids whose rows are not the same in two dumps of a kind. */
+export function changedRows(
+  kind: string,
+  before: ReturnType<typeof dump>,
+  after: ReturnType<typeof dump>,
+): string[] {
+  const texts = new Map(before[kind]?.map((row) => [row['id'], textOf(row)]));
+  return (after[kind] ?? [])
+    .filter((row) => texts.get(row['id'] ?? null) !== textOf(row))
+    .map((row) => String(row['id']));
+}
+
+function textOf(row: Row): string {
+  return Object.entries(row)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join('\n');
+}
+
+/** The mirror holds exactly the records of the service: every id, every record as it was sent. */
+export function expectEqual(path: string, { world }: Pick<Sandbox, 'world'>): void {
+  for (const kind of KIND_NAMES) {
+    const rows = ask(path, `select id, _raw from ${kind} where _deleted_at is null`);
+    const held = new Map(rows.map((row) => [Number(row['id']), row['_raw']]));
+    const sent = new Map(world.ids(kind).map((id) => [id, compactJson(world.get(kind, id) ?? null)]));
+    expect([kind, held.size]).toEqual([kind, sent.size]);
+    expect([...sent].filter(([id, raw]) => held.get(id) !== raw)).toEqual([]);
+  }
+}
+
+/** The file is a healthy database in which no page has landed by halves. */
+export function expectSound(path: string): void {
+  expect(ask(path, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  for (const kind of KIND_NAMES) {
+    const halves = ask(
+      path,
+      `select s.answered, j.value from sightings s, json_each(s.ids) j
+       where s.kind = '${kind}' and not exists (select 1 from ${kind} k where k.id = j.value)`,
+    );
+    expect(halves, `rows of ${kind} that a page showed and the mirror lacks`).toEqual([]);
+  }
+}
+
+/** No kind has a row. */
+export function expectEmpty(path: string): void {
+  for (const kind of KIND_NAMES) expect(ask(path, `select id from ${kind}`), kind).toEqual([]);
+}
+
+/** The bytes of the database with all that lies beside it; only where no connection of this process is open. */
+export function bytesOf(path: string): Buffer {
+  const folder = dirname(path);
+  const files = readdirSync(folder).filter((name) => name.startsWith(basename(path)));
+  return Buffer.concat(files.map((name) => readFileSync(join(folder, name))));
+}
