@@ -42,7 +42,7 @@ export interface Landing {
   readonly quarantined: readonly string[];
 }
 
-const ROWS_A_SLICE = 250; // An unpaged list may bring its whole table in one answer; other work gets its turn in between.
+const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
 const STORED_COLUMNS = ['_raw', '_response', '_first_seen_at', '_listed'] as const;
 
 /** Lands one list response within a transaction: changed rows, issues, new fields, the sighting. */
