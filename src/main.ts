@@ -12,6 +12,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+// Whoever reads our output may have had enough of it: `bms-sync status | head -1`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: withEnvFile(process.env),
   stdout: process.stdout,

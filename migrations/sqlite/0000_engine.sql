@@ -1,8 +1,24 @@
+CREATE TABLE `drift` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`kind` text NOT NULL,
+	`code` text NOT NULL,
+	`field` text,
+	`detail` text NOT NULL,
+	`seen_at` TIMESTAMP NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `fields` (
 	`kind` text NOT NULL,
 	`field` text NOT NULL,
+	`documented` integer NOT NULL,
 	`type` text NOT NULL,
+	`fits_hint` integer NOT NULL,
+	`wire` text NOT NULL,
+	`column_type` text,
+	`column_scale` BIGINT,
+	`position` integer NOT NULL,
 	`first_seen_at` TIMESTAMP NOT NULL,
+	`vanished_at` TIMESTAMP,
 	PRIMARY KEY(`kind`, `field`)
 );
 --> statement-breakpoint
@@ -24,6 +40,9 @@ CREATE TABLE `kind_state` (
 	`state` text NOT NULL,
 	`reason` text,
 	`complete_sweeps` BIGINT NOT NULL,
+	`decoded_as` text,
+	`envelope` text,
+	`page_size` BIGINT,
 	`last_sweep_at` TIMESTAMP,
 	`certified_at` TIMESTAMP,
 	`last_change_at` TIMESTAMP,

@@ -1,12 +1,13 @@
 import { LISTED_KINDS } from '../catalog/catalog.ts';
 import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
+import { configuredKinds } from '../config/configured-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { boundSystem, boundUrl } from '../mirror/source-binding.ts';
 import type { Source } from '../source/source.ts';
-import { mirrorPath, openMirror } from './open-mirror.ts';
+import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 
 /** One thing that was looked at. */
@@ -33,7 +34,7 @@ async function checkDatabase(config: Config): Promise<Check> {
   return check('database', async () => {
     await using session = await openMirror(config);
     const [url, system] = [await boundUrl(session), await boundSystem(session)];
-    const path = mirrorPath(config);
+    const path = session.location;
     if (url === null) return `${path} can be written; it holds no data yet`;
     return `${path} can be written; it holds ${url}${system === null ? '' : `, company ${system}`}`;
   });
@@ -50,9 +51,21 @@ async function checkSource(config: Config, logger: Logger): Promise<readonly Che
   if (config.source.baseUrl === null || config.source.token === null) return [reached];
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
   // Where nobody answers, no spelling can be told right or wrong.
-  return reached.ok || reached.code === 'source.unauthorized'
-    ? [reached, await checkHeaders(source, kind)]
-    : [reached];
+  if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
+  return [reached, await checkHeaders(source, kind), ...(reached.ok ? await checkKinds(config, source) : [])];
+}
+
+/** Nobody but the operator vouches for a path in the settings, so each is tried. */
+async function checkKinds({ kinds }: Config, source: Source): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const kind of configuredKinds(kinds)) {
+    const look = async (): Promise<string> => {
+      await source.probe(kind);
+      return `${kind.list.path} answers with a list`;
+    };
+    checks.push(await check(`kinds.${kind.name}`, look));
+  }
+  return checks;
 }
 
 /** The documentation spells the header in three ways (§5): which of them does this service read? */

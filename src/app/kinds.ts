@@ -1,29 +1,34 @@
-import { LISTED_KINDS, kindNamed } from '../catalog/catalog.ts';
+import { KINDS } from '../catalog/catalog.ts';
 import { isListed } from '../catalog/kind.ts';
-import type { ListedKind } from '../catalog/kind.ts';
+import type { Kind, ListedKind } from '../catalog/kind.ts';
+import { configuredKinds } from '../config/configured-kinds.ts';
+import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
+
+/** Every record kind of this mirror: the catalogue's, then those of the settings. */
+export function allKinds(config: Config): readonly Kind[] {
+  return [...KINDS, ...configuredKinds(config.kinds)];
+}
 
 /**
  * Finds the kinds that a person named; none named means all.
  *
  * @throws {UsageError} For a name that is no kind, or a kind that the service does not list.
  */
-export function listedKinds(names: readonly string[]): readonly ListedKind[] {
-  if (names.length === 0) return LISTED_KINDS;
+export function listedKinds(config: Config, names: readonly string[] = []): readonly ListedKind[] {
+  const kinds = allKinds(config);
+  const listed = kinds.filter(isListed);
+  if (names.length === 0) return listed;
+  const hint =
+    `The kinds with a list are: ${listed.map(({ name }) => name).join(', ')}. ` +
+    'The setting kinds declares further ones: docs/further-kinds.md.';
   return [...new Set(names)].map((name) => {
-    const kind = kindNamed(name);
-    if (kind === undefined) {
-      throw new UsageError(`There is no record kind "${name}".`, {
-        code: 'usage.kind',
-        hint: KINDS_WITH_A_LIST,
-      });
-    }
-    if (isListed(kind)) return kind;
-    throw new UsageError(`The service has no list of ${name}: it is read one record at a time.`, {
-      code: 'usage.kind',
-      hint: KINDS_WITH_A_LIST,
-    });
+    const kind = kinds.find((candidate) => candidate.name === name);
+    if (kind !== undefined && isListed(kind)) return kind;
+    const message =
+      kind === undefined
+        ? `There is no record kind "${name}".`
+        : `The service has no list of ${name}: it is read one record at a time.`;
+    throw new UsageError(message, { code: 'usage.kind', hint });
   });
 }
-
-const KINDS_WITH_A_LIST = `The kinds with a list are: ${LISTED_KINDS.map(({ name }) => name).join(', ')}.`;

@@ -1,8 +1,6 @@
-import { KINDS } from '../catalog/catalog.ts';
 import type { Config } from '../config/settings.ts';
-import { migrate } from '../mirror/migrate.ts';
-import { openSqliteSession } from '../mirror/sqlite-session.ts';
-import { mirrorPath } from './open-mirror.ts';
+import { openSession } from '../mirror/open-session.ts';
+import { bringUpToDate } from './open-mirror.ts';
 
 export interface Migration {
   readonly database: string;
@@ -12,7 +10,6 @@ export interface Migration {
 
 /** Brings the mirror to the shape of this release; creates it where there is none. */
 export async function migrateMirror(config: Config): Promise<Migration> {
-  const database = mirrorPath(config);
-  await using session = openSqliteSession(database);
-  return { database, migrated: await migrate(session, KINDS) };
+  await using session = await openSession(config.database.url);
+  return { database: session.location, migrated: await bringUpToDate(session, config) };
 }

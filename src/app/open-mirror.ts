@@ -1,16 +1,19 @@
 import { existsSync } from 'node:fs';
-import { KINDS } from '../catalog/catalog.ts';
 import type { Config } from '../config/settings.ts';
-import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/clock.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { asMirrored } from '../mirror/field-store.ts';
 import { migrate } from '../mirror/migrate.ts';
+import { openSession } from '../mirror/open-session.ts';
+import { redecode } from '../mirror/redecode.ts';
 import type { Session } from '../mirror/session.ts';
-import { openSqliteSession } from '../mirror/sqlite-session.ts';
+import { allKinds } from './kinds.ts';
 
 /** Opens the mirror, creating it where there is none, and brings it to the shape of this release. */
 export async function openMirror(config: Config): Promise<Session> {
-  const session = openSqliteSession(mirrorPath(config));
+  const session = await openSession(config.database.url);
   try {
-    await migrate(session, KINDS);
+    await bringUpToDate(session, config);
     return session;
   } catch (error) {
     await session.close();
@@ -19,24 +22,28 @@ export async function openMirror(config: Config): Promise<Session> {
 }
 
 /**
- * Opens a mirror to be reported on.
+ * Brings a mirror to the shape that this release and the settings need: tables, views, and what the columns hold.
  *
- * @throws {SyncError} `mirror.absent` where there is none: a report must not invent an empty one.
+ * @returns Whether its shape had to change.
  */
-export async function openExistingMirror(config: Config): Promise<Session> {
-  const path = mirrorPath(config);
-  if (existsSync(path)) return openMirror(config);
-  throw new SyncError(`There is no mirror at ${path}.`, {
-    code: 'mirror.absent',
-    hint: 'Set DATABASE_URL to the mirror, or create it: bms-sync pull, or bms-sync migrate.',
-  });
+export async function bringUpToDate(session: Session, config: Config): Promise<boolean> {
+  const kinds = allKinds(config);
+  const hasChanged = await migrate(session, kinds);
+  if (hasChanged)
+    for (const kind of kinds) await redecode(session, await asMirrored(session, kind), systemClock.now());
+  return hasChanged;
 }
 
-/** The path of the SQLite file that `database.url` names. */
-export function mirrorPath({ database }: Config): string {
-  if (database.url.startsWith('file:')) return database.url.slice('file:'.length);
-  throw new UsageError('database.url names a PostgreSQL database, which this release cannot use yet.', {
-    code: 'settings.database',
-    hint: 'Set DATABASE_URL to file:PATH.',
+/**
+ * Opens a mirror to be reported on.
+ *
+ * @throws {SyncError} `mirror.absent` where there is no such file: a report must not invent an empty mirror.
+ */
+export async function openExistingMirror(config: Config): Promise<Session> {
+  const { url } = config.database;
+  if (!url.startsWith('file:') || existsSync(url.slice('file:'.length))) return openMirror(config);
+  throw new SyncError(`There is no mirror at ${url.slice('file:'.length)}.`, {
+    code: 'mirror.absent',
+    hint: 'Set DATABASE_URL to the mirror, or create it: bms-sync pull, or bms-sync migrate.',
   });
 }

@@ -25,7 +25,7 @@ export async function pull(
   config: Config,
   { logger, kinds, acceptNewSource, ...follow }: PullCommand,
 ): Promise<PullReport> {
-  const wanted = listedKinds(kinds);
+  const wanted = listedKinds(config, kinds);
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
   await using session = await openMirror(config);
   return await pullKinds(

@@ -1,13 +1,15 @@
 import { sql } from 'drizzle-orm';
-import { LISTED_KINDS } from '../catalog/catalog.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { readDrift } from '../mirror/drift-store.ts';
+import type { Drift } from '../mirror/drift-store.ts';
 import { findRun, listRuns } from '../mirror/run-store.ts';
 import type { KindReport, Run } from '../mirror/run-store.ts';
 import type { Row } from '../mirror/session.ts';
 import { countIssues, readStatus } from '../mirror/status-store.ts';
 import type { IssueCount, KindStatus } from '../mirror/status-store.ts';
-import { mirrorPath, openExistingMirror } from './open-mirror.ts';
+import { allKinds, listedKinds } from './kinds.ts';
+import { openExistingMirror } from './open-mirror.ts';
 
 export type { KindReport, Run } from '../mirror/run-store.ts';
 export type { Row } from '../mirror/session.ts';
@@ -16,17 +18,28 @@ export interface Status {
   readonly database: string;
   readonly kinds: readonly KindStatus[];
   readonly issues: readonly IssueCount[];
+  /** The latest changes in how the service answers, newest first. */
+  readonly drift: readonly (Drift & { readonly seenAt: string })[];
 }
 
 /** Reads how fresh and how sound the mirror is. */
 export async function readMirrorStatus(config: Config): Promise<Status> {
   await using session = await openExistingMirror(config);
   return {
-    database: mirrorPath(config),
-    kinds: await readStatus(session),
+    database: session.location,
+    kinds: inOrder(await readStatus(session), config),
     issues: await countIssues(session),
+    drift: await readDrift(session, DRIFT_SHOWN),
   };
 }
+
+/** A view has no order; people expect the catalogue's. */
+function inOrder(statuses: readonly KindStatus[], config: Config): readonly KindStatus[] {
+  const place = new Map(allKinds(config).map(({ name }, index) => [name, index]));
+  return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
+}
+
+const DRIFT_SHOWN = 20;
 
 /** Reads the latest runs, newest first. */
 export async function readRuns(config: Config, limit: number): Promise<readonly Run[]> {
@@ -35,8 +48,8 @@ export async function readRuns(config: Config, limit: number): Promise<readonly 
 }
 
 /** Whether a run was of every kind that has a list. */
-export function isOfAllKinds({ kinds }: Run): boolean {
-  return LISTED_KINDS.every(({ name }) => kinds.includes(name));
+export function isOfAllKinds(config: Config, { kinds }: Run): boolean {
+  return listedKinds(config).every(({ name }) => kinds.includes(name));
 }
 
 /**

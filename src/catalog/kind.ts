@@ -53,7 +53,8 @@ export interface Kind {
   readonly name: string;
   /** Null where the service lists no records of this kind. */
   readonly list: ListEndpoint | null;
-  readonly retrieve: RetrieveEndpoint;
+  /** Null where no path is known that reads one record; only kinds of the settings lack it. */
+  readonly retrieve: RetrieveEndpoint | null;
   readonly create: WriteEndpoint | null;
   readonly update: WriteEndpoint | null;
   /** What makes two records the same thing to a person. */
@@ -66,4 +67,9 @@ export interface Kind {
 
 export type ListedKind = Kind & { readonly list: ListEndpoint };
 
+export type RetrievableKind = Kind & { readonly retrieve: RetrieveEndpoint };
+
 export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;
+
+/** Whether one record can be asked for; a misprinted path counts, and answers another kind's record. */
+export const isRetrievable = (kind: Kind): kind is RetrievableKind => kind.retrieve !== null;

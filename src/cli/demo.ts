@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { pull } from '../app/pull.ts';
 import type { PullReport } from '../app/pull.ts';
@@ -42,6 +43,7 @@ export function demoCommand(context: Context): Command {
 
 async function runDemo(context: Context, options: DemoOptions): Promise<void> {
   const { io } = context;
+  for (const suffix of ['', '-wal', '-shm']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo begins anew.
   await using sandbox = await startSandbox();
   const { report, answer } = await pullDemo(context, sandbox);
   const kinds = report.kinds.map(({ kind, rows }) => ({
@@ -78,7 +80,7 @@ async function pullDemo(
   const progress = createProgress(context.io);
   const report = await pull(config, {
     kinds: [],
-    acceptNewSource: true, // Every demo has a port of its own.
+    acceptNewSource: false,
     logger: loggerOf(context, config),
     onProgress: progress.onProgress,
     signal: context.io.signal,

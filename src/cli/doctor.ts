@@ -15,7 +15,8 @@ export function doctorCommand(context: Context): Command {
       const ok = checks.every((check) => check.ok);
       if (options.json) printJson(context.io.stdout, { ok, checks });
       else printChecks(context.io.stdout, checks);
-      context.exit(ok ? EXIT.done : EXIT.failed);
+      const isUnset = checks.some(({ code }) => code?.startsWith('settings.') === true);
+      context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     },
   );
 }

@@ -26,7 +26,8 @@ export function runsCommand(context: Context): Command {
 }
 
 async function listRuns(context: Context, options: ListOptions): Promise<void> {
-  const runs = await readRuns(settingsOf(context, options), options.limit);
+  const config = settingsOf(context, options);
+  const runs = await readRuns(config, options.limit);
   if (options.json) {
     printJson(context.io.stdout, { runs });
     return;
@@ -37,7 +38,7 @@ async function listRuns(context: Context, options: ListOptions): Promise<void> {
     run.state,
     run.startedAt,
     run.finishedAt,
-    isOfAllKinds(run) ? 'all' : run.kinds.join(' '),
+    isOfAllKinds(config, run) ? 'all' : run.kinds.join(' '),
   ]);
   printLine(
     context.io.stdout,

@@ -17,7 +17,7 @@ export function statusCommand(context: Context): Command {
   );
 }
 
-function printStatus(stdout: Output, { database, kinds, issues }: Status): void {
+function printStatus(stdout: Output, { database, kinds, issues, drift }: Status): void {
   printLine(stdout, `Mirror: ${database}\n`);
   const needsYou = kinds.filter(({ state }) => state === 'invalid' || state === 'aborted');
   if (needsYou.length > 0)
@@ -37,7 +37,11 @@ function printStatus(stdout: Output, { database, kinds, issues }: Status): void 
       ]),
     ),
   );
-  if (issues.length === 0) return;
+  if (issues.length > 0) printIssues(stdout, issues);
+  if (drift.length > 0) printDrift(stdout, drift);
+}
+
+function printIssues(stdout: Output, issues: Status['issues']): void {
   printLine(stdout, '\nValues that fit no rule (their rows are there; `_raw` has what was sent):');
   printLine(
     stdout,
@@ -46,4 +50,10 @@ function printStatus(stdout: Output, { database, kinds, issues }: Status): void 
       issues.map(({ kind, field, code, count }) => [kind, field, code, count]),
     ),
   );
+}
+
+function printDrift(stdout: Output, drift: Status['drift']): void {
+  printLine(stdout, '\nThe service has changed how it answers:');
+  const rows = drift.map(({ seenAt, kind, code, field, detail }) => [seenAt, kind, code, field, detail]);
+  printLine(stdout, textTable(['seen (UTC)', 'kind', 'change', 'field', 'detail'], rows));
 }

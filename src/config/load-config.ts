@@ -4,6 +4,7 @@ import { readConfigFile } from './config-file.ts';
 import { readEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
 import { faultsFrom } from './faults.ts';
+import { furtherKindFaults } from './further-kind-faults.ts';
 import { unknownKinds } from './kind-names.ts';
 import { combined, merged } from './layer.ts';
 import { settings } from './settings.ts';
@@ -33,7 +34,12 @@ export function loadConfig({ env, file, flags = {} }: ConfigInputs): Config {
   ]);
   const values = merged(layers);
   const { data, error } = settings.safeParse(values);
-  const all = [...faults, ...faultsFrom(error?.issues ?? [], layers), ...unknownKinds(values, layers)];
+  const all = [
+    ...faults,
+    ...faultsFrom(error?.issues ?? [], layers),
+    ...furtherKindFaults(values, layers),
+    ...unknownKinds(values, layers),
+  ];
   if (data === undefined || all.length > 0) throw badSettings(all);
   return data;
 }

@@ -31,7 +31,7 @@ export const kindName = textLike(
   'the name of a record kind: small letters, digits and _',
 );
 export const endpointName = textLike(/^[\w-]+$/, 'a name: letters, digits, _ and -');
-export const path = textLike(/^\/[^\s?#]*$/, 'a path that begins with /');
+export const path = textLike(/^\/(?!.*:id\b)[^\s?#]*$/, 'a path that begins with /, without :id');
 export const pathWithId = textLike(/^\/[^\s?#]*:id\b[^\s?#]*$/, 'a path that begins with / and contains :id');
 export const cron = textLike(/^\S+(\s+\S+){4,5}$/, 'a cron expression of five or six fields');
 export const timezone = z

@@ -40,6 +40,7 @@ export function decodeField(field: Field, value: Json | undefined, onMisfit: OnM
 
 const misfit = (code: MisfitCode, kept: SqlValue = null): Misfit => ({ code, kept });
 
+const LONGEST_DECIMAL = 1000; // PostgreSQL's numeric ends somewhere; no money does.
 const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
 const LARGEST = 2n ** 63n - 1n;
 
@@ -66,7 +67,7 @@ const DECODERS: Record<Field['type'], Decoder> = {
       : typeof value === 'string'
         ? shortestDecimal(value)
         : null;
-    if (shortest === null) return misfit('not_a_decimal');
+    if (shortest === null || shortest.length > LONGEST_DECIMAL) return misfit('not_a_decimal');
     const scale = field.scale ?? 0;
     return field.scale !== undefined && decimalPlaces(shortest) > scale
       ? misfit('more_places', shortest)
@@ -98,13 +99,19 @@ const DECODERS: Record<Field['type'], Decoder> = {
     return isStorable(token) ? token : misfit('unstorable_text');
   },
 
-  json: (value) => canonicalJson(value),
+  json: (value) => {
+    const text = canonicalJson(value);
+    return UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view takes such text apart again.
+  },
 };
 
 /** How the service writes "none" in dates, times and decimals (seen in the wild). */
 function isBlank(value: Json): boolean {
   return value === '' || value === '0000-00-00';
 }
+
+// JSON writes a NUL and half a character as escapes; an escaped backslash before "u0000" is another matter.
+const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 function tokenOf(value: Json): string | null {
   if (typeof value === 'string') return value;

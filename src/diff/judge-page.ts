@@ -1,5 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import { DEEPEST, compactJson, isDeeper, isObject, parseJson } from '../lib/json.ts';
+import { DEEPEST, canonicalJson, compactJson, isDeeper, isObject, parseJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
 import { isStorable, shortened } from '../lib/text.ts';
@@ -54,7 +54,7 @@ export function sortPage(records: readonly Json[]): SortedPage {
   const incoming: Incoming[] = [];
   for (const [first, ...more] of versions.values()) {
     if (first === undefined) continue;
-    if (more.every(({ raw }) => raw === first.raw)) incoming.push(first);
+    if (more.every((other) => isSame(other, first))) incoming.push(first);
     // One answer cannot say which of two contents is the true one.
     else quarantined.push(...[first, ...more].map(({ id, raw }) => quarantine(id, 'two_versions', raw)));
   }
@@ -78,10 +78,15 @@ export function isOvertaken(stored: Stored | undefined, sent: number): boolean {
   return stored !== undefined && sent < stored.response;
 }
 
+/** Equal but for the order of keys and the spelling of numbers. */
+function isSame(a: Incoming, b: Incoming): boolean {
+  return a.raw === b.raw || canonicalJson(a.record) === canonicalJson(b.record);
+}
+
 function readRecord(record: Json): Incoming | Quarantined {
-  if (isDeeper(record, DEEPEST)) return quarantine(null, 'too_deep', '');
-  const raw = compactJson(record);
   const identity = recordId(record);
+  if (isDeeper(record, DEEPEST)) return quarantine('id' in identity ? identity.id : null, 'too_deep', '');
+  const raw = compactJson(record);
   if ('fault' in identity) return quarantine(identity.token, identity.fault, raw);
   return { id: identity.id, raw, record: record as JsonObject };
 }

@@ -1,29 +1,87 @@
-import type { Kind } from '../catalog/kind.ts';
-import type { JsonObject } from '../lib/json.ts';
+import type { Field, Kind } from '../catalog/kind.ts';
+import { isArray, isNumber, isObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { decodeField } from './decode-field.ts';
 import { seenType, widerType } from './field-type.ts';
 import type { SeenType } from './field-type.ts';
 
+/** What the values of a field have shown so far. */
+export interface SeenField {
+  /** The narrowest type that fits all values; for a field that has its column, the type at that time. */
+  readonly type: SeenType;
+  /** True while every value has fitted the catalogue's hint; without a hint, false. */
+  readonly fitsHint: boolean;
+  /** The JSON types that came, nulls aside: `number`, or `number text` where both did. */
+  readonly wire: string;
+}
+
+const NOTHING_SEEN: SeenField = { type: 'none', fitsHint: true, wire: '' };
+
 /**
- * Looks for fields that the documentation does not show.
+ * Looks at the fields of records.
  *
- * @param known The types that the kind's undocumented fields have shown so far.
+ * @param known What the kind's fields have shown so far.
  * @returns Only what is new or wider than known.
  */
 export function observeFields(
   kind: Kind,
-  known: ReadonlyMap<string, SeenType>,
+  known: ReadonlyMap<string, SeenField>,
   records: readonly JsonObject[],
-): Map<string, SeenType> {
-  const documented = new Set(kind.fields.map(({ name }) => name));
-  const news = new Map<string, SeenType>();
+): Map<string, SeenField> {
+  const columns = new Set(kind.fields.map(({ name }) => name));
+  const news = new Map<string, SeenField>();
   for (const record of records) {
     for (const name of Object.keys(record)) {
-      if (documented.has(name)) continue;
       const before = news.get(name) ?? known.get(name);
-      if (before === 'json') continue; // Nothing is wider.
-      const type = widerType(before ?? 'none', seenType(record[name] ?? null));
-      if (type !== before) news.set(name, type);
+      const value = record[name] ?? null;
+      const wire = alsoCame(before?.wire ?? '', value);
+      const seen = columns.has(name)
+        ? { ...(before ?? NOTHING_SEEN), wire }
+        : { ...seenAlso(kind, name, { before, value }), wire };
+      if (!isSame(seen, before)) news.set(name, seen);
     }
   }
   return news;
+}
+
+interface Sight {
+  readonly before: SeenField | undefined;
+  readonly value: Json;
+}
+
+function seenAlso(
+  { hints }: Kind,
+  name: string,
+  { before = NOTHING_SEEN, value }: Sight,
+): Omit<SeenField, 'wire'> {
+  const hint = hints.find((candidate) => candidate.name === name);
+  return {
+    type: before.type === 'json' ? 'json' : widerType(before.type, seenType(value)), // Nothing is wider.
+    fitsHint: hint !== undefined && before.fitsHint && fits(hint, value),
+  };
+}
+
+function isSame(seen: SeenField, before: SeenField | undefined): boolean {
+  return seen.type === before?.type && seen.fitsHint === before.fitsHint && seen.wire === before.wire;
+}
+
+function fits(hint: Field, value: Json): boolean {
+  let isMisfit = false;
+  decodeField(hint, value, (_field, code) => {
+    isMisfit ||= code !== 'more_places';
+  });
+  return !isMisfit;
+}
+
+function alsoCame(wire: string, value: Json): string {
+  if (value === null) return wire;
+  const type = jsonType(value);
+  if (wire === type || wire.split(' ').includes(type)) return wire;
+  return [...wire.split(' '), type].filter(Boolean).sort().join(' ');
+}
+
+function jsonType(value: Json): string {
+  if (isNumber(value)) return 'number';
+  if (isArray(value)) return 'array';
+  return isObject(value) ? 'object' : typeof value === 'string' ? 'text' : 'boolean';
 }

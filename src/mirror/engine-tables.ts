@@ -44,6 +44,9 @@ export const KIND_STATE: EngineTable = {
     text('state'),
     optionalText('reason'),
     bigint('complete_sweeps'),
+    optionalText('decoded_as'),
+    optionalText('envelope'),
+    optionalBigint('page_size'),
     optionalTimestamp('last_sweep_at'),
     optionalTimestamp('certified_at'),
     optionalTimestamp('last_change_at'),
@@ -117,11 +120,37 @@ export const SIGHTINGS: EngineTable = {
   primaryKey: ['kind', 'answered'],
 };
 
-/** Fields that the service sends and its documentation does not show. */
+/** Every field that the service has sent, documented or not, and the column that it has. */
 export const FIELDS: EngineTable = {
   name: 'fields',
-  columns: [text('kind'), text('field'), text('type'), timestamp('first_seen_at')],
+  columns: [
+    text('kind'),
+    text('field'),
+    integer('documented'),
+    text('type'),
+    integer('fits_hint'),
+    text('wire'),
+    optionalText('column_type'),
+    optionalBigint('column_scale'),
+    integer('position'),
+    timestamp('first_seen_at'),
+    optionalTimestamp('vanished_at'),
+  ],
   primaryKey: ['kind', 'field'],
+};
+
+/** What the service has changed in how it answers: fields that came, went or changed type, envelopes, page sizes. */
+export const DRIFT: EngineTable = {
+  name: 'drift',
+  columns: [
+    serial('id'),
+    text('kind'),
+    text('code'),
+    optionalText('field'),
+    text('detail'),
+    timestamp('seen_at'),
+  ],
+  primaryKey: ['id'],
 };
 
 /** What the service sent and no rule fits; closed once it is gone. */

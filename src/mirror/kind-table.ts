@@ -1,5 +1,8 @@
 import type { Field, FieldType, Kind } from '../catalog/kind.ts';
 import { identifier } from './identifier.ts';
+import type { Session } from './session.ts';
+
+export type Dialect = Session['dialect'];
 
 export interface Column {
   readonly name: string;
@@ -19,40 +22,54 @@ export const OWN_COLUMNS = [
   '_listed',
 ] as const;
 
-const SQLITE_TYPES: Record<FieldType, string> = {
-  integer: 'BIGINT',
-  flag: 'INTEGER',
-  decimal: 'TEXT',
-  date: 'DATE',
-  time: 'TIME',
-  timestamp: 'TIMESTAMP',
-  text: 'TEXT',
-  json: 'TEXT',
+const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
+  sqlite: {
+    integer: 'BIGINT', // Over ODBC, INTEGER is 32-bit.
+    flag: 'INTEGER',
+    decimal: 'TEXT',
+    date: 'DATE',
+    time: 'TIME',
+    timestamp: 'TIMESTAMP',
+    text: 'TEXT',
+    json: 'TEXT',
+    instant: 'TIMESTAMP',
+  },
+  postgres: {
+    integer: 'bigint',
+    flag: 'integer',
+    decimal: 'numeric',
+    date: 'date',
+    time: 'time',
+    timestamp: 'timestamp', // The service's wall clock, which has no zone.
+    text: 'text',
+    json: 'text', // As jsonb, numbers and keys would come back otherwise than they were sent.
+    instant: 'timestamptz(3)',
+  },
 };
 
 /** The columns of a kind's table, in their order: the fields, our own, and what SQLite derives for decimals. */
-export function kindColumns(kind: Kind): readonly Column[] {
+export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
+  const { integer, instant, text } = TYPES[dialect];
+  const isDecimal = ({ type }: Field): boolean => type === 'decimal';
   return [
-    ...kind.fields.map(sqliteColumn),
-    { name: '_raw', type: 'TEXT', rule: 'NOT NULL' },
-    { name: '_first_seen_at', type: 'TIMESTAMP', rule: 'NOT NULL' },
-    { name: '_changed_at', type: 'TIMESTAMP', rule: 'NOT NULL' },
-    { name: '_deleted_at', type: 'TIMESTAMP' },
-    { name: '_response', type: 'BIGINT', rule: 'NOT NULL' },
-    { name: '_listed', type: 'BIGINT' },
-    ...kind.fields.filter(({ type }) => type === 'decimal').flatMap(decimalTwins),
+    ...kind.fields.map(({ name, type }) => ({
+      name,
+      type: TYPES[dialect][type],
+      ...(name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
+    })),
+    { name: '_raw', type: text, rule: 'NOT NULL' },
+    { name: '_first_seen_at', type: instant, rule: 'NOT NULL' },
+    { name: '_changed_at', type: instant, rule: 'NOT NULL' },
+    { name: '_deleted_at', type: instant },
+    { name: '_response', type: integer, rule: 'NOT NULL' },
+    { name: '_listed', type: integer },
+    ...(dialect === 'sqlite' ? kind.fields.filter(isDecimal).flatMap(decimalTwins) : []),
   ];
 }
 
 /** The columns that landing writes, in the order of `decodeRecord` followed by `OWN_COLUMNS`. */
 export function writtenColumns(kind: Kind): readonly string[] {
   return [...kind.fields.map(({ name }) => name), ...OWN_COLUMNS];
-}
-
-function sqliteColumn({ name, type }: Field): Column {
-  return name === 'id'
-    ? { name, type: 'BIGINT', rule: 'NOT NULL PRIMARY KEY' }
-    : { name, type: SQLITE_TYPES[type] };
 }
 
 /**

@@ -3,48 +3,53 @@ import { fileURLToPath } from 'node:url';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Kind } from '../catalog/kind.ts';
 import { MirrorError } from './errors.ts';
-import { growKindTables } from './grow-kind-tables.ts';
-import { identifier } from './identifier.ts';
+import { asMirrored } from './field-store.ts';
+import { growKindTable } from './grow-kind-tables.ts';
 import { kindColumns } from './kind-table.ts';
+import type { Dialect } from './kind-table.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import type { Session, Transaction } from './session.ts';
-import { views } from './views.ts';
+import { drawViews, viewsOf } from './views.ts';
 
 /** Raised with every release that an older one must not write beside. */
 const MIRROR_VERSION = 1;
 
-const MIGRATIONS = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
+const MIGRATIONS: Record<Dialect, string> = {
+  sqlite: fileURLToPath(new URL('../../migrations/sqlite', import.meta.url)),
+  postgres: fileURLToPath(new URL('../../migrations/postgres', import.meta.url)),
+};
 
 /**
  * Brings a database to the shape that this release and these kinds need, in one transaction; a no-op where it has it.
  *
  * @returns Whether anything had to be done.
- * @throws {MirrorError} `mirror.newer` where a newer release has been at it.
+ * @throws {MirrorError} `mirror.newer` where a newer release has been at it, `mirror.not_ours` where it is no mirror.
  */
 export async function migrate(session: Session, kinds: readonly Kind[]): Promise<boolean> {
+  const { dialect, location } = session;
   return session.atomically(async (tx) => {
-    const layout = layoutOf(kinds);
-    refuseNewer(await versionOf(tx), session.location);
+    const layout = layoutOf(kinds, dialect);
+    refuseNewer(await versionOf(tx), location);
     if (await isCurrent(tx, layout)) return false;
-    await refuseForeign(tx, kinds, session.location);
-    for (const { name } of views(kinds)) await tx.execute(`drop view if exists ${identifier(name)}`);
-    await migrateEngine(tx);
-    await growKindTables(tx, kinds);
-    for (const { name, select } of views(kinds))
-      await tx.execute(`create view ${identifier(name)} as ${select}`);
+    await refuseForeign(tx, kinds, location);
+    await migrateEngine(tx, dialect);
+    const mirrored: Kind[] = [];
+    for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
+    for (const kind of mirrored) await growKindTable(tx, kind, dialect);
+    await drawViews(tx, viewsOf(mirrored, dialect), dialect);
     await writeMeta(tx, 'version', String(MIRROR_VERSION));
     await writeMeta(tx, 'layout', layout);
     return true;
   });
 }
 
-/** The version that wrote the mirror last; 0 where it is none yet. */
-async function versionOf(tx: Transaction): Promise<number> {
-  return (await tx.columnsOf('mirror_meta')).size === 0 ? 0 : Number(await readMeta(tx, 'version'));
+/** The version that wrote the mirror last; null where it is none yet. */
+async function versionOf(tx: Transaction): Promise<number | null> {
+  return (await tx.columnsOf('mirror_meta')).size === 0 ? null : Number(await readMeta(tx, 'version'));
 }
 
-function refuseNewer(version: number, location: string): void {
-  if (version <= MIRROR_VERSION) return;
+function refuseNewer(version: number | null, location: string): void {
+  if (version === null || version <= MIRROR_VERSION) return;
   const message = `The mirror ${location} has version ${version}, this release knows versions up to ${MIRROR_VERSION}.`;
   throw new MirrorError(message, {
     code: 'mirror.newer',
@@ -68,18 +73,20 @@ async function refuseForeign(tx: Transaction, kinds: readonly Kind[], location: 
   }
 }
 
-async function migrateEngine(tx: Transaction): Promise<void> {
-  const isNew = (await tx.columnsOf('mirror_meta')).size === 0;
-  const done = isNew ? 0 : Number(await readMeta(tx, 'migrations'));
-  const migrations = readMigrationFiles({ migrationsFolder: MIGRATIONS });
+async function migrateEngine(tx: Transaction, dialect: Dialect): Promise<void> {
+  const done = (await versionOf(tx)) === null ? 0 : Number(await readMeta(tx, 'migrations'));
+  const migrations = readMigrationFiles({ migrationsFolder: MIGRATIONS[dialect] });
   for (const migration of migrations.slice(done)) {
     for (const statement of migration.sql) await tx.execute(statement);
   }
   await writeMeta(tx, 'migrations', String(migrations.length));
 }
 
-/** A digest of every table and view that is derived from the catalogue: another digest, another shape. */
-function layoutOf(kinds: readonly Kind[]): string {
-  const shape = JSON.stringify([kinds.map((kind) => [kind.name, kindColumns(kind)]), views(kinds)]);
+/** A digest of every table and view that is declared: another digest, another shape. What is discovered is drawn at once. */
+function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
+  const shape = JSON.stringify([
+    kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),
+    viewsOf(kinds, dialect),
+  ]);
   return createHash('sha256').update(shape).digest('hex');
 }

@@ -39,12 +39,17 @@ export interface Transaction extends Queryable {
 
 /** An open database. */
 export interface Session extends Queryable, AsyncDisposable {
-  readonly dialect: 'sqlite';
+  readonly dialect: 'sqlite' | 'postgres';
   /** Where the database is, for messages: a path, or an address without its password. */
   readonly location: string;
   /** Reads outside any transaction; never waits for a writer. */
   query(statement: SQL): Promise<Row[]>;
-  /** Runs `work` as one transaction: all of it lands, or nothing. Transactions of one session queue up. */
+  /**
+   * Runs `work` as one transaction: all of it lands, or nothing. Transactions of one session queue up.
+   *
+   * After a lost connection or a deadlock `work` runs again from its start: it may run more than once, though only one run
+   * lands, and must do in memory what can be done again. Its handle is good for one run.
+   */
   atomically<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

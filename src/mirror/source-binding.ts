@@ -1,47 +1,55 @@
 import { sql } from 'drizzle-orm';
 import { OtherSourceError } from './errors.ts';
 import { dropMeta, readMeta, writeMeta } from './meta.ts';
-import type { Session } from './session.ts';
+import type { Queryable, Session, Transaction } from './session.ts';
+
+/** Whose data a run reads; the mirror is bound to it by the first answer that lands, not by a mistyped address. */
+export interface SourceClaim {
+  readonly baseUrl: string;
+  /** The operator said that the source is new: what the old one showed counts no more. */
+  readonly isNew: boolean;
+  /** The company as the service numbers it; null while neither the mirror nor a record has named it. */
+  systemId: string | null;
+  /** False while the mirror does not know what is said here. */
+  isBound: boolean;
+}
 
 /**
- * Binds a new mirror to its source, and refuses a mirror of another one.
+ * Compares a source with the one that the mirror is bound to.
  *
  * @throws {OtherSourceError} Where the mirror holds the data of another base URL and `acceptNew` is not set.
  */
-export async function bindSource(
+export async function claimSource(
   session: Session,
   { baseUrl, acceptNew }: { baseUrl: string; acceptNew: boolean },
-): Promise<void> {
-  await session.atomically(async (tx) => {
-    const bound = await readMeta(tx, 'source.base_url');
-    if (bound !== null && bound !== baseUrl && !acceptNew) {
-      throw new OtherSourceError(
-        `This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`,
-        {
-          code: 'mirror.other_source',
-          hint: 'Set DATABASE_URL to a mirror of its own for this source; --new-source accepts it for this mirror.',
-        },
-      );
-    }
-    await writeMeta(tx, 'source.base_url', baseUrl);
-    if (!acceptNew) return;
-    await dropMeta(tx, 'source.system_id');
-    await tx.query(sql`delete from sightings`); // What the old source showed says nothing about the new one.
-    await tx.query(sql`update kind_state set complete_sweeps = 0`);
+): Promise<SourceClaim> {
+  const bound = await boundUrl(session);
+  if (bound === null || acceptNew) return { baseUrl, isNew: acceptNew, systemId: null, isBound: false };
+  if (bound === baseUrl)
+    return { baseUrl, isNew: false, systemId: await boundSystem(session), isBound: true };
+  throw new OtherSourceError(`This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`, {
+    code: 'mirror.other_source',
+    hint: 'Set DATABASE_URL to a mirror of its own for this source; --new-source accepts it for this mirror.',
   });
 }
 
+/** Binds the mirror to its source, within the transaction that lands the first of its answers. */
+export async function bindSource(tx: Transaction, { baseUrl, isNew, systemId }: SourceClaim): Promise<void> {
+  await writeMeta(tx, 'source.base_url', baseUrl);
+  if (isNew) {
+    await dropMeta(tx, 'source.system_id');
+    await tx.query(sql`delete from sightings`); // What the old source showed says nothing about the new one.
+    await tx.query(sql`update kind_state set complete_sweeps = 0`);
+  }
+  if (systemId !== null) await writeMeta(tx, 'source.system_id', systemId);
+}
+
 /** The company whose data the mirror holds, as the service numbers it (`system_id`); null while no record named it. */
-export async function boundSystem(session: Session): Promise<string | null> {
-  return readMeta(session, 'source.system_id');
+export async function boundSystem(db: Queryable): Promise<string | null> {
+  return readMeta(db, 'source.system_id');
 }
 
-/** Remembers the company, the first time that a record names it. */
-export async function bindSystem(session: Session, systemId: string): Promise<void> {
-  await session.atomically((tx) => writeMeta(tx, 'source.system_id', systemId));
-}
-
-/** The base URL whose data the mirror holds; null before the first pull. */
-export async function boundUrl(session: Session): Promise<string | null> {
-  return readMeta(session, 'source.base_url');
+/** The base URL whose data the mirror holds; null before the first answer has landed. */
+export async function boundUrl(db: Queryable): Promise<string | null> {
+  return readMeta(db, 'source.base_url');
 }

@@ -1,5 +1,14 @@
 import { customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { FIELDS, ISSUES, KIND_STATE, MIRROR_META, RUNS, RUN_KINDS, SIGHTINGS } from './engine-tables.ts';
+import {
+  DRIFT,
+  FIELDS,
+  ISSUES,
+  KIND_STATE,
+  MIRROR_META,
+  RUNS,
+  RUN_KINDS,
+  SIGHTINGS,
+} from './engine-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
@@ -44,4 +53,5 @@ export const runs = sqliteTableOf(RUNS);
 export const runKinds = sqliteTableOf(RUN_KINDS);
 export const sightings = sqliteTableOf(SIGHTINGS);
 export const fields = sqliteTableOf(FIELDS);
+export const drift = sqliteTableOf(DRIFT);
 export const issues = sqliteTableOf(ISSUES);

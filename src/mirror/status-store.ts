@@ -60,3 +60,11 @@ export async function hasMoreLive(db: Queryable, table: string, few: number): Pr
     select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`);
   return some.length > few;
 }
+
+/** How many live rows a kind has. */
+export async function countLive(db: Queryable, table: string): Promise<number> {
+  const all = sql.identifier(table);
+  const [row] = await db.query(sql`
+    select (select count(*) from ${all}) - (select count(*) from ${all} where _deleted_at is not null) as live`);
+  return Number(row?.['live']);
+}

@@ -1,58 +1,90 @@
-import type { Field, Kind, ListedKind } from '../catalog/kind.ts';
+import type { Field, Kind } from '../catalog/kind.ts';
 import { isListed } from '../catalog/kind.ts';
-import { identifier, literal } from './identifier.ts';
+import { childViews } from './child-views.ts';
+import { identifier } from './identifier.ts';
+import type { Dialect } from './kind-table.ts';
+import type { Transaction } from './session.ts';
+import { syncStatusView } from './status-view.ts';
 
 export interface View {
   readonly name: string;
-  readonly select: string;
+  readonly columns: readonly ViewColumn[];
+  /** All that follows the columns: `from …`. */
+  readonly from: string;
 }
 
-/** The views that analysts read: one a kind, and the state of the mirror itself. */
-export function views(kinds: readonly Kind[]): readonly View[] {
-  return [...kinds.map(kindView), syncStatusView(kinds.filter(isListed))];
+export interface ViewColumn {
+  readonly name: string;
+  readonly expression: string;
 }
 
-/** Live rows; plain column references, because only these keep their declared type in every client. */
-function kindView(kind: Kind): View {
-  const columns = kind.fields.flatMap(viewColumns).join(', ');
-  return {
-    name: `bi_${kind.name}`,
-    select: `select ${columns} from ${identifier(kind.name)} where _deleted_at is null`,
-  };
-}
-
-function viewColumns({ name, type }: Field): string[] {
-  if (type !== 'decimal') return [identifier(name)];
+/** The views that analysts read, those that others are built on first. */
+export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
   return [
-    `${identifier(`${name}_real`)} as ${identifier(name)}`,
-    `${identifier(name)} as ${identifier(`${name}_exact`)}`,
-    identifier(`${name}_e4`),
+    ...kinds.flatMap((kind) => kindViews(kind, dialect)),
+    syncStatusView(kinds.filter(isListed), dialect),
   ];
 }
 
-function syncStatusView(kinds: readonly ListedKind[]): View {
-  const kindNames = kinds
-    .map(({ name }) => `select ${literal(name)} as kind, (${liveRows(name)}) as rows`)
-    .join(' union all ');
+/** One kind's views: its live rows, and the elements of its nested arrays. */
+export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
+  return [rowsView(kind, dialect), ...childViews(kind, dialect)];
+}
+
+/**
+ * Draws views. A view that is there keeps its columns in their order and gets further ones at its end, so that whatever
+ * an analyst has built on it goes on working.
+ */
+export async function drawViews(tx: Transaction, views: readonly View[], dialect: Dialect): Promise<void> {
+  for (const view of views) {
+    const present = [...(await tx.columnsOf(view.name))];
+    const statement = `view ${identifier(view.name)} as ${selectOf(view, present)}`;
+    if (dialect === 'postgres') await tx.execute(`create or replace ${statement}`);
+    else {
+      await tx.execute(`drop view if exists ${identifier(view.name)}`); // SQLite looks for a view's parts when it is read.
+      await tx.execute(`create ${statement}`);
+    }
+  }
+}
+
+function selectOf({ columns, from }: View, present: readonly string[]): string {
+  const place = ({ name }: ViewColumn): number => (present.includes(name) ? present.indexOf(name) : Infinity);
+  const ordered = columns
+    .map((column, index) => ({ column, index }))
+    .sort((a, b) => byPlace(place(a.column), place(b.column)) || a.index - b.index);
+  const list = ordered.map(({ column: { name, expression } }) => {
+    return expression === identifier(name) ? expression : `${expression} as ${identifier(name)}`;
+  });
+  return `select ${list.join(', ')} ${from}`;
+}
+
+const byPlace = (a: number, b: number): number => (a === b ? 0 : a - b);
+
+/** Live rows; in SQLite plain column references, because only these keep their declared type in every client. */
+function rowsView(kind: Kind, dialect: Dialect): View {
   return {
-    name: 'bi_sync_status',
-    select: `
-      select k.kind,
-        coalesce(s.state, 'never') as state,
-        s.reason,
-        k.rows,
-        s.last_sweep_at,
-        s.certified_at,
-        cast(round((julianday('now') - julianday(s.last_sweep_at)) * 86400) as integer) as lag_seconds,
-        s.last_change_at,
-        (select count(*) from issues i where i.kind = k.kind and i.closed_at is null) as open_issues,
-        0 as held_deletions
-      from (${kindNames}) k left join kind_state s on s.kind = k.kind`,
+    name: `bi_${kind.name}`,
+    columns: kind.fields.flatMap((field) => viewColumns(field, dialect)),
+    from: `from ${identifier(kind.name)} where _deleted_at is null`,
   };
 }
 
-/** Counted through two indexes: reading a million rows to count them would take seconds. */
-function liveRows(kind: string): string {
-  const table = identifier(kind);
-  return `(select count(*) from ${table}) - (select count(*) from ${table} where _deleted_at is not null)`;
+function viewColumns({ name, type }: Field, dialect: Dialect): ViewColumn[] {
+  const column = identifier(name);
+  if (type !== 'decimal') return [{ name, expression: column }];
+  const [exact, units] = [`${name}_exact`, `${name}_e4`];
+  if (dialect === 'sqlite') {
+    return [
+      { name, expression: identifier(`${name}_real`) },
+      { name: exact, expression: column },
+      { name: units, expression: identifier(units) },
+    ];
+  }
+  // A value of more places or digits than 64 bits hold in units of 0.0001 has none, as in SQLite.
+  const fits = `scale(${column}) <= 4 and abs(${column}) < 1e14`;
+  return [
+    { name, expression: column },
+    { name: exact, expression: `${column}::text` },
+    { name: units, expression: `case when ${fits} then (${column} * 10000)::bigint end` },
+  ];
 }

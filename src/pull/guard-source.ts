@@ -4,7 +4,7 @@ import { recordId } from '../diff/record-id.ts';
 import { isNumber, isObject } from '../lib/json.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import type { Session } from '../mirror/session.ts';
-import { bindSystem, boundSystem } from '../mirror/source-binding.ts';
+import type { SourceClaim } from '../mirror/source-binding.ts';
 import { hasMoreLive } from '../mirror/status-store.ts';
 import { SourceError } from '../source/errors.ts';
 import type { ListResponse } from '../source/source.ts';
@@ -13,8 +13,7 @@ import type { PullParts } from './parts.ts';
 export interface Guard {
   readonly session: Session;
   readonly kind: ListedKind;
-  /** Lets another company's list pass: the operator said that the source is new. */
-  readonly acceptNewSource: boolean;
+  readonly claim: SourceClaim;
 }
 
 /** So few rows may well all have been replaced; with more, a list that shares none of them is another company's. */
@@ -37,10 +36,10 @@ export async function* sameSource(
   guard: Guard,
 ): AsyncGenerator<ListResponse> {
   let isRecognized =
-    guard.acceptNewSource || !(await hasMoreLive(guard.session, guard.kind.name, ROWS_THAT_IDENTIFY));
+    guard.claim.isNew || !(await hasMoreLive(guard.session, guard.kind.name, ROWS_THAT_IDENTIFY));
   let held: ListResponse[] = [];
   for await (const response of responses) {
-    if (namesCompany(guard.kind)) await checkSystem(guard.session, response);
+    if (namesCompany(guard.kind)) checkSystem(guard.claim, response);
     held.push(response);
     isRecognized ||= await knowsOneOf(guard, response);
     if (isRecognized) {
@@ -48,8 +47,8 @@ export async function* sameSource(
       held = [];
     } else if (held.length > PAGES_HELD_BACK) break;
   }
-  if (held.some(({ records }) => records.length > 0)) throw strangers(guard);
-  yield* held; // An emptied list is a reading like any other.
+  if (held.some(({ records }) => idsOf(records).length > 0)) throw strangers(guard);
+  yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
 
 /** Whether a kind's records name their company. */
@@ -66,18 +65,16 @@ export function namesCompany(kind: Kind): boolean {
 export async function confirmCompany(
   { session, source, signal }: PullParts,
   kinds: readonly ListedKind[],
+  claim: SourceClaim,
 ): Promise<void> {
-  if (kinds.some(namesCompany) || (await boundSystem(session)) === null) return;
+  if (kinds.some(namesCompany) || claim.isNew || claim.systemId === null) return;
   const known = await Promise.all(kinds.map(({ name }) => hasMoreLive(session, name, ROWS_THAT_IDENTIFY)));
-  const [witness] = LISTED_KINDS.filter(namesCompany).reverse(); // Departments: the shortest list.
+  const witness = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list that names it.
   if (known.every(Boolean) || witness === undefined) return;
+  const once = { thorough: false, tick: () => 0, ...(signal && { signal }) };
   try {
-    for await (const response of source.sweep(witness, {
-      thorough: false,
-      tick: () => 0,
-      ...(signal && { signal }),
-    })) {
-      await checkSystem(session, response);
+    for await (const response of source.sweep(witness, once)) {
+      checkSystem(claim, response);
       return;
     }
   } catch (error) {
@@ -85,16 +82,16 @@ export async function confirmCompany(
   }
 }
 
-async function checkSystem(session: Session, { records }: ListResponse): Promise<void> {
+function checkSystem(claim: SourceClaim, { records }: ListResponse): void {
   const systems = new Set(records.map(systemOf).filter((system) => system !== null));
   const [first] = systems;
-  if (first === undefined) return;
-  const bound = await boundSystem(session);
-  if (bound === null) await bindSystem(session, first);
-  else if (!systems.has(bound)) {
-    const message = `The token reads company ${first} (system_id), and this mirror holds company ${bound}.`;
+  if (first === undefined || (claim.systemId !== null && systems.has(claim.systemId))) return;
+  if (claim.systemId !== null) {
+    const message = `The token reads company ${first} (system_id), and this mirror holds company ${claim.systemId}.`;
     throw new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
   }
+  claim.systemId = first;
+  claim.isBound = false;
 }
 
 function systemOf(record: ListResponse['records'][number]): string | null {
@@ -103,9 +100,12 @@ function systemOf(record: ListResponse['records'][number]): string | null {
 }
 
 async function knowsOneOf({ session, kind }: Guard, { records }: ListResponse): Promise<boolean> {
-  const ids = records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
-  const known = await session.atomically((tx) => tx.rowsById(kind.name, ['id'], ids));
+  const known = await session.atomically((tx) => tx.rowsById(kind.name, ['id'], idsOf(records)));
   return known.size > 0;
+}
+
+function idsOf(records: ListResponse['records']): string[] {
+  return records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
 }
 
 function strangers({ kind }: Guard): OtherSourceError {

@@ -1,10 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { ListedKind } from '../catalog/kind.ts';
 import { decodeRecord } from '../diff/decode-record.ts';
-import type { SeenType } from '../diff/field-type.ts';
 import { isOvertaken, judge, sortPage } from '../diff/judge-page.ts';
 import type { Incoming, Quarantined, Stored } from '../diff/judge-page.ts';
 import { observeFields } from '../diff/observe-fields.ts';
+import type { SeenField } from '../diff/observe-fields.ts';
 import { instantText } from '../lib/clock.ts';
 import { saveFields } from '../mirror/field-store.ts';
 import { issueKey, saveFieldIssues, saveQuarantined } from '../mirror/issue-store.ts';
@@ -13,6 +13,7 @@ import type { KindLease } from '../mirror/kind-lease.ts';
 import { writtenColumns } from '../mirror/kind-table.ts';
 import type { SqlValue, Transaction, Values } from '../mirror/session.ts';
 import { saveSighting } from '../mirror/sighting-store.ts';
+import type { SourceClaim } from '../mirror/source-binding.ts';
 import type { ListResponse } from '../source/source.ts';
 
 /** What stays the same for all pages of a sweep. */
@@ -20,8 +21,11 @@ export interface Sweep {
   readonly kind: ListedKind;
   readonly lease: KindLease;
   readonly runId: number;
-  /** Types of the undocumented fields so far; landing adds to it. */
-  readonly fields: Map<string, SeenType>;
+  readonly claim: SourceClaim;
+  /** Live rows before the sweep. */
+  readonly knownRows: number;
+  /** What the fields have shown so far; landing adds to it. */
+  readonly fields: Map<string, SeenField>;
   /** Keys of the open issues about whole records; landing adds to it. */
   readonly quarantined: Set<string>;
 }
@@ -34,10 +38,12 @@ export interface Arrival {
 
 /** What became of a page, by record id. */
 export interface Landing {
-  readonly page: number;
+  readonly response: ListResponse;
   readonly seen: readonly string[];
   readonly created: readonly string[];
   readonly changed: readonly string[];
+  /** Fields that some record had. */
+  readonly fields: ReadonlySet<string>;
   /** Keys of the records that no row could be made of. */
   readonly quarantined: readonly string[];
 }
@@ -65,7 +71,8 @@ export async function landPage(tx: Transaction, sweep: Sweep, { response, now }:
   const seen = incoming.map(({ id }) => id);
   const unclear = quarantined.flatMap(({ id, code }) => (id !== null && code === 'two_versions' ? [id] : []));
   await saveSighting(tx, sightingOf(sweep, response, { ids: [...seen, ...unclear], now }));
-  return { page: response.page, seen, created, changed, quarantined: issues.map(issueKey) };
+  const fields = new Set(incoming.flatMap(({ record }) => Object.keys(record)));
+  return { response, seen, created, changed, fields, quarantined: issues.map(issueKey) };
 }
 
 interface Slice extends Arrival {
@@ -109,13 +116,13 @@ async function landSlice(
   await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows: values });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: news.map(({ id }) => id), found, now });
 
-  const types = observeFields(
+  const seen = observeFields(
     kind,
     fields,
     news.map(({ record }) => record),
   );
-  await saveFields(tx, kind.name, { types, now });
-  for (const [field, type] of types) fields.set(field, type);
+  await saveFields(tx, kind, { fields: seen, now });
+  for (const [field, shown] of seen) fields.set(field, shown);
   return news;
 }
 

@@ -1,5 +1,6 @@
 import { renewLease } from '../mirror/kind-lease.ts';
 import type { Session } from '../mirror/session.ts';
+import { bindSource } from '../mirror/source-binding.ts';
 import type { ListResponse } from '../source/source.ts';
 import { landPage } from './land-page.ts';
 import type { Landing, Sweep } from './land-page.ts';
@@ -20,10 +21,17 @@ export async function landPages(
   { responses, now }: Arrivals,
 ): Promise<readonly Landing[]> {
   const tick = Math.max(...responses.map(({ answered }) => answered));
-  return session.atomically(async (tx) => {
+  const { landings, draft } = await session.atomically(async (tx) => {
+    // The work may run again after a lost connection: what it learns counts once it has landed.
+    const draft: Sweep = { ...sweep, fields: new Map(sweep.fields), quarantined: new Set(sweep.quarantined) };
     await renewLease(tx, sweep.lease, { tick, now });
+    if (!sweep.claim.isBound) await bindSource(tx, sweep.claim);
     const landings: Landing[] = [];
-    for (const response of responses) landings.push(await landPage(tx, sweep, { response, now }));
-    return landings;
+    for (const response of responses) landings.push(await landPage(tx, draft, { response, now }));
+    return { landings, draft };
   });
+  sweep.claim.isBound = true;
+  for (const [field, seen] of draft.fields) sweep.fields.set(field, seen);
+  for (const key of draft.quarantined) sweep.quarantined.add(key);
+  return landings;
 }

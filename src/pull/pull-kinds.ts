@@ -3,10 +3,12 @@ import { describe } from '../lib/sync-error.ts';
 import { LeaseError } from '../mirror/errors.ts';
 import { finishRun, saveKindReport, startRun } from '../mirror/run-store.ts';
 import type { KindReport, RunState } from '../mirror/run-store.ts';
-import { bindSource } from '../mirror/source-binding.ts';
+import { claimSource } from '../mirror/source-binding.ts';
+import type { SourceClaim } from '../mirror/source-binding.ts';
 import { confirmCompany, namesCompany } from './guard-source.ts';
 import type { PullParts } from './parts.ts';
 import { sweepKind } from './sweep-kind.ts';
+import type { SweepRequest } from './sweep-kind.ts';
 
 export interface PullRequest {
   readonly kinds: readonly ListedKind[];
@@ -42,9 +44,12 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   const end = (state: RunState, reason: string | null): Promise<void> =>
     finishRun(session, runId, { state, reason, now: clock.now(), keepDays: request.keepRunsDays });
   try {
-    await bindSource(session, { baseUrl: request.baseUrl, acceptNew: request.acceptNewSource });
-    if (!request.acceptNewSource) await confirmCompany(parts, request.kinds);
-    const kinds = await sweepAll(parts, runId, request);
+    const claim = await claimSource(session, {
+      baseUrl: request.baseUrl,
+      acceptNew: request.acceptNewSource,
+    });
+    await confirmCompany(parts, request.kinds, claim);
+    const kinds = await sweepAll(parts, request.kinds, { runId, claim });
     await end(runState(kinds), null);
     return {
       runId,
@@ -60,49 +65,64 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   }
 }
 
+interface Reading {
+  readonly runId: number;
+  readonly claim: SourceClaim;
+}
+
 async function sweepAll(
   parts: PullParts,
-  runId: number,
-  { kinds, acceptNewSource }: PullRequest,
+  kinds: readonly ListedKind[],
+  { runId, claim }: Reading,
 ): Promise<KindReport[]> {
   const reports = new Map<ListedKind, KindReport>();
   for (const kind of identifyingFirst(kinds)) {
-    const report = await sweepKind(parts, { kind, runId, acceptNewSource }).catch((error: unknown) => {
-      if (error instanceof LeaseError) return saveBusy(parts, runId, { kind, error });
-      throw error;
-    });
+    const report = parts.signal?.aborted
+      ? notSwept(kind, INTERRUPTED)
+      : await trySweep(parts, { kind, runId, claim });
     reports.set(kind, report);
   }
   return kinds.flatMap((kind) => reports.get(kind) ?? []);
 }
 
-/** Reports a kind that somebody else is sweeping at this moment. */
-async function saveBusy(
-  { session, clock }: PullParts,
-  runId: number,
-  { kind, error }: Busy,
-): Promise<KindReport> {
-  const report: KindReport = {
-    ...NOTHING_DONE,
-    kind: kind.name,
-    state: 'aborted',
-    reason: 'busy',
-    detail: describe(error),
+/** Sweeps a kind, or reports that somebody else is sweeping it at this moment. */
+async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindReport> {
+  try {
+    return await sweepKind(parts, request);
+  } catch (error) {
+    if (!(error instanceof LeaseError)) throw error;
+    const report = notSwept(request.kind, { reason: 'busy', detail: describe(error) });
+    await parts.session.atomically((tx) =>
+      saveKindReport(tx, request.runId, { report, startedAt: parts.clock.now() }),
+    );
+    return report;
+  }
+}
+
+const INTERRUPTED = { reason: 'interrupted', detail: 'The run was interrupted before this kind.' };
+
+function notSwept({ name }: ListedKind, why: Pick<KindReport, 'reason' | 'detail'>): KindReport {
+  const counts = {
+    pages: 0,
+    rows: 0,
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    quarantined: 0,
+    deleted: 0,
+    restored: 0,
   };
-  await session.atomically((tx) => saveKindReport(tx, runId, { report, startedAt: clock.now() }));
-  return report;
+  return {
+    kind: name,
+    state: 'aborted',
+    ...why,
+    certifiedAt: null,
+    ...counts,
+    requests: 0,
+    retries: 0,
+    durationMs: 0,
+  };
 }
-
-interface Busy {
-  readonly kind: ListedKind;
-  readonly error: LeaseError;
-}
-
-const NOTHING_DONE = {
-  certifiedAt: null,
-  ...{ pages: 0, rows: 0, created: 0, updated: 0, unchanged: 0, quarantined: 0 },
-  ...{ deleted: 0, restored: 0, requests: 0, retries: 0, durationMs: 0 },
-};
 
 /** Kinds that name their company go first, so that another company's token is found out before anything lands. */
 function identifyingFirst(kinds: readonly ListedKind[]): ListedKind[] {

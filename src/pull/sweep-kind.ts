@@ -1,13 +1,16 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { readFields } from '../mirror/field-store.ts';
-import { closeQuarantined, readQuarantined } from '../mirror/issue-store.ts';
+import { asMirrored, readFields } from '../mirror/field-store.ts';
+import { readQuarantined } from '../mirror/issue-store.ts';
 import { claimKind, releaseKind } from '../mirror/kind-lease.ts';
 import type { KindReport } from '../mirror/run-store.ts';
-import { saveKindReport } from '../mirror/run-store.ts';
-import { pruneSightings } from '../mirror/sighting-store.ts';
+import type { SourceClaim } from '../mirror/source-binding.ts';
+import { countLive } from '../mirror/status-store.ts';
 import { SourceError } from '../source/errors.ts';
 import type { ListResponse } from '../source/source.ts';
 import { describe } from '../lib/sync-error.ts';
+import { redecode } from '../mirror/redecode.ts';
+import { endSweep } from './end-sweep.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import { sameSource } from './guard-source.ts';
 import { landPages } from './land-pages.ts';
@@ -23,7 +26,7 @@ const PAGES_TOGETHER = 8;
 export interface SweepRequest {
   readonly kind: ListedKind;
   readonly runId: number;
-  readonly acceptNewSource: boolean;
+  readonly claim: SourceClaim;
 }
 
 interface Landed {
@@ -42,25 +45,15 @@ type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
  * @throws {OtherSourceError} Where the list is another company's.
  */
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
-  const { session, source, clock, owner } = parts;
+  const { source, clock } = parts;
   const startedAt = clock.now();
   const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
-  const lease = await claimKind(session, {
-    kind: request.kind.name,
-    owner: owner.name,
-    now: startedAt,
-    isDead: owner.isDead,
-  });
-  const sweep: Sweep = {
-    kind: request.kind,
-    lease,
-    runId: request.runId,
-    fields: await readFields(session, request.kind.name),
-    quarantined: await readQuarantined(session, request.kind.name),
-  };
+  const sweep = await beginSweep(parts, request);
+  const fieldsBefore = await readFields(parts.session, request.kind.name);
 
   const tally = createTally();
-  const ending = await landAll(parts, request, { sweep, tally });
+  const stopHeartbeat = startHeartbeat(parts, sweep.lease);
+  const ending = await landAll(parts, request, { sweep, tally }).finally(stopHeartbeat);
   const report: KindReport = {
     kind: request.kind.name,
     ...ending,
@@ -72,8 +65,28 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
     retries: source.counts.retries - before.retries,
     durationMs: Math.round(clock.monotonicMs() - startMs),
   };
-  await endSweep(parts, sweep, { report, tally, startedAt });
+  await endSweep(parts, sweep, { report, tally, startedAt, fieldsBefore });
   return report;
+}
+
+/** Takes the kind's lease, and makes sure that its columns are filled by the rules of this release. */
+async function beginSweep(
+  { session, clock, owner }: PullParts,
+  { kind, runId, claim }: SweepRequest,
+): Promise<Sweep> {
+  const now = clock.now();
+  const lease = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
+  const mirrored = await asMirrored(session, kind);
+  await redecode(session, mirrored, now);
+  return {
+    kind: mirrored,
+    lease,
+    runId,
+    claim,
+    knownRows: await countLive(session, kind.name),
+    fields: await readFields(session, kind.name),
+    quarantined: await readQuarantined(session, kind.name),
+  };
 }
 
 /** Lands every page in the order of the sweep; says how the sweep ended. */
@@ -85,7 +98,12 @@ async function landAll(parts: PullParts, request: SweepRequest, { sweep, tally }
       readList(parts, request, { sweep, signal }),
       PAGES_TOGETHER,
     )) {
-      const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() });
+      const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() }).catch(
+        (error: unknown) => {
+          stop.abort(); // Before the loop ends, which awaits what is under way.
+          throw error;
+        },
+      );
       for (const landing of landings) tally.add(landing);
       showProgress(parts, request, { tally, lastPage: responses.at(-1)?.plan.lastPage ?? null });
     }
@@ -106,11 +124,14 @@ function readList(
   { sweep, signal }: { sweep: Sweep; signal: AbortSignal },
 ): AsyncIterable<ListResponse> {
   let tick = sweep.lease.tick;
-  const thorough = sweep.lease.completeSweeps === 0;
-  return sameSource(source.sweep(request.kind, { thorough, tick: () => ++tick, signal }), {
-    session,
-    ...request,
-  });
+  const thorough = sweep.lease.completeSweeps === 0 || sweep.claim.isNew;
+  return sameSource(
+    source.sweep(request.kind, { thorough, knownRows: sweep.knownRows, tick: () => ++tick, signal }),
+    {
+      session,
+      ...request,
+    },
+  );
 }
 
 function showProgress(
@@ -118,7 +139,7 @@ function showProgress(
   { kind }: SweepRequest,
   { tally, lastPage }: { tally: Tally; lastPage: number | null },
 ): void {
-  parts.onProgress?.({ kind: kind.name, pages: tally.pages, lastPage });
+  parts.onProgress?.({ kind: kind.name, pages: tally.pages(), lastPage });
 }
 
 /** Ends a sweep of which nothing may land; the error itself ends the run. */
@@ -131,25 +152,4 @@ async function refuse({ session, clock }: PullParts, { lease }: Sweep): Promise<
     now: clock.now(),
   };
   await session.atomically((tx) => releaseKind(tx, lease, end));
-}
-
-interface SweepResult {
-  readonly report: KindReport;
-  readonly tally: Tally;
-  readonly startedAt: Date;
-}
-
-async function endSweep(
-  { session, clock }: PullParts,
-  { kind, lease, runId }: Sweep,
-  { report, tally, startedAt }: SweepResult,
-): Promise<void> {
-  const now = clock.now();
-  const isComplete = report.state === 'complete';
-  await session.atomically(async (tx) => {
-    await releaseKind(tx, lease, { ...report, isComplete, hasChanges: tally.changes > 0, now });
-    if (isComplete) await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
-    await pruneSightings(tx, kind.name);
-    await saveKindReport(tx, runId, { report, startedAt });
-  });
 }

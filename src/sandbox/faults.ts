@@ -1,7 +1,7 @@
 import { YAMLParseError, parse } from 'yaml';
 import { z } from 'zod';
-import { KINDS } from '../catalog/catalog.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import { SERVED_KINDS } from './served-kinds.ts';
 
 const count = z.int().min(0);
 
@@ -34,7 +34,7 @@ const faultSchema = z.strictObject({
   /** What it befalls; without it, every request. */
   on: z
     .strictObject({
-      kind: z.enum(KINDS.map(({ name }) => name)).optional(),
+      kind: z.enum(SERVED_KINDS.map(({ name }) => name)).optional(),
       method: z.string().optional(),
       page: count.min(1).optional(),
     })

@@ -7,7 +7,8 @@ import { generateProduct } from './generate/product.ts';
 import { generateProject } from './generate/project.ts';
 import { generateProvider } from './generate/provider.ts';
 import { generatePunch } from './generate/punch.ts';
-import { generatePurchaseProduct } from './generate/purchase-product.ts';
+import { generatePurchase } from './generate/purchase.ts';
+import { LINES_PER_PURCHASE, generatePurchaseProduct } from './generate/purchase-product.ts';
 import { generateSalesProduct } from './generate/sales-product.ts';
 import { generateVehicleBrand } from './generate/vehicle-brand.ts';
 import { BRANDS, CATEGORIES, DEPARTMENTS } from './vocabulary/trade.ts';
@@ -26,7 +27,9 @@ export interface KindPlan {
 const half = (size: number): number => Math.ceil(size / 2);
 const double = (size: number): number => size * 2;
 
-/** Every kind of the catalogue, by its name. */
+const purchases = (size: number): number => Math.ceil(double(size) / LINES_PER_PURCHASE);
+
+/** Every kind that is served, by its name. */
 export const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
   projects: { count: half, firstId: 1204, generate: generateProject },
   clients: { count: (size) => size, firstId: 3050, generate: generateClient },
@@ -38,6 +41,7 @@ export const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
   vehicle_brands: { count: () => BRANDS.length, firstId: 12, generate: generateVehicleBrand },
   departments: { count: () => DEPARTMENTS.length, firstId: 21, generate: generateDepartment },
   bookings: { count: half, firstId: 700, generate: generateBooking },
+  purchases: { count: purchases, firstId: 4101, generate: generatePurchase },
   sales_products: { count: double, firstId: 8800, generate: generateSalesProduct },
 };
 

@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { KINDS } from '../catalog/catalog.ts';
 import type { Endpoint, Kind } from '../catalog/kind.ts';
 import type { Answer } from './answer.ts';
 import { sendAnswer } from './send-answer.ts';
+import { SERVED_KINDS } from './served-kinds.ts';
 import type { Operation, ServiceRequest } from './service.ts';
 
 const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
 const OPERATIONS: readonly Operation[] = ['list', 'retrieve', 'create', 'update'];
 
-/** Opens every endpoint of the catalogue (§4); a misprinted path belongs to the kind that it addresses. */
+/** Opens every endpoint of the documentation (§4) and beyond; a misprinted path belongs to the kind that it addresses. */
 export function openRoutes(app: FastifyInstance, answer: (request: ServiceRequest) => Promise<Answer>): void {
-  for (const kind of KINDS) {
+  for (const kind of SERVED_KINDS) {
     for (const operation of OPERATIONS) {
       const endpoint = endpointOf(kind, operation);
       if (!endpoint) continue;
@@ -25,7 +25,7 @@ export function openRoutes(app: FastifyInstance, answer: (request: ServiceReques
 }
 
 function endpointOf(kind: Kind, operation: Operation): Endpoint | null {
-  return operation === 'retrieve' && kind.retrieve.misprint !== undefined ? null : kind[operation];
+  return operation === 'retrieve' && kind.retrieve?.misprint !== undefined ? null : kind[operation];
 }
 
 function serviceRequest(request: FastifyRequest, kind: Kind, operation: Operation): ServiceRequest {

@@ -1,4 +1,3 @@
-import { kindNamed } from '../catalog/catalog.ts';
 import type { Kind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { blankRecord } from './blank-record.ts';
@@ -7,10 +6,11 @@ import { idSequence } from './id-sequence.ts';
 import { planOf } from './kind-plans.ts';
 import { orderingOf } from './ordering.ts';
 import { randomFrom } from './random.ts';
+import { servedKind } from './served-kinds.ts';
 import { createTable } from './table.ts';
 import type { Pristine, Table } from './table.ts';
 
-/** The truth of the simulated company: a kind is its catalogue name, e.g. `clients`; ids are numbers. */
+/** The truth of the simulated company: a kind is its catalogue name, e.g. `clients`, or `purchases`; ids are numbers. */
 export interface World {
   count(kind: string): number;
   /** All ids, in the list's order. */
@@ -37,7 +37,7 @@ export function createWorld(options: WorldOptions): World {
   const company = companyOf(options);
   const tables = new Map<string, Table>();
   const tableOf = (name: string): Table => {
-    const table = tables.get(name) ?? createTable(pristineRecords(knownKind(name), company, options.seed));
+    const table = tables.get(name) ?? createTable(pristineRecords(knownKind(name), company));
     tables.set(name, table);
     return table;
   };
@@ -73,20 +73,21 @@ export function createWorld(options: WorldOptions): World {
 }
 
 function knownKind(name: string): Kind {
-  const kind = kindNamed(name);
-  if (!kind) throw new TypeError(`The catalogue has no kind named ${name}.`);
+  const kind = servedKind(name);
+  if (!kind) throw new TypeError(`The sandbox has no kind named ${name}.`);
   return kind;
 }
 
-function companyOf({ size, systemId }: WorldOptions): Company {
+function companyOf({ size, seed, systemId }: WorldOptions): Company {
   return {
     systemId,
     count: (kind) => planOf(kind).count(size),
     idOf: (kind, index) => idSequence(systemId, planOf(kind).firstId).idOf(index),
+    randomOf: (kind, index) => randomFrom(seed, systemId, kind, index),
   };
 }
 
-function pristineRecords(kind: Kind, company: Company, seed: number): Pristine {
+function pristineRecords(kind: Kind, company: Company): Pristine {
   const { firstId, generate } = planOf(kind.name);
   const count = company.count(kind.name);
   const sequence = idSequence(company.systemId, firstId);
@@ -100,7 +101,7 @@ function pristineRecords(kind: Kind, company: Company, seed: number): Pristine {
     record: (id) => {
       const index = sequence.indexOf(id);
       if (index < 0 || index >= count) return undefined;
-      const random = randomFrom(seed, company.systemId, kind.name, index);
+      const random = company.randomOf(kind.name, index);
       return generate({ company, random, id, index, rank: rankOf(index), count });
     },
   };

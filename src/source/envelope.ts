@@ -1,4 +1,4 @@
-import { compactJson, isArray, isNumber, isObject } from '../lib/json.ts';
+import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { shortestNumber } from '../lib/decimal.ts';
 import { excerpt, SourceError } from './errors.ts';
@@ -18,6 +18,8 @@ export const NO_META: Meta = { currentPage: null, lastPage: null, perPage: null,
 export interface ListBody {
   readonly records: readonly Json[];
   readonly meta: Meta | null;
+  /** How the records were wrapped: the names beside them, `array` for none. */
+  readonly envelope: string;
 }
 
 /**
@@ -26,12 +28,14 @@ export interface ListBody {
  * @throws {SourceError} success_false, data_not_a_list, bad_meta
  */
 export function openList(body: Json, where: string): ListBody {
-  if (isArray(body)) return { records: body, meta: null };
+  if (isArray(body)) return { records: body, meta: null, envelope: 'array' };
   refuseFailure(body, where);
   const data = isObject(body) ? body['data'] : undefined;
   if (!isArray(data))
     throw fault('data_not_a_list', where, { got: data ?? body, expected: 'an array in "data"' });
-  return { records: data, meta: readMeta(isObject(body) ? body['meta'] : undefined, where) };
+  const members = isObject(body) ? body : {};
+  const envelope = Object.keys(members).sort().join(' ');
+  return { records: data, meta: readMeta(members['meta'], where), envelope };
 }
 
 /**
@@ -92,5 +96,8 @@ function fault(
   where: string,
   { got, expected }: { got: Json; expected: string },
 ): SourceError {
-  return new SourceError(reason, `${where}: got ${excerpt(compactJson(got))}, expected ${expected}`);
+  return new SourceError(
+    reason,
+    `${where}: got ${isDeeper(got, DEEPEST) ? 'JSON nested deep' : excerpt(compactJson(got))}, expected ${expected}`,
+  );
 }

@@ -1,4 +1,4 @@
-import type { AuthHeader, Kind, ListedKind } from '../catalog/kind.ts';
+import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { readList, readRecord } from './read-answer.ts';
 import { createRequester } from './requester.ts';
@@ -14,7 +14,7 @@ export interface Source extends AsyncDisposable {
   /** Reads a whole list, page by page, as the plan of a sweep says; side by side, pages come in page order. */
   sweep(kind: ListedKind, options: SweepOptions): AsyncIterable<ListResponse>;
   /** Reads one record; null where the service says that there is none. */
-  retrieve(kind: Kind, id: string, signal?: AbortSignal): Promise<JsonObject | null>;
+  retrieve(kind: RetrievableKind, id: string, signal?: AbortSignal): Promise<JsonObject | null>;
   /** Asks for the first page once, with the token under `header` or as the settings say. */
   probe(kind: ListedKind, header?: AuthHeader): Promise<void>;
   /** Running totals: attempts sent, and those of them that were not the first. */

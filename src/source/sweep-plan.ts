@@ -16,6 +16,8 @@ import type { PageResponse, PagesKnown } from './page-checks.ts';
 export interface SweepPlan extends PagesKnown {
   readonly paging: 'documented' | 'by answer';
   readonly thorough: boolean;
+  /** Rows that the list had when it was last read. */
+  readonly knownRows?: number;
   readonly phase: Phase;
   /** Pages to ask for now, all of them side by side; null = the sweep is done. Stays until its last page is taken. */
   readonly ask: PageRange | null;
@@ -32,7 +34,7 @@ export interface PageRange {
   readonly to: number;
 }
 
-export type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough'>;
+export type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'>;
 
 type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
 
@@ -125,7 +127,7 @@ function afterFirst(plan: SweepPlan, view: View): SweepPlan {
 
 /** Page 1 came without `meta`: a list without documented pages may be whole, unless its size looks like a page. */
 function afterUntold(plan: SweepPlan, { rows }: View): SweepPlan {
-  const isWhole = plan.onePage && !looksLikePage(rows) && !plan.thorough;
+  const isWhole = plan.onePage && !looksLikePage(rows) && rows >= (plan.knownRows ?? 0) && !plan.thorough;
   if (rows === 0 || isWhole) return done({ ...plan, end: { rows } });
   return { ...plan, phase: 'walk', ask: only(2) };
 }

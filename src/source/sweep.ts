@@ -14,6 +14,8 @@ import { advance, startSweep } from './sweep-plan.ts';
 export interface SweepOptions {
   /** Asks on until an empty page even where `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
+  /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
+  readonly knownRows?: number;
   /** The next tick of the kind's counter: called when a request is sent and when its answer has arrived. */
   readonly tick: () => number;
   readonly signal?: AbortSignal;
@@ -27,6 +29,8 @@ export interface ListResponse {
   /** Whatever stood in `data`, unchecked. */
   readonly records: readonly Json[];
   readonly meta: Meta | null;
+  /** How the records were wrapped. */
+  readonly envelope: string;
   /** What this response proves about the list's end: after an empty page at most, else exactly that many rows. */
   readonly end: ListEnd | null;
   readonly plan: { readonly lastPage: number | null };
@@ -44,7 +48,7 @@ const PREFETCH = 2;
 export async function* sweepList(
   { requester, concurrency }: SweepParts,
   kind: ListedKind,
-  { thorough, tick, signal }: SweepOptions,
+  { thorough, knownRows = 0, tick, signal }: SweepOptions,
 ): AsyncGenerator<ListResponse> {
   const load = async (page: number, windowSignal: AbortSignal): Promise<[number, Answered<ListBody>]> => {
     const life = createDeadline(null, [signal, windowSignal]);
@@ -60,12 +64,21 @@ export async function* sweepList(
     }
   };
 
-  let plan = startSweep({ where: `GET ${kind.list.path}`, paging: kind.list.paging, thorough });
+  let plan = startSweep({ where: `GET ${kind.list.path}`, paging: kind.list.paging, thorough, knownRows });
   while (plan.ask !== null) {
     for await (const [page, { value, sent, answered }] of inOrder(plan.ask, PREFETCH * concurrency, load)) {
-      const { records, meta } = value;
+      const { records, meta, envelope } = value;
       plan = advance(plan, { page, keys: records.map(recordKey), meta: meta ?? NO_META });
-      yield { page, sent, answered, records, meta, end: plan.end, plan: { lastPage: plan.lastPage } };
+      yield {
+        page,
+        sent,
+        answered,
+        records,
+        meta,
+        envelope,
+        end: plan.end,
+        plan: { lastPage: plan.lastPage },
+      };
     }
   }
 }

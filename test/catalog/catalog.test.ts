@@ -169,7 +169,7 @@ test('nested fields are those seen in the wild', () => {
 });
 
 test('only the two printed wrongly are marked as misprints (§4.4, §4.7)', () => {
-  const misprints = KINDS.filter(({ retrieve }) => retrieve.misprint !== undefined);
+  const misprints = KINDS.filter(({ retrieve }) => retrieve?.misprint !== undefined);
   expect(misprints.map(({ name }) => name)).toEqual(['purchase_products', 'punches']);
 });
 

@@ -33,6 +33,7 @@ describe('status', () => {
         ...{ open_issues: 0, held_deletions: 0 },
       })),
       issues: [],
+      drift: [],
     });
 
     const asText = await run(['status'], env);
@@ -210,7 +211,7 @@ describe('doctor', () => {
     const path = freshMirror();
 
     const unset = await run(['doctor'], { DATABASE_URL: `file:${path}` });
-    expect(unset.code).toBe(1);
+    expect(unset.code).toBe(2);
     expect(unset.stdout).toMatch(/BAD +service: .*BMS_BASE_URL.*BMS_TOKEN/);
 
     const away = await run(['doctor'], settingsFor({ url: 'http://127.0.0.1:9', token: 't' }, path));

@@ -36,7 +36,7 @@ test('what is in force does not say that it is not', () => {
     .slice(2)
     .filter((row) => !row.includes('(not in force yet)'))
     .map((row) => /`([^`]+)`/.exec(row)?.[1] ?? row);
-  const expected = ['database.url', 'log.level', 'retention.runsDays'];
+  const expected = ['database.url', 'log.level', 'kinds', 'retention.runsDays'];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);
   expect(inForce).toHaveLength(expected.length + 9);
 });

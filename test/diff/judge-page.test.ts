@@ -55,8 +55,8 @@ describe('sortPage', () => {
         parseJson('{"id":9223372036854775808}'),
         '9223372036854775808 id_too_large {"id":9223372036854775808}',
       ],
-      [nested(65, '['), '- too_deep '],
-      [abyss(10_000), '- too_deep '],
+      [nested(65, '['), '7 too_deep '],
+      [abyss(10_000), '7 too_deep '],
     ];
     const good = [1, 2, 3, 4].map((id) => ({ id, note: 'a\0b' }));
     for (const [poison, expected] of poisons)
@@ -71,7 +71,7 @@ describe('sortPage', () => {
     expect(sortPage([nested(64, open)])).toMatchObject({ incoming: [{ id: '7' }], quarantined: [] });
     expect(sortPage([nested(65, open)])).toEqual({
       incoming: [],
-      quarantined: [{ id: null, code: 'too_deep', raw: '' }],
+      quarantined: [{ id: '7', code: 'too_deep', raw: '' }],
     });
   });
 

@@ -3,12 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { date, decimal, integer, text } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { growKindTables } from '../../src/mirror/grow-kind-tables.ts';
+import { growKindTable } from '../../src/mirror/grow-kind-tables.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { columnsOf, madeUpKind, putRecords, tempSession } from './temp-mirror.ts';
 
 const grow = (session: Session, ...kinds: readonly Kind[]): Promise<void> =>
-  session.atomically((tx) => growKindTables(tx, kinds));
+  session.atomically(async (tx) => {
+    for (const kind of kinds) await growKindTable(tx, kind, 'sqlite');
+  });
 
 const small = madeUpKind('things', [text('name')]);
 const grown = madeUpKind('things', [decimal('price', 2), text('name'), integer('owner_id'), date('day')]);

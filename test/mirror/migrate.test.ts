@@ -19,7 +19,7 @@ import {
   tempSession,
 } from './temp-mirror.ts';
 
-const ENGINE = ['fields', 'issues', 'kind_state', 'mirror_meta', 'run_kinds', 'runs', 'sightings'];
+const ENGINE = ['drift', 'fields', 'issues', 'kind_state', 'mirror_meta', 'run_kinds', 'runs', 'sightings'];
 
 const schemaOf = (session: Session): Promise<Row[]> =>
   session.query(sql`select type, name, sql from sqlite_schema order by type, name`);
@@ -46,8 +46,9 @@ describe('migrating', () => {
     expect(await migrate(session, KINDS)).toBe(true);
     const kinds = KINDS.map(({ name }) => name);
     expect(await namesOf(session, 'table')).toEqual([...ENGINE, ...kinds].sort());
+    const nested = ['bi_clients_contacts', 'client_contacts', 'bi_projects_tasks'];
     expect(await namesOf(session, 'view')).toEqual(
-      [...kinds.map((name) => `bi_${name}`), 'bi_sync_status'].sort(),
+      [...kinds.map((name) => `bi_${name}`), ...nested, 'bi_sync_status'].sort(),
     );
   });
 

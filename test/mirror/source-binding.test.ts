@@ -1,19 +1,32 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { OtherSourceError } from '../../src/mirror/errors.ts';
-import { bindSource, bindSystem, boundSystem, boundUrl } from '../../src/mirror/source-binding.ts';
+import { bindSource, boundSystem, boundUrl, claimSource } from '../../src/mirror/source-binding.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { NOON_TEXT, putRecords, tempMirror, thrownBy } from './temp-mirror.ts';
 
 const [OURS, THEIRS] = ['https://ours.example', 'https://theirs.example/api'];
-const bind = (session: Session, baseUrl: string, acceptNew = false): Promise<void> =>
-  bindSource(session, { baseUrl, acceptNew });
+
+/** What a run does: it makes its claim, learns the company from a record, and binds with what lands. */
+interface Binding {
+  readonly acceptNew?: boolean;
+  readonly systemId?: string | null;
+}
+
+async function bind(
+  session: Session,
+  baseUrl: string,
+  { acceptNew = false, systemId = '42' }: Binding = {},
+): Promise<void> {
+  const claim = await claimSource(session, { baseUrl, acceptNew });
+  claim.systemId ??= systemId;
+  if (!claim.isBound) await session.atomically((tx) => bindSource(tx, claim));
+}
 
 /** A mirror of our source that has been swept. */
 async function boundMirror(): Promise<Session> {
   const session = await tempMirror();
   await bind(session, OURS);
-  await bindSystem(session, '42');
   await session.atomically(async (tx) => {
     await putRecords(tx, 'clients', [{ id: '1' }]);
     await tx.query(sql`
@@ -34,11 +47,18 @@ const factsOf = async (session: Session) => ({
 });
 
 describe('whose data the mirror holds', () => {
+  test('an address that nothing has landed from binds nothing', async () => {
+    const session = await tempMirror();
+    await claimSource(session, { baseUrl: THEIRS, acceptNew: false });
+    await bind(session, OURS);
+    await claimSource(session, { baseUrl: THEIRS, acceptNew: true });
+    expect([await boundUrl(session), await boundSystem(session)]).toEqual([OURS, '42']);
+  });
+
   test('nobody’s at first; then that of the first source', async () => {
     const session = await tempMirror();
     expect([await boundUrl(session), await boundSystem(session)]).toEqual([null, null]);
     await bind(session, OURS);
-    await bindSystem(session, '42');
     expect([await boundUrl(session), await boundSystem(session)]).toEqual([OURS, '42']);
   });
 
@@ -62,7 +82,7 @@ describe('whose data the mirror holds', () => {
 
   test('--new-source accepts it: rows and ticks stay, what the old source proved is forgotten', async () => {
     const session = await boundMirror();
-    await bind(session, THEIRS, true);
+    await bind(session, THEIRS, { acceptNew: true, systemId: null });
     expect(await factsOf(session)).toEqual({
       url: THEIRS,
       system: null,
@@ -76,7 +96,7 @@ describe('whose data the mirror holds', () => {
 
   test('--new-source with the same URL accepts another company behind it', async () => {
     const session = await boundMirror();
-    await bind(session, OURS, true);
+    await bind(session, OURS, { acceptNew: true, systemId: null });
     expect(await boundSystem(session)).toBeNull();
   });
 });

@@ -151,11 +151,12 @@ const SENT: Record<Exclude<FieldType, 'decimal'>, fc.Arbitrary<Sent>> = {
       return { wire, column: wire === 'null' ? null : { json: wire } };
     }),
     fc.constantFrom(
-      ...['[]', '{}', '""', '[{"id":1,"nom":"é\\u0000"}]', '{"__proto__":1}'].map((wire) => ({
+      ...['[]', '{}', '""', '[{"id":1,"nom":"é\\\\u0000"}]', '{"__proto__":1}'].map((wire) => ({
         wire,
         column: { json: wire },
       })),
     ),
+    lost('[{"id":1,"nom":"é\\u0000"}]', '{"\\ud83d":1}', '"\\udc00"', '["\\\\\\u0000"]'),
   ),
 };
 

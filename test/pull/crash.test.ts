@@ -1,30 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import type { Session, Transaction } from '../../src/mirror/session.ts';
-import { contentOf, mirror, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
-
-class Crash extends Error {}
-
-/** The same session, of which the nth operation from now fails, and every later one: the process is gone. */
-function dyingAt(session: Session, n: number): Session {
-  let operations = 0;
-  const step = <T>(work: () => Promise<T>): Promise<T> =>
-    ++operations < n ? work() : Promise.reject(new Crash());
-  const dyingTransaction = (tx: Transaction): Transaction => ({
-    query: (statement) => step(() => tx.query(statement)),
-    rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
-    putRows: (rows) => step(() => tx.putRows(rows)),
-    append: (rows) => step(() => tx.append(rows)),
-    columnsOf: (table) => step(() => tx.columnsOf(table)),
-    execute: (statement) => step(() => tx.execute(statement)),
-  });
-  return {
-    ...session,
-    query: (statement) => step(() => session.query(statement)),
-    atomically: (work) => step(() => session.atomically((tx) => work(dyingTransaction(tx)))),
-  };
-}
+import type { Session } from '../../src/mirror/session.ts';
+import { Crash, contentOf, dyingAt, mirror, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
 
 test(
   'A24: whatever operation a pull dies at, pages are whole and the next pull heals it',

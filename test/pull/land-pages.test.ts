@@ -16,7 +16,8 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   const kind = kindNamed('categories');
   if (kind === undefined || !isListed(kind)) throw new Error('categories have a list');
   const lease = await claimKind(session, { kind: kind.name, owner, now: NOW, isDead: () => true });
-  return { kind, lease, runId: 1, fields: new Map(), quarantined: new Set() };
+  const claim = { baseUrl: 'http://service.test', isNew: false, systemId: null, isBound: false };
+  return { kind, lease, runId: 1, claim, knownRows: 0, fields: new Map(), quarantined: new Set() };
 }
 
 function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
@@ -26,6 +27,7 @@ function response(ticks: readonly [number, number], records: readonly Json[], pa
     answered: ticks[1],
     records,
     meta: null,
+    envelope: 'array',
     end: null,
     plan: { lastPage: null },
   };

@@ -11,7 +11,7 @@ import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { compactJson } from '../../src/lib/json.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { migrate } from '../../src/mirror/migrate.ts';
-import type { Row, Session } from '../../src/mirror/session.ts';
+import type { Row, Session, Transaction } from '../../src/mirror/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
 import { createOwner } from '../../src/pull/owner.ts';
 import type { PullParts } from '../../src/pull/parts.ts';
@@ -111,4 +111,26 @@ export async function rewriting(
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   return { ...service, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+export class Crash extends Error {}
+
+/** The same session, of which the nth operation from now fails, and every later one: the process is gone. */
+export function dyingAt(session: Session, n: number): Session {
+  let operations = 0;
+  const step = <T>(work: () => Promise<T>): Promise<T> =>
+    ++operations < n ? work() : Promise.reject(new Crash());
+  const dyingTransaction = (tx: Transaction): Transaction => ({
+    query: (statement) => step(() => tx.query(statement)),
+    rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
+    putRows: (rows) => step(() => tx.putRows(rows)),
+    append: (rows) => step(() => tx.append(rows)),
+    columnsOf: (table) => step(() => tx.columnsOf(table)),
+    execute: (statement) => step(() => tx.execute(statement)),
+  });
+  return {
+    ...session,
+    query: (statement) => step(() => session.query(statement)),
+    atomically: (work) => step(() => session.atomically((tx) => work(dyingTransaction(tx)))),
+  };
 }

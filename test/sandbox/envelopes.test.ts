@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { isRetrievable } from '../../src/catalog/kind.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { SERVED_KINDS } from '../../src/sandbox/served-kinds.ts';
 import { ask, askJson, askList } from './ask.ts';
 
 const IN_ARRAY = ['purchase_products', 'categories', 'departments', 'sales_products'];
-const retrievable = KINDS.filter(({ retrieve }) => retrieve.misprint === undefined);
+const retrievable = SERVED_KINDS.filter(isRetrievable).filter(
+  ({ retrieve }) => retrieve.misprint === undefined,
+);
 
 test.each(retrievable)('wraps one of $name as seen in the wild', async ({ name, retrieve }) => {
   await using sandbox = await startSandbox({ size: 5, envelopes: 'wild' });

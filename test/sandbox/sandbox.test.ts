@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
-import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { isListed, isRetrievable } from '../../src/catalog/kind.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { SERVED_KINDS } from '../../src/sandbox/served-kinds.ts';
 import { ask, askJson, askList } from './ask.ts';
 
-const retrievable = KINDS.filter(({ retrieve }) => retrieve.misprint === undefined);
+const listed = SERVED_KINDS.filter(isListed);
+const retrievable = SERVED_KINDS.filter(isRetrievable).filter(
+  ({ retrieve }) => retrieve.misprint === undefined,
+);
 
-test.each(LISTED_KINDS)('lists $name', async ({ name, list }) => {
+test.each(listed)('lists $name', async ({ name, list }) => {
   await using sandbox = await startSandbox({ size: 20 });
   const { data } = await askList(sandbox, list.path);
   expect(data.map(({ id }) => id)).toEqual(
@@ -56,6 +61,7 @@ test('has no path that the documentation does not print', async () => {
   expect((await ask(sandbox, `/api/punch/${punch}`)).status).toBe(404);
   expect((await ask(sandbox, `/api/purchases_products/${line}`)).status).toBe(404);
   expect((await ask(sandbox, '/api/departments', { method: 'POST', body: {} })).status).toBe(404);
+  expect((await ask(sandbox, '/api/purchases', { method: 'POST', body: {} })).status).toBe(404);
   expect(
     (await ask(sandbox, `/api/clients/${sandbox.world.ids('clients')[0] ?? 0}`, { method: 'DELETE' })).status,
   ).toBe(404);
@@ -90,7 +96,7 @@ test('pages undocumented lists with meta by 500, whatever per_page is asked', as
   const second = await askList(sandbox, '/api/purchases_products?page=2&per_page=10');
   expect(second.data).toHaveLength(100);
   expect(second.meta).toEqual({ current_page: 2, last_page: 2, per_page: 500, total: 600 });
-  for (const path of ['/api/categories', '/api/departments'])
+  for (const path of ['/api/categories', '/api/departments', '/api/purchases'])
     expect((await askList(sandbox, path)).meta?.per_page).toBe(500);
 });
 
@@ -110,7 +116,7 @@ test('answers punches, brands and bookings whole and without meta', async () => 
 test('leaves success out of the products list alone', async () => {
   await using sandbox = await startSandbox({ size: 5 });
   const silent = await Promise.all(
-    LISTED_KINDS.map(async ({ name, list }) => [name, (await askList(sandbox, list.path)).success] as const),
+    listed.map(async ({ name, list }) => [name, (await askList(sandbox, list.path)).success] as const),
   );
   expect(silent.filter(([, success]) => success !== true)).toEqual([['products', undefined]]);
 });
@@ -215,7 +221,7 @@ test('shows at once what is changed in the world', async () => {
 test('has at least one record of every kind however small it is', async () => {
   await using sandbox = await startSandbox({ size: 1 });
   for (const { name } of KINDS) expect(sandbox.world.count(name)).toBeGreaterThan(0);
-  for (const { list } of LISTED_KINDS) expect((await ask(sandbox, list.path)).status).toBe(200);
+  for (const { list } of listed) expect((await ask(sandbox, list.path)).status).toBe(200);
 });
 
 test('refuses a size that it cannot have', async () => {

@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { categories } from '../../src/catalog/kinds/categories.ts';
-import { isListed } from '../../src/catalog/kind.ts';
-import type { Kind, ListedKind } from '../../src/catalog/kind.ts';
+import { isListed, isRetrievable } from '../../src/catalog/kind.ts';
+import type { Kind, ListedKind, RetrievableKind } from '../../src/catalog/kind.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { ListResponse, Source, SourceSettings } from '../../src/source/source.ts';
@@ -16,14 +16,14 @@ import type { FakeClock } from '../support/fake-clock.ts';
 
 export const TOKEN = 'a-token-that-nobody-may-see';
 
-function listed(kind: Kind): ListedKind {
-  if (!isListed(kind)) throw new Error(`${kind.name} has no list`);
+function readable(kind: Kind): ListedKind & RetrievableKind {
+  if (!isListed(kind) || !isRetrievable(kind)) throw new Error(`${kind.name} cannot be read both ways`);
   return kind;
 }
 
 /** A kind with documented paging, and one without. */
-export const documentedKind = listed(clients);
-export const byAnswerKind = listed(categories);
+export const documentedKind = readable(clients);
+export const byAnswerKind = readable(categories);
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

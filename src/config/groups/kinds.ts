@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { kindNamed } from '../../catalog/catalog.ts';
-import type { AuthHeader, Field, ListEndpoint } from '../../catalog/kind.ts';
-import { mapOf, setting } from '../setting.ts';
-import { fieldName, kindName, path, pathWithId } from '../value-types.ts';
+import type { AuthHeader, Field, ListEndpoint, ListOrder } from '../../catalog/kind.ts';
+import { mapOf, setting, unset } from '../setting.ts';
+import { fieldName, path, pathWithId } from '../value-types.ts';
 
-const TYPES = [
+export const PLAIN_TYPES = [
   'integer',
   'flag',
   'date',
@@ -15,32 +14,41 @@ const TYPES = [
 ] as const satisfies Field['type'][];
 const HEADERS = ['Authentication', 'Authorization', 'Authentification'] as const satisfies AuthHeader[];
 const PAGINGS = ['documented', 'by answer'] as const satisfies ListEndpoint['paging'][];
+const ORDERS = [
+  'created, oldest first',
+  'created, newest first',
+  'code',
+  'pickup date, newest first',
+  'unknown',
+] as const satisfies ListOrder[];
+const ALL_FIELDS = 'all sent fields';
 
-const fieldType = z.union(
-  [z.enum(TYPES), z.templateLiteral(['decimal(', z.int().min(0), ')'])],
-  `${TYPES.join(', ')} or decimal(PLACES)`,
-);
+const MOST_PLACES = 18;
+const DECIMALS = Array.from({ length: MOST_PLACES + 1 }, (_, places) => `decimal(${places})` as const);
 
-/** The name of a record kind that the catalogue does not have yet. */
-const newKindName = kindName.refine(
-  (name) => kindNamed(name) === undefined,
-  'a name that no record kind of the catalogue bears',
+const fieldType = z.enum(
+  [...PLAIN_TYPES, ...DECIMALS],
+  `${PLAIN_TYPES.join(', ')} or decimal(PLACES), PLACES from 0 to ${MOST_PLACES}`,
 );
+const NATURAL_KEY = `a list of field names, or ${ALL_FIELDS}`;
+const naturalKey = z.union([z.literal(ALL_FIELDS), z.array(fieldName).min(1, NATURAL_KEY)], NATURAL_KEY);
 
 /** A further record kind: what the catalogue says about its own, as far as reading needs it. */
 const furtherKind = z.strictObject(
   {
     list: path,
-    retrieve: pathWithId,
+    retrieve: unset(pathWithId),
     header: z.enum(HEADERS, HEADERS.join(', ')).default('Authorization'),
     paging: z.enum(PAGINGS, PAGINGS.join(' or ')).default('by answer'),
-    fields: mapOf(fieldName, fieldType),
+    order: z.enum(ORDERS, ORDERS.map((order) => `"${order}"`).join(', ')).default('unknown'),
+    naturalKey: naturalKey.default(ALL_FIELDS),
+    fields: mapOf(z.string(), fieldType),
   },
-  'a map with list, retrieve and fields',
+  'a map with list, and what else is known of the kind',
 );
 
+/** Keys are any text here: `furtherKindFaults` judges names, so that a wrong one does not hide what it stands for. */
 export const kinds = setting(
-  mapOf(newKindName, furtherKind),
-  'Further record kinds: name to list, retrieve, header, paging and fields.',
-  { inForce: false },
+  mapOf(z.string(), furtherKind),
+  'Further record kinds: name to list, retrieve, header, paging, order, naturalKey and fields.',
 );

@@ -8,6 +8,8 @@ export interface Company {
   count(kind: string): number;
   /** The id of the record that was created as number `index`, from 0. */
   idOf(kind: string, index: number): number;
+  /** The stream of chance that this record is made from, at its beginning. */
+  randomOf(kind: string, index: number): Random;
 }
 
 /** The place of one record to make: everything about it follows from these values. */

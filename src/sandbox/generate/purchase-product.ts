@@ -1,24 +1,23 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Random } from '../random.ts';
 import { ITEMS, NOTES } from '../vocabulary/trade.ts';
+import type { Item } from '../vocabulary/trade.ts';
 import { anyId } from './draw.ts';
 import type { Draw } from './draw.ts';
 import { fixed } from './text-values.ts';
 
-const LINES_PER_PURCHASE = 3;
-const FIRST_PURCHASE = 4101;
+export const LINES_PER_PURCHASE = 3;
 const QUEBEC = 11;
 
 /** A line of a purchase (§2.5): what came and what is awaited make the quantity, and the money adds up. */
 export function generatePurchaseProduct(draw: Draw): JsonObject {
   const { random, id, index, company } = draw;
-  const item = random.pick(ITEMS);
-  const { cents, hundredths, discount, total } = sumOf(random, item.cents);
+  const { item, cents, hundredths, discount, total } = orderedLine(random);
   const received = random.chance(0.7) ? hundredths : Math.floor(hundredths / 200) * 100;
   const grams = (of: number): string => fixed((item.grams * of) / 100, 3);
   return {
     id,
-    purchase_id: FIRST_PURCHASE + Math.floor(index / LINES_PER_PURCHASE),
+    purchase_id: company.idOf('purchases', Math.floor(index / LINES_PER_PURCHASE)),
     product_id: String(anyId(draw, 'products')),
     produit_compte: random.pick(['5010', '5020', '5100', '01450']),
     product_name: item.french,
@@ -41,10 +40,24 @@ export function generatePurchaseProduct(draw: Draw): JsonObject {
   };
 }
 
-function sumOf(
-  random: Random,
-  listCents: number,
-): { cents: number; hundredths: number; discount: number; total: number } {
+/** What a line orders and what it costs, in cents: drawn first, so that its purchase can draw it again. */
+export function orderedLine(random: Random): Ordered {
+  const item = random.pick(ITEMS);
+  return { item, ...sumOf(random, item.cents) };
+}
+
+interface Ordered extends Sum {
+  readonly item: Item;
+}
+
+interface Sum {
+  readonly cents: number;
+  readonly hundredths: number;
+  readonly discount: number;
+  readonly total: number;
+}
+
+function sumOf(random: Random, listCents: number): Sum {
   const isHalf = random.chance(0.1); // Half a unit needs an even price, or the total would need half a cent.
   const exactCents = Math.round((listCents * random.integer(85, 115)) / 100);
   const cents = isHalf ? exactCents - (exactCents % 2) : exactCents;
@@ -56,8 +69,13 @@ function sumOf(
 
 /** JSON text inside a string, as the service sends it (§2.5). */
 function taxesOn(total: number): string {
+  const { gst, qst } = taxCents(total);
   return JSON.stringify([
-    { id: 1, nom: 'TPS', taux: '5.000', montant: fixed(Math.round(total * 0.05), 2) },
-    { id: 2, nom: 'TVQ', taux: '9.975', montant: fixed(Math.round(total * 0.09975), 2) },
+    { id: 1, nom: 'TPS', taux: '5.000', montant: fixed(gst, 2) },
+    { id: 2, nom: 'TVQ', taux: '9.975', montant: fixed(qst, 2) },
   ]);
+}
+
+export function taxCents(total: number): { readonly gst: number; readonly qst: number } {
+  return { gst: Math.round(total * 0.05), qst: Math.round(total * 0.09975) };
 }

@@ -1,0 +1,38 @@
+/** Names that are taken in every mirror: no further kind, and none of its fields, can bear them. */
+
+/** The engine's tables, those of later stages included: a kind declared today must not be in their way tomorrow. */
+export const ENGINE_TABLE_NAMES: readonly string[] = [
+  'mirror_meta',
+  'kind_state',
+  'runs',
+  'run_kinds',
+  'pages',
+  'sightings',
+  'fields',
+  'drift',
+  'issues',
+  'changes',
+  'deletions',
+  'outbox',
+  'outbox_attempts',
+  'webhook_endpoints',
+  'webhook_deliveries',
+];
+
+/** `bi_sync_status`, `bi_dictionary` and `client_contacts` are views; `schedules.timezone` is a setting. */
+export const OTHER_NAMES: readonly string[] = ['sync_status', 'dictionary', 'client_contacts', 'timezone'];
+
+/** Our views, and what each database keeps for itself. */
+export const RESERVED_PREFIXES = ['bi_', 'sqlite_', 'pg_'] as const;
+
+/** A kind's index of deleted rows, its primary key, and its view of the past. */
+export const RESERVED_SUFFIXES = ['_deleted', '_pkey', '_history'] as const;
+
+/** What is derived from a decimal field: columns of its table, or of its view. */
+export const DECIMAL_TWINS = ['_real', '_e4', '_exact'] as const;
+
+/** The columns that PostgreSQL gives every table. */
+export const POSTGRES_COLUMNS: readonly string[] = ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
+
+/** PostgreSQL cuts names at 63 bytes; these leave room for `bi_`, for twins and for the views of nested arrays. */
+export const LONGEST_NAMES = { kind: 40, field: 57 } as const;

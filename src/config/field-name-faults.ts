@@ -1,0 +1,42 @@
+import { DECIMAL_TWINS, LONGEST_NAMES, POSTGRES_COLUMNS } from '../catalog/reserved-names.ts';
+
+export interface FieldNameFault {
+  readonly name: string;
+  /** What the name should have been. */
+  readonly expected: string;
+}
+
+/** Finds the names of a further kind's fields that cannot all be columns of one table. */
+export function fieldNameFaults(fields: Readonly<Record<string, unknown>>): readonly FieldNameFault[] {
+  const names = Object.keys(fields);
+  const twins = names.filter((name) => String(fields[name]).startsWith('decimal(')).flatMap(twinsOf);
+  return names.flatMap((name, at) => {
+    const expected =
+      name.toLowerCase() === 'id'
+        ? expectedId(name, fields[name])
+        : (expectedAlone(name) ?? expectedBeside(name, [...names.slice(0, at), ...twins]));
+    return expected === null ? [] : [{ name, expected }];
+  });
+}
+
+const twinsOf = (decimal: string): string[] => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`);
+
+/** Every record has its `id`; saying so does no harm, saying otherwise does. */
+function expectedId(name: string, type: unknown): string | null {
+  return name === 'id' && type === 'integer' ? null : 'no id: every record has one by itself, an integer';
+}
+
+function expectedAlone(name: string): string | null {
+  if (!/^\w+$/.test(name)) return 'the name of a field: letters, digits and _';
+  if (name.startsWith('_')) return "a name that does not begin with _, as bms-sync's own columns do";
+  if (name.length > LONGEST_NAMES.field) return `a name of at most ${LONGEST_NAMES.field} characters`;
+  if (!POSTGRES_COLUMNS.includes(name.toLowerCase())) return null;
+  return "a name that is no column of PostgreSQL's own";
+}
+
+/** Databases do not tell capitals from small letters, nor a field from what stands beside a decimal. */
+function expectedBeside(name: string, others: readonly string[]): string | null {
+  const same = others.find((other) => other.toLowerCase() === name.toLowerCase());
+  if (same === undefined) return null;
+  return `a name of its own: ${same} is a column already${same === name ? ', beside its decimal' : ''}`;
+}

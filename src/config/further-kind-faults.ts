@@ -1,0 +1,81 @@
+import { KINDS, kindNamed } from '../catalog/catalog.ts';
+import {
+  ENGINE_TABLE_NAMES,
+  LONGEST_NAMES,
+  OTHER_NAMES,
+  RESERVED_PREFIXES,
+  RESERVED_SUFFIXES,
+} from '../catalog/reserved-names.ts';
+import { fieldNameFaults } from './field-name-faults.ts';
+import { isTree, originOf, valueAt } from './layer.ts';
+import type { Layer, Path, Tree } from './layer.ts';
+
+const KIND_NAME = /^[a-z][a-z0-9_]*$/;
+
+/** Finds names of further kinds and of their fields that are taken or unusable; the schema sees each key by itself. */
+export function furtherKindFaults(values: Tree, layers: readonly Layer[]): string[] {
+  const kinds = mapAt(values, ['kinds']);
+  const arrayViews = [
+    ...catalogueArrays(),
+    ...Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind)),
+  ];
+  const wrongKey = (path: Path, expected: string): string =>
+    `${path.join('.')} (from ${originOf(layers, path)}): expected the key to be ${expected}`;
+
+  return Object.keys(kinds).flatMap((name) => {
+    const expected = expectedName(name, arrayViews);
+    const path = ['kinds', name];
+    const taken = furtherArrays(kinds, name).find(isTakenByView);
+    return [
+      ...(expected === null ? [] : [wrongKey(path, expected)]),
+      ...(taken === undefined
+        ? []
+        : [wrongKey(path, `a name that leaves the view bi_${taken} to its owner`)]),
+      ...fieldNameFaults(mapAt(kinds, [name, 'fields'])).map((fault) =>
+        wrongKey([...path, 'fields', fault.name], fault.expected),
+      ),
+    ];
+  });
+}
+
+/** What a kind's name should have been; null where it can be used. */
+function expectedName(name: string, arrayViews: readonly string[]): string | null {
+  if (!KIND_NAME.test(name)) return 'the name of a record kind: small letters, digits and _';
+  if (name.length > LONGEST_NAMES.kind) return `a name of at most ${LONGEST_NAMES.kind} characters`;
+  if (kindNamed(name)) return 'a name that no record kind of the catalogue bears';
+  const prefix = RESERVED_PREFIXES.find((candidate) => name.startsWith(candidate));
+  if (prefix !== undefined) return `a name that does not begin with ${RESERVED_PREFIXES.join(', ')}`;
+  const suffix = RESERVED_SUFFIXES.find((candidate) => name.endsWith(candidate));
+  if (suffix !== undefined) return `a name that does not end in ${RESERVED_SUFFIXES.join(', ')}`;
+  return isOurs(name) || arrayViews.includes(name) ? 'a name that no table or view of bms-sync bears' : null;
+}
+
+/** With the engine's indexes and sequences, whose names begin with their table's. */
+const isOurs = (name: string): boolean =>
+  OTHER_NAMES.includes(name) ||
+  ENGINE_TABLE_NAMES.some((table) => name === table || name.startsWith(`${table}_`));
+
+/** A nested array has a view of its own, `bi_<kind>_<field>`: the name of a kind that is called like that. */
+function catalogueArrays(): string[] {
+  return KINDS.flatMap((kind) =>
+    [...kind.fields, ...kind.hints]
+      .filter(({ type }) => type === 'json')
+      .map((field) => `${kind.name}_${field.name}`),
+  );
+}
+
+function furtherArrays(kinds: Tree, kind: string): string[] {
+  return Object.entries(mapAt(kinds, [kind, 'fields']))
+    .filter(([, type]) => type === 'json')
+    .map(([field]) => `${kind}_${field}`);
+}
+
+/** `sales` with an array `products` would draw the view of `sales_products`. */
+const isTakenByView = (array: string): boolean =>
+  kindNamed(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
+
+/** The map at a path; empty where there is none, which is for the schema to say. */
+function mapAt(values: Tree, path: Path): Tree {
+  const map = valueAt(values, path);
+  return isTree(map) ? map : {};
+}

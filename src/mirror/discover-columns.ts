@@ -1,0 +1,44 @@
+import type { Kind } from '../catalog/kind.ts';
+import { columnObstacle, discoveredColumn } from '../diff/discovered-column.ts';
+import { saveDrift } from './drift-store.ts';
+import { readUndiscovered, saveColumn } from './field-store.ts';
+import { growKindTable } from './grow-kind-tables.ts';
+import type { Session, Transaction } from './session.ts';
+import { drawViews, kindViews } from './views.ts';
+
+/**
+ * Gives every undocumented field that has shown a value its column, empty as yet, and its place at the end of the view.
+ *
+ * @param kind As mirrored so far.
+ * @returns As mirrored from now on.
+ * @throws {MirrorError} `mirror.locked` on PostgreSQL, where a reader holds the table: the next sweep tries again.
+ */
+export async function discoverColumns<K extends Kind>(session: Session, kind: K, now: Date): Promise<K> {
+  return session.atomically(async (tx) => {
+    const grown = await addDiscovered(tx, kind, now);
+    if (grown.fields.length === kind.fields.length) return kind;
+    await growKindTable(tx, grown, session.dialect);
+    await drawViews(tx, kindViews(grown, session.dialect), session.dialect);
+    return grown;
+  });
+}
+
+async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
+  let grown = kind;
+  for (const [name, seen] of await readUndiscovered(tx, kind)) {
+    const column = discoveredColumn(kind, name, seen);
+    if (column === null) continue;
+    const obstacle = columnObstacle(grown, column) ?? (await viewObstacle(tx, kind, name));
+    await saveColumn(tx, kind.name, obstacle === null ? column : { name, type: 'unusable' });
+    if (obstacle === null) grown = { ...grown, fields: [...grown.fields, column] };
+    else
+      await saveDrift(tx, [{ kind: kind.name, code: 'unusable_field', field: name, detail: obstacle }], now);
+  }
+  return grown;
+}
+
+/** The view of a nested array must not take the name of another kind's. */
+async function viewObstacle(tx: Transaction, { name: kind }: Kind, field: string): Promise<string | null> {
+  const other = `${kind}_${field}`;
+  return (await tx.columnsOf(other)).size === 0 ? null : `its view would be that of ${other}`;
+}

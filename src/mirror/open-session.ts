@@ -1,0 +1,22 @@
+import { UsageError } from '../lib/sync-error.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Opens the database that an address names: `file:PATH`, `postgres://…` or `postgresql://…`.
+ *
+ * @throws {UsageError} Where it names neither.
+ */
+export async function openSession(url: string): Promise<Session> {
+  if (url.startsWith('file:')) {
+    const { openSqliteSession } = await import('./sqlite-session.ts'); // Each brings a driver that the other has no need of.
+    return openSqliteSession(url.slice('file:'.length));
+  }
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const { openPostgresSession } = await import('./postgres-session.ts');
+    return openPostgresSession(url);
+  }
+  throw new UsageError('database.url names neither a file nor a PostgreSQL database.', {
+    code: 'settings.database',
+    hint: 'Set DATABASE_URL to file:PATH or postgres://USER:PASSWORD@HOST:5432/DATABASE.',
+  });
+}

@@ -1,0 +1,53 @@
+import { bigint, index, integer, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import {
+  DRIFT,
+  FIELDS,
+  ISSUES,
+  KIND_STATE,
+  MIRROR_META,
+  RUNS,
+  RUN_KINDS,
+  SIGHTINGS,
+} from './engine-tables.ts';
+import type { EngineColumn, EngineTable } from './engine-tables.ts';
+
+/** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
+
+const BUILDERS = {
+  text: (name: string) => text(name),
+  integer: (name: string) => integer(name),
+  bigint: (name: string) => bigint(name, { mode: 'number' }),
+  timestamp: (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'string' }),
+};
+
+function postgresColumn({ name, type, notNull }: EngineColumn) {
+  if (type === 'serial') return bigint(name, { mode: 'number' }).primaryKey().generatedByDefaultAsIdentity();
+  const column = BUILDERS[type](name);
+  return notNull ? column.notNull() : column;
+}
+
+function postgresTableOf(table: EngineTable) {
+  const columns = Object.fromEntries(table.columns.map((column) => [column.name, postgresColumn(column)]));
+  return pgTable(table.name, columns, (built) => {
+    const named = (names: readonly string[]) => names.flatMap((name) => built[name] ?? []);
+    const [keyed, ...moreKeyed] = named(table.primaryKey);
+    const [indexed, ...moreIndexed] = named(table.index ?? []);
+    return [
+      ...(keyed && !table.columns.some(({ type }) => type === 'serial')
+        ? [primaryKey({ columns: [keyed, ...moreKeyed] })]
+        : []),
+      ...(indexed
+        ? [index(`${table.name}_by_${table.index?.join('_') ?? ''}`).on(indexed, ...moreIndexed)]
+        : []),
+    ];
+  });
+}
+
+export const mirrorMeta = postgresTableOf(MIRROR_META);
+export const kindState = postgresTableOf(KIND_STATE);
+export const runs = postgresTableOf(RUNS);
+export const runKinds = postgresTableOf(RUN_KINDS);
+export const sightings = postgresTableOf(SIGHTINGS);
+export const fields = postgresTableOf(FIELDS);
+export const drift = postgresTableOf(DRIFT);
+export const issues = postgresTableOf(ISSUES);

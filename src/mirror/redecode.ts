@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../catalog/kind.ts';
+import { decodeRecord } from '../diff/decode-record.ts';
+import { isObject, parseJson } from '../lib/json.ts';
+import { saveFieldIssues } from './issue-store.ts';
+import type { Issue } from './issue-store.ts';
+import { OWN_COLUMNS, writtenColumns } from './kind-table.ts';
+import type { Row, Session, SqlValue, Transaction } from './session.ts';
+
+/** Raised when the decoder reads the same text otherwise than before. */
+const DECODER_VERSION = 1;
+const ROWS_A_TRANSACTION = 1_000;
+
+/**
+ * Fills a kind's columns anew from `_raw`, where its fields or the decoder have changed since they were filled.
+ *
+ * Interrupted, it starts over at the next occasion; what the rows say of themselves (when seen, when changed) stays.
+ */
+export async function redecode(session: Session, kind: Kind, now: Date): Promise<void> {
+  const [state] = await session.query(sql`select decoded_as from kind_state where kind = ${kind.name}`);
+  if (state === undefined || state['decoded_as'] === decoderOf(kind)) return;
+  for (let after: string | null = '0'; after !== null;) {
+    const from: string = after;
+    after = await session.atomically((tx) => redecodeSome(tx, kind, { from, now }));
+  }
+  await session.atomically((tx) =>
+    tx.query(sql`update kind_state set decoded_as = ${decoderOf(kind)} where kind = ${kind.name}`),
+  );
+}
+
+/** Names the rules by which a kind's columns are filled. */
+function decoderOf({ fields }: Kind): string {
+  const rules = fields.map(({ name, type, scale }) => [name, type, scale ?? null]);
+  return createHash('sha256')
+    .update(JSON.stringify([DECODER_VERSION, rules]))
+    .digest('hex');
+}
+
+/** Decodes the next rows; returns the id to go on after, null after the last. */
+async function redecodeSome(
+  tx: Transaction,
+  kind: Kind,
+  { from, now }: { from: string; now: Date },
+): Promise<string | null> {
+  const own = sql.join(
+    OWN_COLUMNS.map((name) => sql.identifier(name)),
+    sql`, `,
+  );
+  const rows = await tx.query(sql`
+    select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} where id > ${from} order by 
+      ${sql.identifier(kind.name)}.id limit ${ROWS_A_TRANSACTION}`);
+  const found: Issue[] = [];
+  await tx.putRows({
+    table: kind.name,
+    columns: writtenColumns(kind),
+    rows: rows.map((row) => decodeStored(kind, row, found)),
+  });
+  await saveFieldIssues(tx, { kind: kind.name, recordIds: rows.map((row) => String(row['id'])), found, now });
+  return rows.length < ROWS_A_TRANSACTION ? null : String(rows.at(-1)?.['id']);
+}
+
+function decodeStored(kind: Kind, row: Row, found: Issue[]): SqlValue[] {
+  const record = parseJson(String(row['_raw']));
+  const decoded = decodeRecord(kind, isObject(record) ? record : {});
+  found.push(...decoded.misfits.map((misfit) => ({ recordId: String(row['id']), ...misfit })));
+  return [...decoded.values, ...OWN_COLUMNS.map((name) => row[name] ?? null)];
+}

@@ -1,0 +1,170 @@
+import { onTestFinished, expect, test } from 'vitest';
+import { compactJson } from '../../src/lib/json.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { document, json, kindIn, run, settingsFor } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { KIND_NAMES, ask } from '../support/mirror-file.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const PURCHASES = {
+  list: '/api/purchases',
+  fields: { code: 'text', date: 'date', total: 'decimal(2)', created_at: 'timestamp', absent: 'decimal(3)' },
+};
+const COUNT = 20; // Of 30 clients: 60 lines, three to a purchase.
+
+interface Mirror {
+  readonly sandbox: Sandbox;
+  readonly path: string;
+  readonly env: Env;
+}
+
+async function emptyMirror(kinds: object = { purchases: PURCHASES }): Promise<Mirror> {
+  const sandbox = await startSandbox({ size: 30 });
+  onTestFinished(() => sandbox.close());
+  const path = freshMirror();
+  return { sandbox, path, env: { ...settingsFor(sandbox, path), BMS__KINDS: JSON.stringify(kinds) } };
+}
+
+const allRows = (path: string) => ask(path, 'select rowid, * from purchases order by id');
+
+test('pull takes a further kind after the ten, into a table of its own', async () => {
+  const { sandbox, path, env } = await emptyMirror();
+  const { world } = sandbox;
+
+  const ended = await run(['pull', '--json'], env);
+
+  expect(ended.code).toBe(0);
+  expect(json(ended).kinds.map(({ kind }) => kind)).toEqual([...KIND_NAMES, 'purchases']);
+  expect(kindIn(ended, 'purchases')).toMatchObject({ state: 'complete', rows: COUNT, created: COUNT });
+  expect(
+    ask(path, 'select id, code, date, total, created_at, absent, _raw from purchases order by id'),
+  ).toEqual(
+    world.ids('purchases').map((id) => {
+      const record = world.get('purchases', id) ?? {};
+      const { code, date, total, created_at } = record;
+      return { id: BigInt(id), code, date, total, created_at, absent: null, _raw: compactJson(record) };
+    }),
+  );
+});
+
+test('its view shows live rows, decimals as the ten show them', async () => {
+  const { sandbox, path, env } = await emptyMirror();
+  await run(['pull', 'purchases'], env);
+  const [id = 0] = sandbox.world.ids('purchases');
+  const total = sandbox.world.get('purchases', id)?.['total'] as string;
+
+  expect(ask(path, 'select count(*) as rows from bi_purchases')).toEqual([{ rows: BigInt(COUNT) }]);
+  expect(ask(path, `select total, total_exact, total_e4 from bi_purchases where id = ${id}`)).toEqual([
+    { total: Number(total), total_exact: total, total_e4: BigInt(total.replace('.', '')) * 100n },
+  ]);
+});
+
+test('it is in the status, the view of it, and the runs', async () => {
+  const { path, env } = await emptyMirror();
+  await run(['migrate'], env);
+  expect(ask(path, "select state, rows from bi_sync_status where kind = 'purchases'")).toEqual([
+    { state: 'never', rows: 0n },
+  ]);
+
+  await run(['pull'], env);
+
+  expect(ask(path, "select state, rows from bi_sync_status where kind = 'purchases'")).toEqual([
+    { state: 'complete', rows: BigInt(COUNT) },
+  ]);
+  const status = document(await run(['status', '--json'], env)) as { kinds: { kind: string }[] };
+  expect(status.kinds.map(({ kind }) => kind)).toEqual([...KIND_NAMES, 'purchases']);
+  expect((await run(['runs'], env)).stdout).toMatch(/ all\n$/);
+});
+
+test('a second pull writes nothing, a changed record one row', async () => {
+  const { sandbox, path, env } = await emptyMirror();
+  await run(['pull', 'purchases'], env);
+  const before = allRows(path);
+
+  const second = await run(['pull', 'purchases', '--json'], env);
+  expect(kindIn(second, 'purchases')).toMatchObject({ created: 0, updated: 0, unchanged: COUNT });
+  expect(allRows(path)).toEqual(before);
+
+  const [id = 0] = sandbox.world.ids('purchases');
+  sandbox.world.update('purchases', id, { total: '1.00' });
+  const third = await run(['pull', 'purchases', '--json'], env);
+  expect(kindIn(third, 'purchases')).toMatchObject({ created: 0, updated: 1, unchanged: COUNT - 1 });
+  expect(ask(path, `select total from purchases where id = ${id}`)).toEqual([{ total: '1.00' }]);
+});
+
+test('nothing but its list need be known', async () => {
+  const { sandbox, path, env } = await emptyMirror({ purchases: { list: '/api/purchases' } });
+
+  expect(await run(['pull', 'purchases'], env)).toMatchObject({ code: 0 });
+
+  expect(ask(path, 'select id from bi_purchases order by id')).toEqual(
+    sandbox.world.ids('purchases').map((id) => ({ id: BigInt(id) })),
+  );
+});
+
+test('names that SQL has a meaning for are names like others', async () => {
+  const fields = {
+    from: 'text',
+    code: 'text',
+    order: 'decimal(2)',
+    Group: 'json',
+    rowid: 'text',
+    '1': 'flag',
+  };
+  const { path, env } = await emptyMirror({ order: { list: '/api/purchases', fields } });
+
+  expect(await run(['pull', 'order'], env)).toMatchObject({ code: 0 });
+
+  expect(ask(path, 'select count(code) as codes, count("from") as absent from bi_order')).toEqual([
+    { codes: BigInt(COUNT), absent: 0n },
+  ]);
+});
+
+test('a kind that is declared later joins a mirror that is there; one that is dropped leaves its rows', async () => {
+  const { path, env } = await emptyMirror();
+  const without = { ...env, BMS__KINDS: '{}' };
+  await run(['pull'], without);
+  await run(['pull', 'purchases'], env);
+  expect(ask(path, 'select id from bi_purchases')).toHaveLength(COUNT);
+
+  expect(json(await run(['pull', '--json'], without)).kinds).toHaveLength(KIND_NAMES.length);
+  expect(ask(path, 'select id from bi_purchases')).toHaveLength(COUNT);
+});
+
+test('a wrong path fails this kind alone, and doctor finds it', async () => {
+  const { env } = await emptyMirror({ purchases: PURCHASES, sales: { list: '/api/sales' } });
+
+  const ended = await run(['pull', '--json', 'sales', 'purchases'], env);
+  expect(ended.code).toBe(3);
+  expect(kindIn(ended, 'sales')).toMatchObject({ state: 'aborted', reason: 'not_found' });
+  expect(kindIn(ended, 'purchases')).toMatchObject({ state: 'complete' });
+
+  const doctor = await run(['doctor', '--json'], env);
+  expect(doctor.code).toBe(1);
+  const { checks } = document(doctor) as { checks: { name: string; ok: boolean }[] };
+  expect(checks.filter(({ name }) => name.startsWith('kinds.')).map(({ name, ok }) => [name, ok])).toEqual([
+    ['kinds.purchases', true],
+    ['kinds.sales', false],
+  ]);
+});
+
+test('no table, view or index of a mirror can be the name of a further kind', async () => {
+  const { path, env } = await emptyMirror();
+  await run(['pull'], env);
+  const names = ask(path, 'select name from sqlite_master').map(({ name }) => String(name));
+
+  for (const name of names.filter((one) => one !== 'purchases')) {
+    const BMS__KINDS = JSON.stringify({ purchases: PURCHASES, [name]: { list: '/api/purchases' } });
+    const ended = await run(['migrate'], { ...env, BMS__KINDS });
+    expect([name, ended.code]).toEqual([name, 2]);
+    expect(ended.stderr).toContain(`kinds.${name} (from BMS__KINDS)`);
+  }
+});
+
+test('without a declaration there is no such kind', async () => {
+  const { env } = await emptyMirror({});
+  const ended = await run(['pull', 'purchases'], env);
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain('There is no record kind "purchases"');
+});

@@ -1,0 +1,23 @@
+import { onTestFinished } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
+import { openPostgresSession } from '../../src/mirror/postgres-session.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { freshDatabase } from '../support/postgres.ts';
+
+export interface PostgresMirror {
+  readonly session: Session;
+  readonly url: string;
+}
+
+/** A migrated mirror in a PostgreSQL database of its own. */
+export async function postgresMirror(): Promise<PostgresMirror> {
+  const { url, drop } = await freshDatabase();
+  const session = await openPostgresSession(url);
+  onTestFinished(async () => {
+    await session.close();
+    await drop();
+  });
+  await migrate(session, KINDS);
+  return { session, url };
+}

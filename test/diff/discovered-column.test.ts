@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { kindNamed } from '../../src/catalog/catalog.ts';
+import { date, decimal, integer, json, text } from '../../src/catalog/field.ts';
+import type { Field, Kind } from '../../src/catalog/kind.ts';
+import { columnObstacle, discoveredColumn } from '../../src/diff/discovered-column.ts';
+import type { SeenType } from '../../src/diff/field-type.ts';
+
+const CATEGORIES: Kind = kindNamed('categories') ?? expect.fail('no categories');
+const hints = [decimal('price', 2), date('day'), json('items', [text('nom')])];
+const kind: Kind = { ...CATEGORIES, fields: [integer('id'), text('Mood'), decimal('cost', 2)], hints };
+
+test.each<[string, SeenType, { fitsHint: boolean; column: Field | null }]>([
+  ['price', 'integer', { fitsHint: true, column: decimal('price', 2) }],
+  ['price', 'text', { fitsHint: false, column: text('price') }],
+  ['price', 'none', { fitsHint: true, column: null }],
+  ['day', 'none', { fitsHint: true, column: null }],
+  ['items', 'json', { fitsHint: true, column: json('items', [text('nom')]) }],
+  ['other', 'decimal', { fitsHint: false, column: { name: 'other', type: 'decimal' } }],
+  ['other', 'none', { fitsHint: false, column: null }],
+  ...(['integer', 'date', 'timestamp', 'text', 'json'] as const).map(
+    (type): [string, SeenType, { fitsHint: boolean; column: Field }] => [
+      'other',
+      type,
+      { fitsHint: false, column: { name: 'other', type } },
+    ],
+  ),
+])('%s that has shown %s: %j', (name, type, { fitsHint, column }) => {
+  expect(discoveredColumn(kind, name, { type, fitsHint, wire: '' })).toEqual(column);
+});
+
+test.each([
+  ...['rank', 'é', 'cost_e', 'order', `it's "so"`, 'constructor', 'toString', 'x'.repeat(57), '1st', ' '],
+])('%s can have its column', (name) => {
+  expect(columnObstacle(kind, text(name))).toBeNull();
+});
+
+test.each([
+  ['', 'no text'],
+  ['a\0b', 'no text'],
+  ['\ud83d', 'no text'],
+  ['x'.repeat(58), 'too long'],
+  ['é'.repeat(29), 'too long'],
+  ['_raw', 'begin with _'],
+  ['__proto__', 'begin with _'],
+  ['_', 'begin with _'],
+  ['mood', '"mood" is taken'],
+  ['MOOD', '"mood" is taken'],
+  ['ID', '"id" is taken'],
+  ['cost_e4', '"cost_e4" is taken'],
+  ['Cost_Real', '"cost_real" is taken'],
+  ['cost_exact', '"cost_exact" is taken'],
+  ['xmin', '"xmin" is taken'],
+  ['CTID', '"ctid" is taken'],
+])('%j cannot: %s', (name, reason) => {
+  expect(columnObstacle(kind, text(name))).toContain(reason);
+});
+
+test('a decimal cannot where one of its twins would be in the way', () => {
+  const fields = [integer('id'), text('sum_real'), text('rate_exact'), integer('fee_e4')];
+  for (const name of ['sum', 'Rate', 'fee']) {
+    expect(columnObstacle({ ...kind, fields }, decimal(name, 2))).toContain('is taken');
+    expect(columnObstacle({ ...kind, fields }, text(name))).toBeNull();
+  }
+});
+
+test('a kind ends at 300 columns', () => {
+  const fields = (count: number): Field[] => Array.from({ length: count }, (_, at) => text(`f${at}`));
+  expect(columnObstacle({ ...kind, fields: fields(299) }, text('more'))).toBeNull();
+  expect(columnObstacle({ ...kind, fields: fields(300) }, text('more'))).toContain('300 columns');
+});

@@ -1,0 +1,88 @@
+import { createConnection, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { PostgresOptions } from '../../src/mirror/postgres-session.ts';
+import { openPostgresSession } from '../../src/mirror/postgres-session.ts';
+import type { Session } from '../../src/mirror/session.ts';
+
+/** Opens a database until the test ends. */
+export async function openForTest(url: string, options?: PostgresOptions): Promise<Session> {
+  const session = await openPostgresSession(url, options);
+  onTestFinished(() => session.close());
+  return session;
+}
+
+/** Where to cut the connection: the COMMIT is not passed on, is passed on and no more, or is done but not answered. */
+export type Cut = 'before COMMIT' | 'after COMMIT' | 'at the answer';
+
+export interface Proxy {
+  readonly url: string;
+  /** Cuts the connection that sends the next COMMIT; with `forGood`, no other is taken after it. */
+  cutAtCommit(cut: Cut, forGood?: 'forGood'): void;
+  /** Ends all connections and takes no more. */
+  stop(): Promise<void>;
+}
+
+const COMMIT = Buffer.from('commit\0');
+
+/** A TCP proxy before the server that can cut a connection at its COMMIT. */
+export async function proxyTo(url: string): Promise<Proxy> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let next: Cut | null = null;
+  let closesAfter = false;
+  const stop = (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) =>
+      server.close(() => {
+        resolve();
+      }),
+    );
+  };
+  const server = createServer((client) => {
+    const upstream = createConnection({ host: target.hostname, port: Number(target.port) });
+    const cut = (): void => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', cut);
+      socket.on('close', cut);
+    }
+    let cutsAnswer = false;
+    client.on('data', (sent) => {
+      const here = sent.includes(COMMIT) ? next : null;
+      if (here !== null) next = null;
+      if (here !== null && closesAfter) server.close();
+      if (here === 'before COMMIT') {
+        cut();
+        return;
+      }
+      if (here === 'after COMMIT') {
+        upstream.write(sent, () => {
+          cut();
+        });
+        return;
+      }
+      cutsAnswer ||= here === 'at the answer';
+      upstream.write(sent);
+    });
+    upstream.on('data', (answer) => {
+      if (cutsAnswer) cut();
+      else client.write(answer);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(stop);
+  const through = new URL(url);
+  through.port = String((server.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    cutAtCommit: (cut, forGood) => {
+      next = cut;
+      closesAfter = forGood !== undefined;
+    },
+    stop,
+  };
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { inject, onTestFinished } from 'vitest';
+
+export interface FreshDatabase {
+  readonly url: string;
+  readonly drop: () => Promise<void>;
+}
+
+/** Makes an empty PostgreSQL database for one test. */
+export async function freshDatabase(): Promise<FreshDatabase> {
+  const server = inject('postgresUrl');
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await runOn(server, `create database ${name}`);
+  const url = new URL(server);
+  url.pathname = name;
+  return {
+    url: url.href,
+    drop: async () => {
+      await runOn(server, `drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+/** The address of an empty PostgreSQL database that goes when the test ends. */
+export async function freshDatabaseUrl(): Promise<string> {
+  const { url, drop } = await freshDatabase();
+  onTestFinished(drop);
+  return url;
+}
+
+/** A connection beside the session under test, closed when the test ends. */
+export async function bystander(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined); // Dropping the database ends it.
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+async function runOn(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
