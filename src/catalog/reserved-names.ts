@@ -34,5 +34,8 @@ export const DECIMAL_TWINS = ['_real', '_e4', '_exact'] as const;
 /** The columns that PostgreSQL gives every table. */
 export const POSTGRES_COLUMNS: readonly string[] = ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
 
-/** PostgreSQL cuts names at 63 bytes; these leave room for `bi_`, for twins and for the views of nested arrays. */
+/** PostgreSQL cuts names at so many bytes. */
+export const LONGEST_IDENTIFIER = 63;
+
+/** So long a name may be, to leave room for `bi_`, for twins and for the views of nested arrays. */
 export const LONGEST_NAMES = { kind: 40, field: 57 } as const;

@@ -6,21 +6,11 @@ export interface FieldDrift {
   readonly detail: string;
 }
 
-export interface FieldReadings {
-  /** What fields had shown before the sweep, and since when they are missing (null: they are not). */
-  readonly before: ReadonlyMap<string, SeenField & { readonly vanishedAt: string | null }>;
-  /** What they have shown with it. */
-  readonly after: ReadonlyMap<string, SeenField>;
-  /** Fields that some record of the sweep had. */
-  readonly present: ReadonlySet<string>;
-}
-
-/** Tells what has changed in a kind's fields from one complete sweep to the next; an empty list tells nothing. */
-export function fieldDrift(readings: FieldReadings): readonly FieldDrift[] {
-  return readings.present.size === 0 ? [] : [...changedValues(readings), ...changedPresence(readings)];
-}
-
-function changedValues({ before, after }: FieldReadings): FieldDrift[] {
+/** Tells which fields have come, or come as another JSON type, where what is known has become what is known now. */
+export function valueDrift(
+  before: ReadonlyMap<string, SeenField>,
+  after: ReadonlyMap<string, SeenField>,
+): readonly FieldDrift[] {
   return [...after].flatMap(([field, { wire }]): FieldDrift[] => {
     const known = before.get(field);
     if (known === undefined) return [{ code: 'new_field', field, detail: `sent as ${wire || 'null'}` }];
@@ -29,8 +19,17 @@ function changedValues({ before, after }: FieldReadings): FieldDrift[] {
   });
 }
 
-function changedPresence({ before, present }: FieldReadings): FieldDrift[] {
-  return [...before].flatMap(([field, { vanishedAt }]): FieldDrift[] => {
+/**
+ * Tells which fields no record of a complete list has any more, or some have again; an empty list tells nothing.
+ *
+ * @param known By field, since when it is missing; null where it is not.
+ */
+export function presenceDrift(
+  known: ReadonlyMap<string, { readonly vanishedAt: string | null }>,
+  present: ReadonlySet<string>,
+): readonly FieldDrift[] {
+  if (present.size === 0) return [];
+  return [...known].flatMap(([field, { vanishedAt }]): FieldDrift[] => {
     if (present.has(field) === (vanishedAt === null)) return [];
     if (vanishedAt === null) return [{ code: 'vanished_field', field, detail: 'no record has it' }];
     return [{ code: 'returned_field', field, detail: `was missing since ${vanishedAt}` }];

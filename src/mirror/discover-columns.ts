@@ -1,4 +1,5 @@
-import type { Kind } from '../catalog/kind.ts';
+import type { Field, Kind } from '../catalog/kind.ts';
+import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
 import { columnObstacle, discoveredColumn } from '../diff/discovered-column.ts';
 import { saveDrift } from './drift-store.ts';
 import { readUndiscovered, saveColumn } from './field-store.ts';
@@ -28,7 +29,7 @@ async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date
   for (const [name, seen] of await readUndiscovered(tx, kind)) {
     const column = discoveredColumn(kind, name, seen);
     if (column === null) continue;
-    const obstacle = columnObstacle(grown, column) ?? (await viewObstacle(tx, kind, name));
+    const obstacle = columnObstacle(grown, column) ?? (await viewObstacle(tx, kind, column));
     await saveColumn(tx, kind.name, obstacle === null ? column : { name, type: 'unusable' });
     if (obstacle === null) grown = { ...grown, fields: [...grown.fields, column] };
     else
@@ -37,8 +38,18 @@ async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date
   return grown;
 }
 
-/** The view of a nested array must not take the name of another kind's. */
-async function viewObstacle(tx: Transaction, { name: kind }: Kind, field: string): Promise<string | null> {
-  const other = `${kind}_${field}`;
-  return (await tx.columnsOf(other)).size === 0 ? null : `its view would be that of ${other}`;
+/** A nested value has a view of its own, which must not be another kind's, and whose name PostgreSQL must not cut. */
+async function viewObstacle(
+  tx: Transaction,
+  { name: kind }: Kind,
+  { name, type }: Field,
+): Promise<string | null> {
+  if (type !== 'json') return null;
+  const view = `${kind}_${name}`;
+  const isReserved =
+    RESERVED_SUFFIXES.some((suffix) => view.endsWith(suffix)) || (await tx.columnsOf(view)).size > 0;
+  if (isReserved) return `the view bi_${view} is another one's`;
+  return Buffer.byteLength(`bi_${view}`) > LONGEST_IDENTIFIER
+    ? `the name of its view, bi_${view}, is too long`
+    : null;
 }

@@ -26,14 +26,19 @@ export async function readFields(db: Queryable, kind: string): Promise<Map<strin
   );
 }
 
-/** A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight. */
+/**
+ * A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight.
+ *
+ * A field that was discovered before it was documented keeps the type of its column.
+ */
 export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promise<K> {
-  const documented = new Set(kind.fields.map(({ name }) => name));
   const rows = await db.query(sql`
     select field, column_type, column_scale from fields
     where kind = ${kind.name} and column_type is not null and column_type <> 'unusable' order by position`);
-  const discovered = rows.map((row) => columnOf(kind, row)).filter(({ name }) => !documented.has(name));
-  return { ...kind, fields: [...kind.fields, ...discovered] };
+  const columns = new Map(rows.map((row) => [String(row['field']), columnOf(kind, row)]));
+  const documented = kind.fields.map((field) => ({ ...field, ...columns.get(field.name) }));
+  for (const { name } of documented) columns.delete(name);
+  return { ...kind, fields: [...documented, ...columns.values()] };
 }
 
 /** Fields that have no column yet, and what they have shown; in order of first sight. */

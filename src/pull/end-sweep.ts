@@ -1,5 +1,5 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { fieldDrift } from '../diff/field-drift.ts';
+import { presenceDrift } from '../diff/field-drift.ts';
 import { discoverColumns } from '../mirror/discover-columns.ts';
 import { readListShape, saveDrift, saveListShape } from '../mirror/drift-store.ts';
 import type { Drift } from '../mirror/drift-store.ts';
@@ -51,10 +51,10 @@ async function addColumns({ session, clock, logger }: PullParts, kind: ListedKin
 
 async function noteDrift(
   tx: Transaction,
-  { kind, lease, fields }: Sweep,
+  { kind, lease }: Sweep,
   { tally, fieldsBefore, now }: SweepResult & { readonly now: Date },
 ): Promise<void> {
-  const drifts = fieldDrift({ before: fieldsBefore, after: fields, present: tally.fields });
+  const drifts = presenceDrift(fieldsBefore, tally.fields);
   for (const { code, field } of drifts) {
     if (code === 'vanished_field') await saveVanished(tx, kind.name, { field, since: now });
     if (code === 'returned_field') await saveVanished(tx, kind.name, { field, since: null });

@@ -1,11 +1,14 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { ListedKind } from '../catalog/kind.ts';
 import { decodeRecord } from '../diff/decode-record.ts';
+import { valueDrift } from '../diff/field-drift.ts';
 import { isOvertaken, judge, sortPage } from '../diff/judge-page.ts';
 import type { Incoming, Quarantined, Stored } from '../diff/judge-page.ts';
 import { observeFields } from '../diff/observe-fields.ts';
 import type { SeenField } from '../diff/observe-fields.ts';
 import { instantText } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { saveDrift } from '../mirror/drift-store.ts';
 import { saveFields } from '../mirror/field-store.ts';
 import { issueKey, saveFieldIssues, saveQuarantined } from '../mirror/issue-store.ts';
 import type { Issue } from '../mirror/issue-store.ts';
@@ -91,9 +94,10 @@ interface StoredRow extends Stored {
 /** Lands some records of a page and returns those that were new or different. */
 async function landSlice(
   tx: Transaction,
-  { kind, fields }: Sweep,
+  sweep: Sweep,
   { records, response, now }: Slice,
 ): Promise<readonly News[]> {
+  const { kind } = sweep;
   const rows = await tx.rowsById(
     kind.name,
     STORED_COLUMNS,
@@ -116,14 +120,25 @@ async function landSlice(
   await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows: values });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: news.map(({ id }) => id), found, now });
 
-  const seen = observeFields(
-    kind,
-    fields,
-    news.map(({ record }) => record),
-  );
-  await saveFields(tx, kind, { fields: seen, now });
-  for (const [field, shown] of seen) fields.set(field, shown);
+  await landFields(tx, sweep, { records: news.map(({ record }) => record), now });
   return news;
+}
+
+/** Notes fields that came for the first time, or as another type; the first reading is what later ones differ from. */
+async function landFields(
+  tx: Transaction,
+  { kind, lease, fields }: Sweep,
+  { records, now }: { readonly records: readonly JsonObject[]; readonly now: Date },
+): Promise<void> {
+  const seen = observeFields(kind, fields, records);
+  await saveFields(tx, kind, { fields: seen, now });
+  const drifts = lease.completeSweeps === 0 ? [] : valueDrift(fields, seen);
+  await saveDrift(
+    tx,
+    drifts.map((drift) => ({ kind: kind.name, ...drift })),
+    now,
+  );
+  for (const [field, shown] of seen) fields.set(field, shown);
 }
 
 function storedRow(values: Values | undefined): StoredRow | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fieldDrift } from '../../src/diff/field-drift.ts';
+import { presenceDrift, valueDrift } from '../../src/diff/field-drift.ts';
 import type { FieldDrift } from '../../src/diff/field-drift.ts';
 
 /** Fields by name: the JSON types that came; `gone` is missing since yesterday. */
@@ -13,18 +13,16 @@ function drift(
   present = Object.keys(after),
 ): readonly FieldDrift[] {
   const seen = (wire: string) => ({ type: 'text' as const, fitsHint: false, wire });
-  return fieldDrift({
-    before: new Map(
-      Object.entries(before).map(([name, known]) => [
-        name,
-        typeof known === 'string'
-          ? { ...seen(known), vanishedAt: null }
-          : { ...seen(known.gone), vanishedAt: YESTERDAY },
-      ]),
-    ),
-    after: new Map(Object.entries(after).map(([name, wire]) => [name, seen(wire)])),
-    present: new Set(present),
-  });
+  const known = new Map(
+    Object.entries(before).map(([name, was]) => [
+      name,
+      typeof was === 'string'
+        ? { ...seen(was), vanishedAt: null }
+        : { ...seen(was.gone), vanishedAt: YESTERDAY },
+    ]),
+  );
+  const now = new Map(Object.entries(after).map(([name, wire]) => [name, seen(wire)]));
+  return [...valueDrift(known, now), ...presenceDrift(known, new Set(present))];
 }
 
 describe('from one sweep to the next', () => {
