@@ -1,9 +1,6 @@
 import { execFile, fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
@@ -11,9 +8,11 @@ import { Agent, request } from 'undici';
 import { pull } from '../src/app/pull.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createLogger } from '../src/lib/logger.ts';
+import { postgresServer, sqliteFiles } from './databases.ts';
 
 /**
- * What a first pull costs over reading and parsing the same pages: `npm run bench [-- --rows N --rounds N --latency MS,MS]`.
+ * What a first pull costs over reading and parsing the same pages:
+ * `npm run bench [-- --rows N --rounds N --latency MS,MS --postgres]`.
  * Both run in this process, one after the other in every round, against the same server; ratios are comparable, rates are not.
  */
 const { values } = parseArgs({
@@ -21,6 +20,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '3' },
     latency: { type: 'string', default: '0,50' },
+    postgres: { type: 'boolean', default: false },
   },
 });
 const [ROWS, ROUNDS, IN_FLIGHT] = [Number(values.rows), Number(values.rounds), 8];
@@ -29,6 +29,7 @@ const logger = createLogger({ level: 'silent', secrets: [], destination: process
 const server = fork(new URL('./page-server.ts', import.meta.url), [String(ROWS)], {
   execArgv: ['--import', 'tsx'],
 });
+const databases = values.postgres ? await postgresServer() : sqliteFiles();
 const [{ url }] = (await once(server, 'message')) as [{ url: string }];
 for (const latencyMs of values.latency.split(',').map(Number)) {
   await setLatency(server, latencyMs);
@@ -44,6 +45,7 @@ for (const latencyMs of values.latency.split(',').map(Number)) {
   const [limit, first] = [median(limits), median(pulls)];
   console.log(
     JSON.stringify({
+      database: values.postgres ? 'PostgreSQL' : 'SQLite',
       rows: ROWS,
       latencyMs,
       inFlight: IN_FLIGHT,
@@ -58,21 +60,20 @@ for (const latencyMs of values.latency.split(',').map(Number)) {
 const alone = await pullOnce();
 console.log(JSON.stringify({ rows: ROWS, latencyMs: 0, ...alone }));
 server.kill();
+await databases.close();
 
 /** One first pull in a process of its own: its memory is not ours. */
 async function pullOnce(): Promise<object> {
   await setLatency(server, 0);
-  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
   const script = fileURLToPath(new URL('./pull-once.ts', import.meta.url));
   const child = await promisify(execFile)(process.execPath, [
     '--import',
     'tsx',
     script,
     url,
-    `file:${folder}/mirror.db`,
+    await databases.fresh(),
     String(IN_FLIGHT),
   ]);
-  rmSync(folder, { recursive: true });
   return JSON.parse(child.stdout) as object;
 }
 
@@ -94,12 +95,11 @@ async function fetchAndParse(): Promise<number> {
 }
 
 async function firstPull(): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
   const config = loadConfig({
     env: {},
     flags: {
       source: { baseUrl: url, token: 'bench', concurrency: IN_FLIGHT },
-      database: { url: `file:${folder}/mirror.db` },
+      database: { url: await databases.fresh() },
     },
   });
   const start = performance.now();
@@ -107,7 +107,6 @@ async function firstPull(): Promise<number> {
   const seconds = (performance.now() - start) / 1000;
   if (report.kinds[0]?.created !== ROWS)
     throw new Error(`expected ${ROWS} rows, got ${JSON.stringify(report)}`);
-  rmSync(folder, { recursive: true });
   return seconds;
 }
 
