@@ -42,14 +42,19 @@ function printStatus(stdout: Output, { database, kinds, issues, drift }: Status)
 }
 
 function printIssues(stdout: Output, issues: Status['issues']): void {
+  const [records, values] = [
+    issues.filter(({ field }) => field === null),
+    issues.filter(({ field }) => field !== null),
+  ];
+  const rows = (some: Status['issues']) =>
+    some.map(({ kind, field, code, count }) => [kind, field, code, count]);
+  if (records.length > 0) {
+    printLine(stdout, '\nRecords that could not become rows (`issues.detail` has how they begin):');
+    printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(records)));
+  }
+  if (values.length === 0) return;
   printLine(stdout, '\nValues that fit no rule (their rows are there; `_raw` has what was sent):');
-  printLine(
-    stdout,
-    textTable(
-      ['kind', 'field', 'code', 'records'],
-      issues.map(({ kind, field, code, count }) => [kind, field, code, count]),
-    ),
-  );
+  printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(values)));
 }
 
 function printDrift(stdout: Output, drift: Status['drift']): void {

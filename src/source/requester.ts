@@ -21,7 +21,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   const { clock, random = Math.random } = parts;
   const gate = createGate(settings.concurrency);
   const pace = createPace(settings.requestsPerSecond, clock);
-  const retry = createRetry({ maxAttempts: settings.maxAttempts, clock, random });
+  const retry = createRetry({ maxAttempts: settings.maxAttempts, clock, random, logger: parts.logger });
   const exchange = createExchange(settings, parts);
   const closing = new AbortController();
   const counts = { requests: 0, retries: 0 };

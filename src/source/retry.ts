@@ -1,7 +1,9 @@
 import pRetry from 'p-retry';
 import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
 import { SourceError } from './errors.ts';
 
+const LONG_WAIT_MS = 2_000; // A person who is shown nothing for longer takes it for a hang.
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 
@@ -10,6 +12,7 @@ export interface RetryPolicy {
   readonly clock: Clock;
   /** From 0 up to 1; spreads the waits. */
   readonly random: () => number;
+  readonly logger: Logger;
 }
 
 export type Attempt<T> = (attemptNumber: number) => Promise<T>;
@@ -21,7 +24,7 @@ export type Retry = <T>(attempt: Attempt<T>, signal: AbortSignal) => Promise<T>;
  * Makes a `Retry` whose requests learn from one another: once one has found the service unreachable to the end, each
  * gets a single attempt until any answer comes, so that ten lists do not wait ten times for a dead host.
  */
-export function createRetry({ maxAttempts, clock, random }: RetryPolicy): Retry {
+export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy): Retry {
   let isDown = false;
   const mayPass = (error: Error): error is SourceError =>
     error instanceof SourceError && error.passing !== undefined && !isDown;
@@ -36,7 +39,10 @@ export function createRetry({ maxAttempts, clock, random }: RetryPolicy): Retry 
         onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
           if (isAnswer(error)) isDown = false;
           if (retriesLeft === 0 || !mayPass(error)) return;
-          await clock.sleep(error.passing?.waitMs ?? backOffMs(attemptNumber, random), signal);
+          const waitMs = error.passing?.waitMs ?? backOffMs(attemptNumber, random);
+          if (waitMs >= LONG_WAIT_MS)
+            logger.warn({ fault: error.message, waitMs: Math.round(waitMs) }, 'waiting to ask again');
+          await clock.sleep(waitMs, signal);
         },
       });
       isDown = false;
