@@ -1,0 +1,71 @@
+import { sql } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { text } from '../../src/catalog/field.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
+import { openPostgresSession } from '../../src/mirror/postgres-session.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+
+/** The session of a process that dies at the nth statement that draws the schema. */
+function dyingAt(session: Session, n: number): Session {
+  let statements = 0;
+  return {
+    ...session,
+    atomically: (work) =>
+      session.atomically((tx) =>
+        work({
+          ...tx,
+          execute: (statement) =>
+            ++statements < n ? tx.execute(statement) : Promise.reject(new Error('killed')),
+        }),
+      ),
+  };
+}
+
+async function finishes(session: Session): Promise<boolean> {
+  return migrate(session, KINDS).catch((error: unknown) => {
+    expect(error).toMatchObject({ message: 'killed' });
+    return false;
+  });
+}
+
+async function tables(session: Session): Promise<number> {
+  const [row] = await session.query(
+    sql`select count(*) as count from pg_class where relkind in ('r', 'v') and relnamespace = 'public'::regnamespace`,
+  );
+  return Number(row?.['count']);
+}
+
+test('PostgreSQL, G12: a migration that dies at any step leaves nothing, and the next start finishes it', async () => {
+  await using session = await openPostgresSession(await freshDatabaseUrl());
+  let n = 1;
+  for (; !(await finishes(dyingAt(session, n))); n++) expect(await tables(session), `step ${n}`).toBe(0);
+  expect(n).toBeGreaterThan(30);
+  expect(await migrate(session, KINDS)).toBe(false);
+  expect(await tables(session)).toBeGreaterThan(25);
+});
+
+test('PostgreSQL: a new documented field is appended to table and view, and an analyst’s view goes on', async () => {
+  await using session = await openPostgresSession(await freshDatabaseUrl());
+  await migrate(session, KINDS);
+  await session.atomically((tx) => tx.execute('create view analyst as select id, code from bi_clients'));
+  const longer = KINDS.map((kind) =>
+    kind.name === 'clients'
+      ? { ...kind, fields: [...kind.fields.slice(0, 2), text('motto'), ...kind.fields.slice(2)] }
+      : kind,
+  );
+
+  expect(await migrate(session, longer)).toBe(true);
+
+  const columns = await session.atomically((tx) => tx.columnsOf('bi_clients'));
+  expect([...columns].at(-1)).toBe('motto');
+  expect(await session.query(sql`select * from analyst`)).toEqual([]);
+});
+
+test('PostgreSQL: a newer mirror is refused', async () => {
+  await using session = await openPostgresSession(await freshDatabaseUrl());
+  await migrate(session, KINDS);
+  await session.atomically((tx) => tx.query(sql`update mirror_meta set value = '99' where key = 'version'`));
+  await expect(migrate(session, KINDS)).rejects.toMatchObject({ code: 'mirror.newer' });
+});
