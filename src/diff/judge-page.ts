@@ -31,8 +31,8 @@ export interface Stored {
   readonly response: number;
 }
 
-/** `ignored`: the answer was asked for before the row got its present state, so it may be the older of the two. */
-export type Verdict = 'created' | 'changed' | 'unchanged' | 'ignored';
+/** What a record is to the mirror. */
+export type Verdict = 'created' | 'changed' | 'unchanged';
 
 const KEPT_OF_QUARANTINED = 2000;
 const KEPT_OF_ID = 100;
@@ -62,11 +62,7 @@ export function sortPage(records: readonly Json[]): SortedPage {
 }
 
 /** Compares a record with what the mirror holds; `sent` is the tick at which its request left. */
-export function judge(
-  kind: Kind,
-  stored: Stored | undefined,
-  { raw, record }: Incoming,
-): Exclude<Verdict, 'ignored'> {
+export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: Incoming): Verdict {
   if (stored === undefined) return 'created';
   if (stored.raw === raw) return 'unchanged';
   const before = parseJson(stored.raw);

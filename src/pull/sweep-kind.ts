@@ -10,6 +10,7 @@ import type { ListResponse } from '../source/source.ts';
 import { describe } from '../lib/sync-error.ts';
 import { redecode } from '../mirror/redecode.ts';
 import { endSweep } from './end-sweep.ts';
+import type { SweepResult } from './end-sweep.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import { sameSource } from './guard-source.ts';
@@ -48,8 +49,7 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   const { source, clock } = parts;
   const startedAt = clock.now();
   const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
-  const sweep = await beginSweep(parts, request);
-  const fieldsBefore = await readFields(parts.session, request.kind.name);
+  const { sweep, fieldsBefore } = await beginSweep(parts, request);
 
   const tally = createTally();
   const stopHeartbeat = startHeartbeat(parts, sweep.lease);
@@ -73,20 +73,22 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
 async function beginSweep(
   { session, clock, owner }: PullParts,
   { kind, runId, claim }: SweepRequest,
-): Promise<Sweep> {
+): Promise<Pick<SweepResult, 'fieldsBefore'> & { readonly sweep: Sweep }> {
   const now = clock.now();
   const lease = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
   const mirrored = await asMirrored(session, kind);
   await redecode(session, mirrored, now);
-  return {
+  const fieldsBefore = await readFields(session, kind.name);
+  const sweep: Sweep = {
     kind: mirrored,
     lease,
     runId,
     claim,
     knownRows: await countLive(session, kind.name),
-    fields: await readFields(session, kind.name),
+    fields: new Map(fieldsBefore), // Landing adds to its own copy.
     quarantined: await readQuarantined(session, kind.name),
   };
+  return { sweep, fieldsBefore };
 }
 
 /** Lands every page in the order of the sweep; says how the sweep ended. */
