@@ -1,19 +1,18 @@
 import { execFile, fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { Agent, request } from 'undici';
-import { pull } from '../src/app/pull.ts';
-import { loadConfig } from '../src/config/load-config.ts';
-import { createLogger } from '../src/lib/logger.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
+import { pullClients } from './pull-clients.ts';
+import type { Pulled } from './pull-clients.ts';
 
 /**
- * What a first pull costs over reading and parsing the same pages:
- * `npm run bench [-- --rows N --rounds N --latency MS,MS --postgres]`.
- * Both run in this process, one after the other in every round, against the same server; ratios are comparable, rates are not.
+ * What a pull costs over reading and parsing the same pages: the first one, one that finds nothing changed, and one that
+ * finds a record in a hundred changed, on every page.
+ * `npm run bench [-- --rows N --rounds N --latency MS,MS --postgres --alone]`.
+ * All run in this process, in turn in every round, against the same server; ratios are comparable, rates are not.
+ * Then each runs in a process of its own, which tells its memory; `--alone` does only that.
  */
 const { values } = parseArgs({
   options: {
@@ -21,65 +20,77 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     latency: { type: 'string', default: '0,50' },
     postgres: { type: 'boolean', default: false },
+    alone: { type: 'boolean', default: false },
   },
 });
-const [ROWS, ROUNDS, IN_FLIGHT] = [Number(values.rows), Number(values.rounds), 8];
-const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
-
-const server = fork(new URL('./page-server.ts', import.meta.url), [String(ROWS)], {
+const [rows, rounds, inFlight] = [Number(values.rows), Number(values.rounds), 8];
+const pages = Math.ceil(rows / 100);
+const server = fork(new URL('./page-server.ts', import.meta.url), [String(rows)], {
   execArgv: ['--import', 'tsx'],
 });
 const databases = values.postgres ? await postgresServer() : sqliteFiles();
 const [{ url }] = (await once(server, 'message')) as [{ url: string }];
-for (const latencyMs of values.latency.split(',').map(Number)) {
-  await setLatency(server, latencyMs);
-  const limits: number[] = [];
-  const pulls: number[] = [];
-  const delays = monitorEventLoopDelay({ resolution: 1 });
-  for (let round = 0; round < ROUNDS; round++) {
-    limits.push(ROWS / (await fetchAndParse()));
-    delays.enable();
-    pulls.push(ROWS / (await firstPull()));
-    delays.disable();
-  }
-  const [limit, first] = [median(limits), median(pulls)];
-  console.log(
-    JSON.stringify({
-      database: values.postgres ? 'PostgreSQL' : 'SQLite',
-      rows: ROWS,
-      latencyMs,
-      inFlight: IN_FLIGHT,
-      rounds: ROUNDS,
-      limitRowsPerSecond: Math.round(limit),
-      firstPullRowsPerSecond: Math.round(first),
-      ratio: Number((first / limit).toFixed(3)),
-      loopDelayP99Ms: Number((delays.percentile(99) / 1e6).toFixed(1)),
-    }),
-  );
-}
-const alone = await pullOnce();
-console.log(JSON.stringify({ rows: ROWS, latencyMs: 0, ...alone }));
+let edition = 0;
+
+if (!values.alone) for (const latencyMs of values.latency.split(',').map(Number)) await compare(latencyMs);
+await measureAlone();
 server.kill();
 await databases.close();
 
-/** One first pull in a process of its own: its memory is not ours. */
-async function pullOnce(): Promise<object> {
-  await setLatency(server, 0);
+async function compare(latencyMs: number): Promise<void> {
+  await order({ latencyMs });
+  const limits: number[] = [];
+  const pulls: Record<string, Pulled[]> = {};
+  for (let round = 0; round < rounds; round++) {
+    limits.push(await fetchAndParse());
+    for (const [name, pulled] of Object.entries(await pullInTurn())) (pulls[name] ??= []).push(pulled);
+  }
+  const limit = rows / median(limits);
+  for (const [name, all] of Object.entries(pulls)) {
+    const rate = rows / median(all.map(({ seconds }) => seconds));
+    print({
+      ...{ pull: name, latencyMs, inFlight, rounds },
+      ...{ limitRowsPerSecond: Math.round(limit), rowsPerSecond: Math.round(rate) },
+      ratio: Number((rate / limit).toFixed(3)),
+      loopDelayP99Ms: median(all.map(({ loopDelayP99Ms }) => loopDelayP99Ms)),
+    });
+  }
+}
+
+/** The second pull reads all again, since columns were discovered by the first; the third is what every later one is. */
+async function pullInTurn(): Promise<Record<string, Pulled>> {
+  const target = { url, database: await databases.fresh(), inFlight };
+  const first = await pullClients(target);
+  await pullClients(target);
+  const unchanged = await pullClients(target);
+  await order({ edition: ++edition });
+  const changed = await pullClients(target);
+  expectCounts(
+    [first.report.created, rows],
+    [unchanged.report.unchanged, rows],
+    [changed.report.updated, pages],
+  );
+  return { first, unchanged, changed };
+}
+
+async function measureAlone(): Promise<void> {
+  await order({ latencyMs: 0 });
+  const database = await databases.fresh();
+  for (const name of ['first', 'again', 'unchanged', 'changed']) {
+    if (name === 'changed') await order({ edition: ++edition });
+    print({ pull: name, alone: true, ...(await pullAlone(database)) });
+  }
+}
+
+/** One pull in a process of its own: its memory is not ours. */
+async function pullAlone(database: string): Promise<object> {
   const script = fileURLToPath(new URL('./pull-once.ts', import.meta.url));
-  const child = await promisify(execFile)(process.execPath, [
-    '--import',
-    'tsx',
-    script,
-    url,
-    await databases.fresh(),
-    String(IN_FLIGHT),
-  ]);
-  return JSON.parse(child.stdout) as object;
+  const args = ['--import', 'tsx', script, url, database, String(inFlight)];
+  return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout) as object;
 }
 
 async function fetchAndParse(): Promise<number> {
-  const agent = new Agent({ connections: IN_FLIGHT });
-  const pages = Math.ceil(ROWS / 100);
+  const agent = new Agent({ connections: inFlight });
   const start = performance.now();
   let next = 1;
   const worker = async (): Promise<void> => {
@@ -88,32 +99,25 @@ async function fetchAndParse(): Promise<number> {
       JSON.parse(await answer.body.text());
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+  await Promise.all(Array.from({ length: inFlight }, worker));
   const seconds = (performance.now() - start) / 1000;
   await agent.close();
   return seconds;
 }
 
-async function firstPull(): Promise<number> {
-  const config = loadConfig({
-    env: {},
-    flags: {
-      source: { baseUrl: url, token: 'bench', concurrency: IN_FLIGHT },
-      database: { url: await databases.fresh() },
-    },
-  });
-  const start = performance.now();
-  const report = await pull(config, { logger, kinds: ['clients'], acceptNewSource: false });
-  const seconds = (performance.now() - start) / 1000;
-  if (report.kinds[0]?.created !== ROWS)
-    throw new Error(`expected ${ROWS} rows, got ${JSON.stringify(report)}`);
-  return seconds;
+async function order(message: { latencyMs: number } | { edition: number }): Promise<void> {
+  const done = once(server, 'message');
+  server.send(message);
+  await done;
 }
 
-async function setLatency(child: ChildProcess, latencyMs: number): Promise<void> {
-  const set = once(child, 'message');
-  child.send({ latencyMs });
-  await set;
+function expectCounts(...pairs: readonly (readonly [number, number])[]): void {
+  for (const [got, expected] of pairs)
+    if (got !== expected) throw new Error(`expected ${expected} rows, got ${got}`);
+}
+
+function print(figures: object): void {
+  console.log(JSON.stringify({ database: values.postgres ? 'PostgreSQL' : 'SQLite', rows, ...figures }));
 }
 
 function median(numbers: readonly number[]): number {

@@ -2,12 +2,29 @@ import { KINDS } from '../catalog/catalog.ts';
 import { isListed } from '../catalog/kind.ts';
 import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { configuredKinds } from '../config/configured-kinds.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 
 /** Every record kind of this mirror: the catalogue's, then those of the settings. */
 export function allKinds(config: Config): readonly Kind[] {
   return [...KINDS, ...configuredKinds(config.kinds)];
+}
+
+/**
+ * Finds the kind that a person named.
+ *
+ * @throws {UsageError} For a name that is no kind.
+ */
+export function kindNamed(config: Config, name: string): Kind {
+  const kinds = allKinds(config);
+  const kind = kinds.find((candidate) => candidate.name === name);
+  if (kind !== undefined) return kind;
+  const known = kinds.map((candidate) => candidate.name);
+  throw new UsageError(`There is no record kind "${name}"${didYouMean(name, known)}`, {
+    code: 'usage.kind',
+    hint: `The kinds are: ${known.join(', ')}.`,
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { asMirrored } from '../mirror/field-store.ts';
+import { hasBaseline } from '../mirror/kind-lease.ts';
 import { migrate } from '../mirror/migrate.ts';
 import { openSession } from '../mirror/open-session.ts';
 import { redecode } from '../mirror/redecode.ts';
@@ -14,6 +15,7 @@ export async function openMirror(config: Config): Promise<Session> {
   const session = await openSession(config.database.url);
   try {
     await bringUpToDate(session, config);
+    if (await hasBaseline(session)) await session.makeDurable();
     return session;
   } catch (error) {
     await session.close();

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createOwner } from '../pull/owner.ts';
 import type { PullParts } from '../pull/parts.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
-import type { PullReport } from '../pull/pull-kinds.ts';
+import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 import { listedKinds } from './kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
@@ -30,11 +31,24 @@ export async function pull(
   await using session = await openMirror(config);
   return await pullKinds(
     { session, source, clock: systemClock, logger, owner: createOwner(), ...follow },
-    {
-      kinds: wanted,
-      baseUrl: config.source.baseUrl ?? '',
-      acceptNewSource,
-      keepRunsDays: config.retention.runsDays,
-    },
+    { kinds: wanted, acceptNewSource, ...pullSettings(config) },
   );
 }
+
+/** The settings that every reading goes by. */
+export function pullSettings({ source, sweep, deletions, diff, retention }: Config): PullSettings {
+  return {
+    baseUrl: source.baseUrl ?? '',
+    deletions,
+    repeatBelowPages: sweep.repeatBelowPages,
+    ignoreFields: diff.ignoreFields,
+    // What a token may see is its user's right; the digest tells tokens apart without keeping any.
+    salt: createHash('sha256')
+      .update(source.token ?? '')
+      .digest('hex'),
+    keepRunsDays: retention.runsDays,
+    keepChangesDays: retention.changesDays,
+  };
+}
+
+export type PullSettings = Omit<PullRequest, 'kinds' | 'acceptNewSource'>;

@@ -11,6 +11,7 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'fields',
   'drift',
   'issues',
+  'touched',
   'changes',
   'deletions',
   'outbox',

@@ -8,7 +8,8 @@ export interface Io {
 }
 
 export interface Output {
-  write(text: string): unknown;
+  /** `done` is told where the text could not be written, because nobody reads it any more. */
+  write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean;
 }
 

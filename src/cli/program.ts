@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { maskSecrets } from '../lib/logger.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { changesCommand } from './changes.ts';
+import { backfillCommand } from './backfill.ts';
 import type { Context } from './command.ts';
+import { deletionsCommand } from './deletions.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
@@ -14,12 +17,17 @@ import { pullCommand } from './pull.ts';
 import { runsCommand } from './runs.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { statusCommand } from './status.ts';
+import { verifyCommand } from './verify.ts';
 
 const COMMANDS = [
   demoCommand,
   pullCommand,
+  backfillCommand,
   statusCommand,
   runsCommand,
+  deletionsCommand,
+  changesCommand,
+  verifyCommand,
   migrateCommand,
   doctorCommand,
   sandboxCommand,

@@ -25,14 +25,17 @@ export interface SortedPage {
   readonly quarantined: readonly Quarantined[];
 }
 
-/** What the mirror holds of a record: its text, and the tick of the response that gave it. */
+/** What the mirror holds of a record: its text, the tick of the response that gave it, and whether it is gone. */
 export interface Stored {
   readonly raw: string;
   readonly response: number;
+  readonly isDeleted: boolean;
 }
 
-/** What a record is to the mirror. */
-export type Verdict = 'created' | 'changed' | 'unchanged';
+/** What a record is to the mirror; `changed` names the fields that differ. */
+export type Verdict =
+  | { readonly is: 'created' | 'restored' | 'unchanged' }
+  | { readonly is: 'changed'; readonly fields: readonly string[]; readonly before: JsonObject };
 
 const KEPT_OF_QUARANTINED = 2000;
 const KEPT_OF_ID = 100;
@@ -61,12 +64,15 @@ export function sortPage(records: readonly Json[]): SortedPage {
   return { incoming, quarantined };
 }
 
-/** Compares a record with what the mirror holds; `sent` is the tick at which its request left. */
+/** Compares a record with what the mirror holds: equal values are equal however they are spelled. */
 export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: Incoming): Verdict {
-  if (stored === undefined) return 'created';
-  if (stored.raw === raw) return 'unchanged';
-  const before = parseJson(stored.raw);
-  return !isObject(before) || changedFields(kind, before, record).length > 0 ? 'changed' : 'unchanged';
+  if (stored === undefined) return { is: 'created' };
+  if (stored.isDeleted) return { is: 'restored' };
+  if (stored.raw === raw) return { is: 'unchanged' };
+  const parsed = parseJson(stored.raw);
+  const before = isObject(parsed) ? parsed : {};
+  const fields = changedFields(kind, before, record);
+  return fields.length === 0 ? { is: 'unchanged' } : { is: 'changed', fields, before };
 }
 
 /** True where the row got its present state after `sent`: what was asked for earlier must not overwrite it. */

@@ -31,3 +31,8 @@ export const systemClock: Clock = {
 export function instantText(instant: Date): string {
   return instant.toISOString().replace('T', ' ').replace('Z', '');
 }
+
+/** Reads an instant that `instantText` wrote. */
+export function instantOf(text: string): Date {
+  return new Date(`${text.replace(' ', 'T')}Z`);
+}

@@ -8,6 +8,7 @@ export type DriftCode =
   | 'returned_field'
   | 'retyped_field'
   | 'unusable_field'
+  | 'flapping_field'
   | 'envelope'
   | 'page_size';
 
@@ -25,6 +26,16 @@ export async function saveDrift(tx: Transaction, drifts: readonly Drift[], now: 
     columns: ['kind', 'code', 'field', 'detail', 'seen_at'],
     rows: drifts.map(({ kind, code, field, detail }) => [kind, code, field, detail, instantText(now)]),
   });
+}
+
+/** Whether the same was noted before. */
+export async function hasDrift(
+  db: Queryable,
+  { kind, code, field }: Omit<Drift, 'detail'>,
+): Promise<boolean> {
+  const rows = await db.query(sql`
+    select 1 from drift where kind = ${kind} and code = ${code} and field = ${field} limit 1`);
+  return rows.length > 0;
 }
 
 /** The latest changes, newest first. */

@@ -1,32 +1,16 @@
-/** The engine's own tables, declared once for both databases; drizzle-kit makes their migrations from it. */
+/** The engine's own tables: what is known of lists, fields and runs. drizzle-kit makes their migrations from it. */
 
-export type EngineType = 'serial' | 'text' | 'integer' | 'bigint' | 'timestamp';
-
-export interface EngineColumn {
-  readonly name: string;
-  readonly type: EngineType;
-  readonly notNull: boolean;
-}
-
-export interface EngineTable {
-  readonly name: string;
-  readonly columns: readonly EngineColumn[];
-  readonly primaryKey: readonly string[];
-  readonly index?: readonly string[];
-}
-
-const column =
-  (type: EngineType, notNull: boolean) =>
-  (name: string): EngineColumn => ({ name, type, notNull });
-
-const serial = column('serial', true);
-const text = column('text', true);
-const integer = column('integer', true);
-const bigint = column('bigint', true);
-const timestamp = column('timestamp', true);
-const optionalText = column('text', false);
-const optionalBigint = column('bigint', false);
-const optionalTimestamp = column('timestamp', false);
+import {
+  bigint,
+  integer,
+  optionalBigint,
+  optionalText,
+  optionalTimestamp,
+  serial,
+  text,
+  timestamp,
+} from './engine-column.ts';
+import type { EngineTable } from './engine-column.ts';
 
 /** Facts about the mirror as a whole: its version, the shape of its tables, whose data it holds. */
 export const MIRROR_META: EngineTable = {
@@ -53,6 +37,8 @@ export const KIND_STATE: EngineTable = {
     optionalText('owner'),
     bigint('epoch'),
     optionalTimestamp('lease_until'),
+    optionalTimestamp('baseline_at'),
+    optionalBigint('control_failures'),
   ],
   primaryKey: ['kind'],
 };
@@ -70,6 +56,8 @@ export const RUNS: EngineTable = {
     timestamp('requested_at'),
     optionalTimestamp('started_at'),
     optionalTimestamp('finished_at'),
+    optionalText('request'),
+    optionalText('cursor'),
   ],
   primaryKey: ['id'],
 };
@@ -116,6 +104,7 @@ export const SIGHTINGS: EngineTable = {
     optionalBigint('end_rows'),
     optionalBigint('total'),
     timestamp('seen_at'),
+    optionalBigint('sweep'),
   ],
   primaryKey: ['kind', 'answered'],
 };

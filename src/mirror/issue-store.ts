@@ -21,6 +21,11 @@ export interface Judged {
 
 const IDS_A_QUERY = 500;
 
+/** What is wrong with a whole list, and not with one of its records. */
+export type ListIssue = 'baseline_uncertified' | 'too_many_rows' | 'retrieve_unusable';
+
+const LIST_ISSUES: readonly ListIssue[] = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'];
+
 /** Opens what was found and is not open yet, and closes what is open about these records' fields and was not found. */
 export async function saveFieldIssues(
   tx: Transaction,
@@ -77,6 +82,18 @@ export interface SeenIssues {
   readonly now: Date;
 }
 
+/** Opens an issue about a whole list where it is not open yet, or closes it. */
+export async function saveListIssue(
+  tx: Transaction,
+  kind: string,
+  { code, detail, now }: { readonly code: ListIssue; readonly detail: string | null; readonly now: Date },
+): Promise<void> {
+  const open = (await openRecordless(tx, kind)).filter((issue) => issue.code === code);
+  if (detail === null) await closeIssues(tx, open, now);
+  else if (open.length === 0)
+    await openIssues(tx, kind, { issues: [{ recordId: null, field: null, code, detail }], now });
+}
+
 /** Tells two issues apart within a kind. */
 export function issueKey({ recordId, field, code, detail }: Issue): string {
   return JSON.stringify([recordId, field, code, detail]);
@@ -108,6 +125,11 @@ async function openFieldIssues(db: Queryable, kind: string, ids: readonly string
 }
 
 async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
+  const ofLists: readonly string[] = LIST_ISSUES;
+  return (await openRecordless(db, kind)).filter(({ code }) => !ofLists.includes(code));
+}
+
+async function openRecordless(db: Queryable, kind: string): Promise<OpenIssue[]> {
   const rows = await db.query(sql`
     select id, record_id, field, code, detail from issues where kind = ${kind} and closed_at is null and field is null`);
   return rows.map(openIssue);

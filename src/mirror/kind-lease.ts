@@ -1,17 +1,25 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
 import { LeaseError } from './errors.ts';
-import type { Session, Transaction } from './session.ts';
+import type { Queryable, Session, Transaction } from './session.ts';
 
 /** The right to sweep one kind: held by its owner until `lease_until`, and renewed with every page that lands. */
 export interface KindLease {
   readonly kind: string;
   readonly owner: string;
   readonly epoch: number;
+  /** How the last sweep ended. */
+  readonly before: { readonly state: string; readonly reason: string | null };
   /** Where the kind's counter of ticks stood when the lease was taken. */
   readonly tick: number;
   /** How many sweeps of this kind have reached the end of the list so far. */
   readonly completeSweeps: number;
+  /** When the list was last known exactly; null = never yet. */
+  readonly certifiedAt: string | null;
+  /** Since when records that are new to the mirror are new to the service too; null = not yet. */
+  readonly baselineAt: string | null;
+  /** In how many sweeps running a record known to be there could not be asked for. */
+  readonly controlFailures: number;
 }
 
 export interface Claim {
@@ -44,26 +52,37 @@ export async function claimKind(session: Session, { kind, owner, now, isDead }: 
       values (${kind}, 0, 'running', 0, ${owner}, ${epoch}, ${leaseEnd(now)})
       on conflict (kind) do update set
         state = 'running', reason = null, owner = excluded.owner, epoch = excluded.epoch, lease_until = excluded.lease_until`);
-    return { kind, owner, epoch, tick: held.tick, completeSweeps: held.completeSweeps };
+    const { before, tick, completeSweeps, certifiedAt, baselineAt, controlFailures } = held;
+    return { kind, owner, epoch, before, tick, completeSweeps, certifiedAt, baselineAt, controlFailures };
   });
 }
 
-interface Holder extends Pick<KindLease, 'epoch' | 'tick' | 'completeSweeps'> {
+interface Holder extends Omit<KindLease, 'kind' | 'owner'> {
   readonly owner: string | null;
   readonly leaseUntil: string;
 }
 
 async function readHolder(tx: Transaction, kind: string): Promise<Holder> {
-  const [row] = await tx.query(sql`
-    select owner, epoch, tick, complete_sweeps, lease_until from kind_state where kind = ${kind}`);
-  if (row === undefined) return { owner: null, leaseUntil: '', epoch: 0, tick: 0, completeSweeps: 0 };
+  const [row = {}] = await tx.query(sql`
+    select state, reason, owner, epoch, tick, complete_sweeps, lease_until, certified_at, baseline_at, control_failures
+    from kind_state where kind = ${kind}`);
+  const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
   return {
-    owner: row['owner'] === null ? null : String(row['owner']),
-    leaseUntil: String(row['lease_until']),
-    epoch: Number(row['epoch']),
-    tick: Number(row['tick']),
-    completeSweeps: Number(row['complete_sweeps']),
+    owner: text('owner'),
+    leaseUntil: text('lease_until') ?? '',
+    before: beforeOf(text('state') ?? 'never', text('reason')),
+    epoch: Number(row['epoch'] ?? 0),
+    tick: Number(row['tick'] ?? 0),
+    completeSweeps: Number(row['complete_sweeps'] ?? 0),
+    certifiedAt: text('certified_at'),
+    baselineAt: text('baseline_at'),
+    controlFailures: Number(row['control_failures'] ?? 0),
   };
+}
+
+/** A sweep whose process died left no word of its end. */
+function beforeOf(state: string, reason: string | null): KindLease['before'] {
+  return state === 'running' ? { state: 'aborted', reason: 'interrupted' } : { state, reason };
 }
 
 /**
@@ -89,6 +108,9 @@ export interface SweepEnd {
   /** True where the sweep reached the end of the list. */
   readonly isComplete: boolean;
   readonly hasChanges: boolean;
+  readonly certifiedAt: string | null;
+  readonly baselineAt: string | null;
+  readonly controlFailures: number;
   readonly now: Date;
 }
 
@@ -99,10 +121,16 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
     update kind_state set
       state = ${end.state}, reason = ${end.reason}, owner = null, lease_until = null,
       complete_sweeps = complete_sweeps + ${end.isComplete ? 1 : 0},
+      certified_at = ${end.certifiedAt}, baseline_at = ${end.baselineAt}, control_failures = ${end.controlFailures},
       last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end,
       last_change_at = case when ${end.hasChanges ? 1 : 0} = 1 then ${now} else last_change_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`);
   if (released.length === 0) throw lost(lease);
+}
+
+/** Whether some kind's changes are events by now: they cannot be read again. */
+export async function hasBaseline(db: Queryable): Promise<boolean> {
+  return (await db.query(sql`select 1 from kind_state where baseline_at is not null limit 1`)).length > 0;
 }
 
 const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));

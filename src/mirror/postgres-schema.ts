@@ -1,4 +1,16 @@
-import { bigint, index, integer, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { CHANGES, DELETIONS, OUTBOX, PAGES, TOUCHED } from './change-tables.ts';
+import type { EngineColumn, EngineTable } from './engine-column.ts';
 import {
   DRIFT,
   FIELDS,
@@ -9,9 +21,10 @@ import {
   RUN_KINDS,
   SIGHTINGS,
 } from './engine-tables.ts';
-import type { EngineColumn, EngineTable } from './engine-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
+
+const NOW = sql`now()`;
 
 const BUILDERS = {
   text: (name: string) => text(name),
@@ -20,10 +33,11 @@ const BUILDERS = {
   timestamp: (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'string' }),
 };
 
-function postgresColumn({ name, type, notNull }: EngineColumn) {
+function postgresColumn({ name, type, notNull, byDefault }: EngineColumn) {
   if (type === 'serial') return bigint(name, { mode: 'number' }).primaryKey().generatedByDefaultAsIdentity();
   const column = BUILDERS[type](name);
-  return notNull ? column.notNull() : column;
+  if (byDefault === undefined) return notNull ? column.notNull() : column;
+  return column.notNull().default(byDefault === 'now' ? NOW : sql.raw(byDefault));
 }
 
 function postgresTableOf(table: EngineTable) {
@@ -32,6 +46,7 @@ function postgresTableOf(table: EngineTable) {
     const named = (names: readonly string[]) => names.flatMap((name) => built[name] ?? []);
     const [keyed, ...moreKeyed] = named(table.primaryKey);
     const [indexed, ...moreIndexed] = named(table.index ?? []);
+    const [single] = named(table.unique === undefined ? [] : [table.unique]);
     return [
       ...(keyed && !table.columns.some(({ type }) => type === 'serial')
         ? [primaryKey({ columns: [keyed, ...moreKeyed] })]
@@ -39,6 +54,7 @@ function postgresTableOf(table: EngineTable) {
       ...(indexed
         ? [index(`${table.name}_by_${table.index?.join('_') ?? ''}`).on(indexed, ...moreIndexed)]
         : []),
+      ...(single ? [uniqueIndex(`${table.name}_${table.unique ?? ''}`).on(single)] : []),
     ];
   });
 }
@@ -51,3 +67,8 @@ export const sightings = postgresTableOf(SIGHTINGS);
 export const fields = postgresTableOf(FIELDS);
 export const drift = postgresTableOf(DRIFT);
 export const issues = postgresTableOf(ISSUES);
+export const pages = postgresTableOf(PAGES);
+export const touched = postgresTableOf(TOUCHED);
+export const changes = postgresTableOf(CHANGES);
+export const deletions = postgresTableOf(DELETIONS);
+export const outbox = postgresTableOf(OUTBOX);

@@ -49,6 +49,7 @@ export async function openPostgresSession(
         persistently(createPatience(clock), async () => runStatement(await link.connection(), statement)),
       ),
     atomically: (work) => enqueue(() => inTransaction(writer, createPatience(clock), work)),
+    makeDurable: () => Promise.resolve(), // The server's own setting, which is the default.
     close,
     [Symbol.asyncDispose]: close,
   };

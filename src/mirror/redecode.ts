@@ -30,7 +30,7 @@ export async function redecode(session: Session, kind: Kind, now: Date): Promise
 }
 
 /** Names the rules by which a kind's columns are filled. */
-function decoderOf({ fields }: Kind): string {
+export function decoderOf({ fields }: Kind): string {
   const rules = fields.map(({ name, type, scale }) => [name, type, scale ?? null]);
   return createHash('sha256')
     .update(JSON.stringify([DECODER_VERSION, rules]))

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
+import { forgetOld } from './retention.ts';
+import type { Retention } from './retention.ts';
 import type { Queryable, Row, Session, Transaction } from './session.ts';
 
 export type RunState = 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted';
@@ -40,6 +42,8 @@ export interface Run {
 export interface RunStart {
   readonly command: string;
   readonly kinds: readonly string[];
+  /** What was asked for besides the kinds. */
+  readonly request?: string;
   readonly owner: string;
   readonly now: Date;
   readonly isDead: (owner: string) => boolean;
@@ -48,7 +52,7 @@ export interface RunStart {
 /** Records that a run begins, and that runs of dead processes ended; returns its id. */
 export async function startRun(
   session: Session,
-  { command, kinds, owner, now, isDead }: RunStart,
+  { command, kinds, request, owner, now, isDead }: RunStart,
 ): Promise<number> {
   const at = instantText(now);
   return session.atomically(async (tx) => {
@@ -58,8 +62,8 @@ export async function startRun(
         update runs set state = 'interrupted', reason = 'its process ended', finished_at = ${at} where id = ${run['id']}`);
     }
     const [row] = await tx.query(sql`
-      insert into runs (command, kinds, state, owner, requested_at, started_at)
-      values (${command}, ${JSON.stringify(kinds)}, 'running', ${owner}, ${at}, ${at}) returning id`);
+      insert into runs (command, kinds, request, state, owner, requested_at, started_at)
+      values (${command}, ${JSON.stringify(kinds)}, ${request ?? null}, 'running', ${owner}, ${at}, ${at}) returning id`);
     return Number(row?.['id']);
   });
 }
@@ -101,29 +105,38 @@ export async function saveKindReport(
   });
 }
 
-export interface RunEnd {
+export interface RunEnd extends Retention {
   readonly state: RunState;
   readonly reason: string | null;
-  readonly now: Date;
-  /** Runs that ended longer ago are forgotten. */
-  readonly keepDays: number | null;
 }
 
 export async function finishRun(
   session: Session,
   runId: number,
-  { state, reason, now, keepDays }: RunEnd,
+  { state, reason, now, ...keep }: RunEnd,
 ): Promise<void> {
   await session.atomically(async (tx) => {
     await tx.query(sql`
       update runs set state = ${state}, reason = ${reason}, finished_at = ${instantText(now)} where id = ${runId}`);
-    if (keepDays === null) return;
-    const oldest = instantText(new Date(now.getTime() - keepDays * 86_400_000));
-    await tx.query(
-      sql`delete from run_kinds where run_id in (select id from runs where finished_at < ${oldest})`,
-    );
-    await tx.query(sql`delete from runs where finished_at < ${oldest}`);
+    await forgetOld(tx, { ...keep, now });
   });
+}
+
+/** Notes how far a run has come, within the transaction that brought it there. */
+export async function saveCursor(tx: Transaction, runId: number, cursor: string): Promise<void> {
+  await tx.query(sql`update runs set cursor = ${cursor} where id = ${runId}`);
+}
+
+/** Where the latest run of the same request stopped before its end; null where it did not, or there is none. */
+export async function readCursor(
+  db: Queryable,
+  { command, kind, request }: { readonly command: string; readonly kind: string; readonly request: string },
+): Promise<{ readonly runId: number; readonly cursor: string } | null> {
+  const [row] = await db.query(sql`
+    select id, state, cursor from runs
+    where command = ${command} and kinds = ${JSON.stringify([kind])} and request = ${request} order by id desc limit 1`);
+  if (row === undefined || row['state'] === 'done' || typeof row['cursor'] !== 'string') return null;
+  return { runId: Number(row['id']), cursor: row['cursor'] };
 }
 
 /** The latest runs, newest first. */

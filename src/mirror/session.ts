@@ -51,5 +51,7 @@ export interface Session extends Queryable, AsyncDisposable {
    * lands, and must do in memory what can be done again. Its handle is good for one run.
    */
   atomically<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** From now on, what has landed outlasts a power cut; before a baseline, the next pull would read it again. */
+  makeDurable(): Promise<void>;
   close(): Promise<void>;
 }

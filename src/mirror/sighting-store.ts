@@ -1,38 +1,81 @@
 import { sql } from 'drizzle-orm';
+import type { Sighting } from '../diff/certify.ts';
 import { instantText } from '../lib/clock.ts';
-import type { Transaction } from './session.ts';
+import type { Queryable, Row, Transaction } from './session.ts';
 
 /** What one list response showed, and when: a fact, whatever becomes of the sweep that it came from. */
-export interface Sighting {
+export interface NewSighting {
   readonly kind: string;
   readonly runId: number;
+  /** The tick at which its sweep began; null where only some pages were read. */
+  readonly sweep: number | null;
   readonly page: number;
   readonly sent: number;
   readonly answered: number;
-  /** Every id on the page, those of quarantined rows too. */
-  readonly ids: readonly string[];
+  /** Every id on the page, those of quarantined rows too, as `idsText` writes them. */
+  readonly ids: string;
   /** Rows on the page, those without an id too. */
   readonly rows: number;
   /** At most so many rows the list had, where this response proves its end. */
   readonly endRows: number | null;
   readonly total: number | null;
-  readonly now: Date;
+  /** When its request was sent: whatever it shows was so at this instant or later. */
+  readonly sentAt: Date;
+}
+
+/** A response as the certificate sees it, with the instant at which its request was sent. */
+export interface SeenPage extends Sighting {
+  readonly seenAt: string;
 }
 
 const SWEEPS_KEPT = 3;
 
-export async function saveSighting(tx: Transaction, sighting: Sighting): Promise<void> {
-  const { kind, answered, sent, runId, page, ids, rows, endRows, total, now } = sighting;
+export async function saveSighting(tx: Transaction, sighting: NewSighting): Promise<void> {
+  const { kind, answered, sent, runId, sweep, page, ids, rows, endRows, total, sentAt } = sighting;
   await tx.append({
     table: 'sightings',
-    columns: ['kind', 'answered', 'sent', 'run_id', 'page', 'ids', 'rows', 'end_rows', 'total', 'seen_at'],
-    rows: [[kind, answered, sent, runId, page, `[${ids.join(',')}]`, rows, endRows, total, instantText(now)]],
+    columns: [
+      ...['kind', 'answered', 'sent', 'run_id', 'sweep', 'page', 'ids', 'rows', 'end_rows', 'total'],
+      'seen_at',
+    ],
+    rows: [[kind, answered, sent, runId, sweep, page, ids, rows, endRows, total, instantText(sentAt)]],
   });
 }
 
-/** Forgets the sightings of all but the last three sweeps of a kind. */
+/** Every sighting of a kind that is kept, in the order of answers. */
+export async function readSightings(db: Queryable, kind: string): Promise<SeenPage[]> {
+  const rows = await db.query(sql`
+    select sweep, sent, answered, page, rows, ids, end_rows, total, seen_at from sightings
+    where kind = ${kind} order by answered`);
+  return rows.map(seenPage);
+}
+
+/** A sweep that turned out invalid proves no end; what it saw stays true. */
+export async function voidEnds(tx: Transaction, kind: string, sweep: number): Promise<void> {
+  await tx.query(sql`update sightings set end_rows = null where kind = ${kind} and sweep = ${sweep}`);
+}
+
+/** Forgets what was seen before the last three sweeps of a kind. */
 export async function pruneSightings(tx: Transaction, kind: string): Promise<void> {
-  await tx.query(sql`
-    delete from sightings where kind = ${kind} and run_id not in (
-      select run_id from sightings where kind = ${kind} group by run_id order by run_id desc limit ${SWEEPS_KEPT})`);
+  const [oldest] = await tx.query(sql`
+    select min(sweep) as sweep from (
+      select distinct sweep from sightings where kind = ${kind} and sweep is not null
+      order by sweep desc limit ${SWEEPS_KEPT}) as kept`);
+  if (typeof oldest?.['sweep'] !== 'number') return;
+  await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest['sweep']}`);
+}
+
+function seenPage(row: Row): SeenPage {
+  const count = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
+  return {
+    sweep: count('sweep'),
+    sent: Number(row['sent']),
+    answered: Number(row['answered']),
+    page: Number(row['page']),
+    rows: Number(row['rows']),
+    ids: String(row['ids']),
+    endRows: count('end_rows'),
+    total: count('total'),
+    seenAt: String(row['seen_at']),
+  };
 }

@@ -39,7 +39,11 @@ export async function bindSource(tx: Transaction, { baseUrl, isNew, systemId }: 
   if (isNew) {
     await dropMeta(tx, 'source.system_id');
     await tx.query(sql`delete from sightings`); // What the old source showed says nothing about the new one.
-    await tx.query(sql`update kind_state set complete_sweeps = 0`);
+    for (const table of ['pages', 'touched', 'deletions'])
+      await tx.query(sql`delete from ${sql.identifier(table)}`);
+    await tx.query(
+      sql`update kind_state set complete_sweeps = 0, certified_at = null, baseline_at = null, control_failures = 0`,
+    );
   }
   if (systemId !== null) await writeMeta(tx, 'source.system_id', systemId);
 }

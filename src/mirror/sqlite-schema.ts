@@ -1,4 +1,15 @@
-import { customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { sql } from 'drizzle-orm';
+import {
+  customType,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core';
+import { CHANGES, DELETIONS, OUTBOX, PAGES, TOUCHED } from './change-tables.ts';
+import type { EngineColumn, EngineTable } from './engine-column.ts';
 import {
   DRIFT,
   FIELDS,
@@ -9,13 +20,14 @@ import {
   RUN_KINDS,
   SIGHTINGS,
 } from './engine-tables.ts';
-import type { EngineColumn, EngineTable } from './engine-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
 // The declared type is what a BI client goes by: BIGINT is 64-bit over ODBC, TIMESTAMP a timestamp over JDBC.
 const bigint = customType<{ data: number }>({ dataType: () => 'BIGINT' });
 const timestamp = customType<{ data: string }>({ dataType: () => 'TIMESTAMP' });
+
+const NOW = sql`(strftime('%Y-%m-%d %H:%M:%f', 'now'))`;
 
 const BUILDERS = {
   text: (name: string) => text(name),
@@ -24,10 +36,11 @@ const BUILDERS = {
   timestamp: (name: string) => timestamp(name),
 };
 
-function sqliteColumn({ name, type, notNull }: EngineColumn) {
+function sqliteColumn({ name, type, notNull, byDefault }: EngineColumn) {
   if (type === 'serial') return integer(name).primaryKey({ autoIncrement: true });
   const column = BUILDERS[type](name);
-  return notNull ? column.notNull() : column;
+  if (byDefault === undefined) return notNull ? column.notNull() : column;
+  return column.notNull().default(byDefault === 'now' ? NOW : sql.raw(byDefault));
 }
 
 function sqliteTableOf(table: EngineTable) {
@@ -36,6 +49,7 @@ function sqliteTableOf(table: EngineTable) {
     const named = (names: readonly string[]) => names.flatMap((name) => built[name] ?? []);
     const [keyed, ...moreKeyed] = named(table.primaryKey);
     const [indexed, ...moreIndexed] = named(table.index ?? []);
+    const [single] = named(table.unique === undefined ? [] : [table.unique]);
     return [
       ...(keyed && !table.columns.some(({ type }) => type === 'serial')
         ? [primaryKey({ columns: [keyed, ...moreKeyed] })]
@@ -43,6 +57,7 @@ function sqliteTableOf(table: EngineTable) {
       ...(indexed
         ? [index(`${table.name}_by_${table.index?.join('_') ?? ''}`).on(indexed, ...moreIndexed)]
         : []),
+      ...(single ? [uniqueIndex(`${table.name}_${table.unique ?? ''}`).on(single)] : []),
     ];
   });
 }
@@ -55,3 +70,8 @@ export const sightings = sqliteTableOf(SIGHTINGS);
 export const fields = sqliteTableOf(FIELDS);
 export const drift = sqliteTableOf(DRIFT);
 export const issues = sqliteTableOf(ISSUES);
+export const pages = sqliteTableOf(PAGES);
+export const touched = sqliteTableOf(TOUCHED);
+export const changes = sqliteTableOf(CHANGES);
+export const deletions = sqliteTableOf(DELETIONS);
+export const outbox = sqliteTableOf(OUTBOX);

@@ -28,6 +28,11 @@ export function openSqliteSession(path: string): Session {
     location: path,
     query: async (statement) => Promise.resolve(guarded(path, () => runStatement(reader, statement))),
     atomically: (work) => enqueue(() => inTransaction(writer, path, work)),
+    makeDurable: () =>
+      enqueue(() => {
+        writer.pragma('synchronous = FULL'); // SQLite forgets it from one opening to the next.
+        return Promise.resolve();
+      }),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -33,7 +33,10 @@ export function syncStatusView(kinds: readonly ListedKind[], dialect: Dialect): 
         name: 'open_issues',
         expression: '(select count(*) from issues i where i.kind = k.kind and i.closed_at is null)',
       },
-      { name: 'held_deletions', expression: '0' },
+      {
+        name: 'held_deletions',
+        expression: `(select count(*) from deletions d where d.kind = k.kind and d.state = 'held')`,
+      },
     ],
     from: `from (${rows.join(' union all ')}) k left join kind_state s on s.kind = k.kind`,
   };

@@ -1,5 +1,6 @@
 import type { Field, Kind } from '../catalog/kind.ts';
 import { isListed } from '../catalog/kind.ts';
+import { CHANGES_VIEW, historyView } from './change-views.ts';
 import { childViews } from './child-views.ts';
 import { identifier } from './identifier.ts';
 import type { Dialect } from './kind-table.ts';
@@ -21,7 +22,8 @@ export interface ViewColumn {
 /** The views that analysts read, those that others are built on first. */
 export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
   return [
-    ...kinds.flatMap((kind) => kindViews(kind, dialect)),
+    ...kinds.flatMap((kind) => [...kindViews(kind, dialect), historyView(kind)]),
+    CHANGES_VIEW,
     syncStatusView(kinds.filter(isListed), dialect),
   ];
 }

@@ -1,75 +1,105 @@
-import type { ListedKind } from '../catalog/kind.ts';
-import { presenceDrift } from '../diff/field-drift.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { instantText } from '../lib/clock.ts';
 import { discoverColumns } from '../mirror/discover-columns.ts';
-import { readListShape, saveDrift, saveListShape } from '../mirror/drift-store.ts';
-import type { Drift } from '../mirror/drift-store.ts';
 import { MirrorError } from '../mirror/errors.ts';
-import { saveVanished } from '../mirror/field-store.ts';
 import type { KnownField } from '../mirror/field-store.ts';
 import { closeQuarantined } from '../mirror/issue-store.ts';
 import { releaseKind } from '../mirror/kind-lease.ts';
+import { settlePages } from '../mirror/page-store.ts';
 import { redecode } from '../mirror/redecode.ts';
 import { saveKindReport } from '../mirror/run-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import type { Transaction } from '../mirror/session.ts';
-import { pruneSightings } from '../mirror/sighting-store.ts';
-import type { Sweep } from './land-page.ts';
+import { pruneSightings, voidEnds } from '../mirror/sighting-store.ts';
+import { noteDrift } from './note-drift.ts';
+import { noteFlapping } from './note-flapping.ts';
+import { noteListIssues } from './note-list-issues.ts';
 import type { PullParts } from './parts.ts';
-import type { Tally } from './tally.ts';
+import type { Ending, Reading } from './read-list.ts';
+import type { Settled } from './settle-absences.ts';
+import type { Sweep } from './sweep.ts';
 
 export interface SweepResult {
+  readonly ending: Ending;
+  readonly settled: Settled;
   readonly report: KindReport;
-  readonly tally: Tally;
   readonly startedAt: Date;
   /** What the kind's fields had shown before the sweep. */
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
 
-/** Ends a sweep: discovered fields become columns, what has changed in the answers is noted, the lease goes back. */
-export async function endSweep(parts: PullParts, sweep: Sweep, result: SweepResult): Promise<void> {
-  const { report, tally, startedAt } = result;
-  const now = parts.clock.now();
-  const isComplete = report.state === 'complete';
-  if (isComplete) await addColumns(parts, sweep.kind);
-  await parts.session.atomically(async (tx) => {
-    await releaseKind(tx, sweep.lease, { ...report, isComplete, hasChanges: tally.changes() > 0, now });
-    if (isComplete) await noteDrift(tx, sweep, { ...result, now });
-    if (isComplete) await closeQuarantined(tx, sweep.kind.name, { seen: tally.quarantined, now });
-    await pruneSightings(tx, sweep.kind.name);
+/** So many complete sweeps wait for a certificate before the baseline ends without one. */
+const BASELINE_SWEEPS = 3;
+
+/** Ends a sweep: discovered fields become columns, what was learned of the list is noted, the lease goes back. */
+export async function endSweep(parts: PullParts, reading: Reading, result: SweepResult): Promise<void> {
+  const { session, clock } = parts;
+  const { sweep } = reading;
+  const { ending, report, startedAt } = result;
+  if (ending.state === 'complete') await addColumns(parts, sweep.kind);
+  const standing = standingAfter(sweep, result, clock.now());
+  await session.atomically(async (tx) => {
+    await release(tx, reading, { ...result, standing, now: clock.now() });
+    if (ending.state === 'complete') await conclude(tx, reading, { ...result, standing, now: clock.now() });
+    if (ending.state === 'invalid' && sweep.began !== null) await voidEnds(tx, sweep.kind.name, sweep.began);
     await saveKindReport(tx, sweep.runId, { report, startedAt });
+  });
+  if (standing.baselineAt !== null) await session.makeDurable();
+}
+
+/** Since when a list has been known, in text; null = not yet. */
+export interface Standing {
+  readonly certifiedAt: string | null;
+  readonly baselineAt: string | null;
+}
+
+function standingAfter({ lease }: Sweep, { ending }: SweepResult, now: Date): Standing {
+  if (ending.state !== 'complete') return lease;
+  const certifiedAt = latest(lease.certifiedAt, ending.verdict.certifiedAt);
+  const isSettled = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
+  return { certifiedAt, baselineAt: lease.baselineAt ?? (isSettled ? instantText(now) : null) };
+}
+
+function latest(a: string | null, b: string | null): string | null {
+  return a === null || (b !== null && b > a) ? b : a;
+}
+
+interface Conclusion extends SweepResult {
+  readonly standing: Standing;
+  readonly now: Date;
+}
+
+async function release(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
+  const { report, settled, standing, now } = result;
+  await releaseKind(tx, sweep.lease, {
+    ...standing,
+    state: report.state,
+    reason: report.reason,
+    isComplete: result.ending.state === 'complete',
+    hasChanges: tally.changes() + settled.deleted > 0,
+    controlFailures: settled.controlFailures,
+    now,
   });
 }
 
-async function addColumns({ session, clock, logger }: PullParts, kind: ListedKind): Promise<void> {
+/** What only a sweep that has seen every page may say. */
+async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
+  const { kind, began } = sweep;
+  const { now, fieldsBefore } = result;
+  await noteDrift(tx, sweep, { tally, fieldsBefore, now });
+  await noteFlapping(tx, sweep, { tally, now });
+  await noteListIssues(tx, sweep, result);
+  await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
+  await settlePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
+  await pruneSightings(tx, kind.name);
+}
+
+/** Gives discovered fields their columns; a reader that holds the table is not waited for long. */
+export async function addColumns({ session, clock, logger }: PullParts, kind: Kind): Promise<void> {
   try {
     await redecode(session, await discoverColumns(session, kind, clock.now()), clock.now());
   } catch (error) {
     if (!(error instanceof MirrorError && error.code === 'mirror.locked')) throw error;
     logger.warn({ kind: kind.name }, 'a reader holds the table: its new columns come with the next sweep');
   }
-}
-
-async function noteDrift(
-  tx: Transaction,
-  { kind, lease }: Sweep,
-  { tally, fieldsBefore, now }: SweepResult & { readonly now: Date },
-): Promise<void> {
-  const drifts = presenceDrift(fieldsBefore, tally.fields);
-  for (const { code, field } of drifts) {
-    if (code === 'vanished_field') await saveVanished(tx, kind.name, { field, since: now });
-    if (code === 'returned_field') await saveVanished(tx, kind.name, { field, since: null });
-  }
-  const shape = tally.shape();
-  const before = await readListShape(tx, kind.name);
-  await saveListShape(tx, kind.name, shape);
-  if (lease.completeSweeps === 0) return; // The first reading is what later ones are compared with.
-  const reshaped: Drift[] = (['envelope', 'pageSize'] as const)
-    .filter((part) => before[part] !== shape[part])
-    .map((part) => ({
-      kind: kind.name,
-      code: part === 'envelope' ? 'envelope' : 'page_size',
-      field: null,
-      detail: `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`,
-    }));
-  await saveDrift(tx, [...drifts.map((drift) => ({ kind: kind.name, ...drift })), ...reshaped], now);
 }

@@ -2,6 +2,7 @@ import { LISTED_KINDS } from '../catalog/catalog.ts';
 import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { recordId } from '../diff/record-id.ts';
 import { isNumber, isObject } from '../lib/json.ts';
+import type { Json } from '../lib/json.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import type { Session } from '../mirror/session.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
@@ -39,15 +40,16 @@ export async function* sameSource(
     guard.claim.isNew || !(await hasMoreLive(guard.session, guard.kind.name, ROWS_THAT_IDENTIFY));
   let held: ListResponse[] = [];
   for await (const response of responses) {
-    if (namesCompany(guard.kind)) checkSystem(guard.claim, response);
+    // A page that shows the same as before is of the same company.
+    if (namesCompany(guard.kind) && !response.isKnown) checkSystem(guard.claim, response.read());
     held.push(response);
-    isRecognized ||= await knowsOneOf(guard, response);
+    isRecognized ||= response.isKnown || (await knowsOneOf(guard, response.read()));
     if (isRecognized) {
       yield* held;
       held = [];
     } else if (held.length > PAGES_HELD_BACK) break;
   }
-  if (held.some(({ records }) => idsOf(records).length > 0)) throw strangers(guard);
+  if (held.some((response) => idsOf(response.read()).length > 0)) throw strangers(guard);
   yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
 
@@ -74,7 +76,7 @@ export async function confirmCompany(
   const once = { thorough: false, tick: () => 0, ...(signal && { signal }) };
   try {
     for await (const response of source.sweep(witness, once)) {
-      checkSystem(claim, response);
+      checkSystem(claim, response.read());
       return;
     }
   } catch (error) {
@@ -82,7 +84,12 @@ export async function confirmCompany(
   }
 }
 
-function checkSystem(claim: SourceClaim, { records }: ListResponse): void {
+/**
+ * Refuses records that name another company than the mirror's; the first that names one is the mirror's.
+ *
+ * @throws {OtherSourceError}
+ */
+export function checkSystem(claim: SourceClaim, records: readonly Json[]): void {
   const systems = new Set(records.map(systemOf).filter((system) => system !== null));
   const [first] = systems;
   if (first === undefined || (claim.systemId !== null && systems.has(claim.systemId))) return;
@@ -94,17 +101,17 @@ function checkSystem(claim: SourceClaim, { records }: ListResponse): void {
   claim.isBound = false;
 }
 
-function systemOf(record: ListResponse['records'][number]): string | null {
+function systemOf(record: Json): string | null {
   const system = isObject(record) ? record['system_id'] : null;
   return isNumber(system) || typeof system === 'string' ? String(system) : null;
 }
 
-async function knowsOneOf({ session, kind }: Guard, { records }: ListResponse): Promise<boolean> {
+async function knowsOneOf({ session, kind }: Guard, records: readonly Json[]): Promise<boolean> {
   const known = await session.atomically((tx) => tx.rowsById(kind.name, ['id'], idsOf(records)));
   return known.size > 0;
 }
 
-function idsOf(records: ListResponse['records']): string[] {
+function idsOf(records: readonly Json[]): string[] {
   return records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
 }
 

@@ -1,9 +1,11 @@
 import { renewLease } from '../mirror/kind-lease.ts';
 import type { Session } from '../mirror/session.ts';
 import { bindSource } from '../mirror/source-binding.ts';
+import { readTouches } from '../mirror/touch-store.ts';
 import type { ListResponse } from '../source/source.ts';
 import { landPage } from './land-page.ts';
-import type { Landing, Sweep } from './land-page.ts';
+import type { Landing } from './land-page.ts';
+import type { Sweep } from './sweep.ts';
 
 export interface Arrivals {
   readonly responses: readonly ListResponse[];
@@ -20,17 +22,24 @@ export async function landPages(
   sweep: Sweep,
   { responses, now }: Arrivals,
 ): Promise<readonly Landing[]> {
-  const tick = Math.max(...responses.map(({ answered }) => answered));
   const { landings, draft } = await session.atomically(async (tx) => {
     // The work may run again after a lost connection: what it learns counts once it has landed.
-    const draft: Sweep = { ...sweep, fields: new Map(sweep.fields), quarantined: new Set(sweep.quarantined) };
-    await renewLease(tx, sweep.lease, { tick, now });
+    const touched = sweep.touched.draft();
+    const draft = {
+      ...sweep,
+      touched,
+      fields: new Map(sweep.fields),
+      quarantined: new Set(sweep.quarantined),
+    };
+    await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
     if (!sweep.claim.isBound) await bindSource(tx, sweep.claim);
+    touched.add(await readTouches(tx, sweep.kind.name, touched.latest()));
     const landings: Landing[] = [];
     for (const response of responses) landings.push(await landPage(tx, draft, { response, now }));
     return { landings, draft };
   });
   sweep.claim.isBound = true;
+  draft.touched.keep();
   for (const [field, seen] of draft.fields) sweep.fields.set(field, seen);
   for (const key of draft.quarantined) sweep.quarantined.add(key);
   return landings;

@@ -1,3 +1,4 @@
+import type { DeletionRules } from '../diff/plan-deletions.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Session } from '../mirror/session.ts';
@@ -13,6 +14,17 @@ export interface PullParts {
   readonly owner: Owner;
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
+}
+
+/** The settings that a reading goes by. */
+export interface ReadingRules {
+  readonly deletions: DeletionRules;
+  /** Lists with fewer pages are read again at once where something waits for a certificate. */
+  readonly repeatBelowPages: number;
+  /** Stands for the token: what one may see, another may not. */
+  readonly salt: string;
+  /** Record kind to the fields whose changes are no events. */
+  readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Owner {

@@ -1,27 +1,27 @@
 import type { ListedKind } from '../catalog/kind.ts';
+import { instantOf } from '../lib/clock.ts';
 import { describe } from '../lib/sync-error.ts';
 import { LeaseError } from '../mirror/errors.ts';
-import { finishRun, saveKindReport, startRun } from '../mirror/run-store.ts';
+import { saveKindReport } from '../mirror/run-store.ts';
 import type { KindReport, RunState } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
-import type { SourceClaim } from '../mirror/source-binding.ts';
 import { confirmCompany, namesCompany } from './guard-source.ts';
-import type { PullParts } from './parts.ts';
+import type { PullParts, ReadingRules } from './parts.ts';
+import { recordRun } from './record-run.ts';
+import type { RunFacts } from './record-run.ts';
 import { sweepKind } from './sweep-kind.ts';
-import type { SweepRequest } from './sweep-kind.ts';
+import type { SweepRequest } from './begin-sweep.ts';
 
-export interface PullRequest {
+export interface PullRequest extends ReadingRules {
   readonly kinds: readonly ListedKind[];
   readonly baseUrl: string;
   /** Accepts another base URL or company for this mirror. */
   readonly acceptNewSource: boolean;
   readonly keepRunsDays: number | null;
+  readonly keepChangesDays: number | null;
 }
 
-export interface PullReport {
-  readonly runId: number;
-  readonly startedAt: string;
-  readonly durationMs: number;
+export interface PullReport extends RunFacts {
   readonly kinds: readonly KindReport[];
 }
 
@@ -31,55 +31,34 @@ export interface PullReport {
  * @throws {MirrorError} {OtherSourceError} {LeaseError} What concerns the whole mirror ends the run, and is recorded in it.
  */
 export async function pullKinds(parts: PullParts, request: PullRequest): Promise<PullReport> {
-  const { session, clock, owner } = parts;
-  const startedAt = clock.now();
-  const startMs = clock.monotonicMs();
-  const runId = await startRun(session, {
-    command: 'pull',
-    kinds: request.kinds.map(({ name }) => name),
-    owner: owner.name,
-    now: startedAt,
-    isDead: owner.isDead,
+  const { kinds, baseUrl, acceptNewSource } = request;
+  const { result, ...facts } = await recordRun(parts, { command: 'pull', ...request }, async (runId) => {
+    const claim = await claimSource(parts.session, { baseUrl, acceptNew: acceptNewSource });
+    await confirmCompany(parts, kinds, claim);
+    const reports = await sweepAll(parts, kinds, { runId, claim, rules: request });
+    return { state: runState(reports), result: reports };
   });
-  const end = (state: RunState, reason: string | null): Promise<void> =>
-    finishRun(session, runId, { state, reason, now: clock.now(), keepDays: request.keepRunsDays });
-  try {
-    const claim = await claimSource(session, {
-      baseUrl: request.baseUrl,
-      acceptNew: request.acceptNewSource,
-    });
-    await confirmCompany(parts, request.kinds, claim);
-    const kinds = await sweepAll(parts, request.kinds, { runId, claim });
-    await end(runState(kinds), null);
-    return {
-      runId,
-      startedAt: startedAt.toISOString(),
-      durationMs: Math.round(clock.monotonicMs() - startMs),
-      kinds,
-    };
-  } catch (error) {
-    await end('failed', error instanceof Error ? error.message : String(error)).catch((second: unknown) => {
-      parts.logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
-    });
-    throw error;
-  }
+  return { ...facts, kinds: result.map(withZone) };
 }
 
-interface Reading {
-  readonly runId: number;
-  readonly claim: SourceClaim;
+/** The database's instants are UTC by contract; whoever reads a report must not take them for local time. */
+function withZone(report: KindReport): KindReport {
+  const { certifiedAt } = report;
+  return { ...report, certifiedAt: certifiedAt === null ? null : instantOf(certifiedAt).toISOString() };
 }
+
+type Reading = Omit<SweepRequest, 'kind'>;
 
 async function sweepAll(
   parts: PullParts,
   kinds: readonly ListedKind[],
-  { runId, claim }: Reading,
+  reading: Reading,
 ): Promise<KindReport[]> {
   const reports = new Map<ListedKind, KindReport>();
   for (const kind of identifyingFirst(kinds)) {
     const report = parts.signal?.aborted
       ? notSwept(kind, INTERRUPTED)
-      : await trySweep(parts, { kind, runId, claim });
+      : await trySweep(parts, { kind, ...reading });
     reports.set(kind, report);
   }
   return kinds.flatMap((kind) => reports.get(kind) ?? []);

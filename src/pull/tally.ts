@@ -1,20 +1,24 @@
-import { createIdSet } from '../lib/id-set.ts';
 import type { ListShape } from '../mirror/drift-store.ts';
+import { createRecordCounter } from './count-records.ts';
+import type { RecordCounts } from './count-records.ts';
 import type { Landing } from './land-page.ts';
+import type { Landed } from './land-records.ts';
 
-/** Counts of a sweep: a page and a record count once, however often they were read. */
-export interface TallyCounts {
+/** Counts of a reading: a page and a record count once, however often they were read. */
+export interface TallyCounts extends RecordCounts {
   readonly pages: number;
-  readonly rows: number;
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
   readonly quarantined: number;
 }
 
 export interface Tally {
   readonly add: (landing: Landing) => void;
+  /** Counts records that no page was landed for. */
+  readonly addRecords: (ids: readonly string[], landed: Landed) => void;
   readonly pages: () => number;
+  /** The highest page that had rows. */
+  readonly lastPage: () => number;
+  /** A record that the page landed last has shown; null where no page had any. */
+  readonly latestId: () => string | null;
   readonly changes: () => number;
   /** How the list was wrapped and paged. */
   readonly shape: () => ListShape;
@@ -26,38 +30,39 @@ export interface Tally {
 }
 
 export function createTally(): Tally {
-  const [seen, touched] = [createIdSet(), createIdSet()];
+  const records = createRecordCounter();
   const [fields, quarantined, pages] = [new Set<string>(), new Set<string>(), new Set<number>()];
-  let [created, updated] = [0, 0];
   let firstPage = '';
+  let lastPage = 0;
+  let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
 
-  const addPage = ({ response: { page, envelope, meta }, seen: ids }: Landing): void => {
-    const shown = ids.join();
+  const addPage = ({ response: { page, rows, envelope, meta }, seen }: Landing): void => {
+    const shown = seen.join();
     if (page === 1) [firstPage, shape] = [shown, { envelope, pageSize: meta?.perPage ?? null }];
     if (page === 1 || (shown !== '' && shown !== firstPage)) pages.add(page); // A whole list may show itself as page 2.
+    if (rows > 0) lastPage = Math.max(lastPage, page);
+    latestId = seen[0] ?? latestId;
   };
-  const add = (landing: Landing): void => {
-    addPage(landing);
-    created += landing.created.length;
-    updated += landing.changed.length;
-    for (const id of landing.seen) seen.add(id);
-    for (const id of [...landing.created, ...landing.changed]) touched.add(id);
-    for (const field of landing.fields) fields.add(field);
-    for (const key of landing.quarantined) quarantined.add(key);
-  };
-  const counts = (): TallyCounts => {
-    const rows = seen.size();
-    const unchanged = rows - touched.size();
-    return { pages: pages.size, rows, created, updated, unchanged, quarantined: quarantined.size };
-  };
+
   return {
-    add,
-    counts,
+    add: (landing) => {
+      addPage(landing);
+      records.add(landing.seen, landing);
+      for (const field of landing.fields) fields.add(field);
+      for (const key of landing.quarantined) quarantined.add(key);
+    },
+    addRecords: records.add,
     pages: () => pages.size,
-    changes: () => created + updated,
+    lastPage: () => lastPage,
+    latestId: () => latestId,
+    changes: () => {
+      const { created, updated, restored } = records.counts();
+      return created + updated + restored;
+    },
     shape: () => shape,
     fields,
     quarantined,
+    counts: () => ({ pages: pages.size, ...records.counts(), quarantined: quarantined.size }),
   };
 }

@@ -12,20 +12,32 @@ const PAGES_WHERE_UNKNOWN = 1000;
 export function learnFromFirst(
   paging: 'documented' | 'by answer',
   { keys, meta }: PageResponse,
-): Pick<PagesKnown, 'stride' | 'onePage' | 'mostAnswers'> {
+): Pick<PagesKnown, 'stride' | 'countable' | 'onePage' | 'mostAnswers'> {
   const rows = keys.length;
   if (!tellsPages(meta)) {
-    return { stride: rows, onePage: paging === 'by answer', mostAnswers: mostAnswers(PAGES_WHERE_UNKNOWN) };
+    const countable = looksLikePage(rows);
+    return {
+      stride: rows,
+      countable,
+      onePage: paging === 'by answer',
+      mostAnswers: mostAnswers(PAGES_WHERE_UNKNOWN),
+    };
   }
   const { lastPage, perPage, total } = meta;
   const onePage = (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
   const stride = onePage ? Math.max(rows, perPage ?? 0) : rows;
-  return { stride, onePage, mostAnswers: mostAnswers(Math.max(lastPage ?? 1, pagesFor(total ?? 0, stride))) };
+  const pages = Math.max(lastPage ?? 1, pagesFor(total ?? 0, stride));
+  return { stride, countable: true, onePage, mostAnswers: mostAnswers(pages) };
 }
 
 /** Whether `meta` says anything about how long the list is. */
 export function tellsPages({ lastPage, total }: Meta): boolean {
   return lastPage !== null || total !== null;
+}
+
+/** Whether a list that says nothing of pages may have been cut after so many rows. */
+export function looksLikePage(rows: number): boolean {
+  return rows % 10 === 0 || rows % 25 === 0;
 }
 
 function mostAnswers(pages: number): number {

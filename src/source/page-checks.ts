@@ -15,6 +15,8 @@ export interface PagesKnown {
   readonly where: string;
   /** Rows on a full page. */
   readonly stride: number;
+  /** That number can be counted by: it comes from `meta`, or looks like a page. */
+  readonly countable: boolean;
   readonly lastPage: number | null;
   /** By what page 1 said, there is no page 2. */
   readonly onePage: boolean;
@@ -39,9 +41,9 @@ export function refuseEndless(known: PagesKnown): void {
  * @throws {SourceError} page_ignored, page_repeated
  */
 export function isLastPageAgain(known: PagesKnown, response: PageResponse): boolean {
-  const { page, keys, meta } = response;
+  const { page, keys } = response;
   if (page === 1) return false;
-  if (meta.currentPage !== null && meta.currentPage !== page) return refuseUnlessLast(known, response);
+  if (saysOther(response)) return refuseUnlessLast(known, response);
   if (keys.length === 0) return false;
   if (sameKeys(keys, known.first)) {
     if (page === 2 && known.onePage) return true;
@@ -52,8 +54,20 @@ export function isLastPageAgain(known: PagesKnown, response: PageResponse): bool
   throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
 }
 
-/** A service may say openly that it shows an earlier page, if that is the last one. */
-function refuseUnlessLast(known: PagesKnown, { page, meta }: PageResponse): true {
+/** Whether an answer says that it shows another page than was asked for. */
+export function saysOther({ page, meta }: PageResponse): boolean {
+  return meta.currentPage !== null && meta.currentPage !== page;
+}
+
+/**
+ * A service may say openly that it shows an earlier page, if that is the last one.
+ *
+ * @throws {SourceError} page_ignored
+ */
+export function refuseUnlessLast(
+  known: Pick<PagesKnown, 'where' | 'lastPage'>,
+  { page, meta }: PageResponse,
+): true {
   const shown = meta.currentPage ?? page;
   if (shown < page && shown === (meta.lastPage ?? known.lastPage)) return true;
   throw fault('page_ignored', known, `page ${page}: got page ${shown} by its "meta"`);
@@ -73,6 +87,6 @@ export function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, index) => key === b[index]);
 }
 
-function fault(reason: SourceReason, { where }: PagesKnown, what: string): SourceError {
+function fault(reason: SourceReason, { where }: Pick<PagesKnown, 'where'>, what: string): SourceError {
   return new SourceError(reason, `${where} ${what}`);
 }

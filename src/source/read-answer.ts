@@ -12,6 +12,8 @@ import { retryAfterMs } from './retry-after.ts';
 export interface Received extends HttpAnswer {
   readonly where: string;
   readonly receivedAt: Date;
+  /** Runs what reads this answer, now or later: an error that would quote the token quotes nothing. */
+  readonly unseen: <T>(read: () => T) => T;
 }
 
 /** @throws {SourceError} Where the answer is no list. */
@@ -44,7 +46,8 @@ function saysGone(answer: Received): boolean {
   }
 }
 
-function refuseFault({ status, headers, bytes, where, receivedAt }: Received): void {
+/** @throws {SourceError} Where the answer is none of the service's own, or says that it failed. */
+export function refuseFault({ status, headers, bytes, where, receivedAt }: Received): void {
   if (!isSuccess(status)) {
     const text = new TextDecoder().decode(bytes.subarray(0, 1000));
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { HttpClient } from './http-client.ts';
 
 /** The settings under `source`. */
 export interface SourceSettings {
@@ -23,4 +24,6 @@ export interface SourceParts {
   readonly logger: Logger;
   /** From 0 up to 1; spreads the waits between attempts. */
   readonly random?: () => number;
+  /** The way to the network; over HTTP where none is given. */
+  readonly openHttp?: (settings: SourceSettings) => HttpClient;
 }

@@ -1,20 +1,42 @@
 import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { ListResponse } from './list-response.ts';
+import { pageQuery } from './load-page.ts';
+import type { LoadOptions } from './load-page.ts';
 import { readList, readRecord } from './read-answer.ts';
 import { createRequester } from './requester.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
-import { pageQuery, sweepList } from './sweep.ts';
-import type { ListResponse, SweepOptions } from './sweep.ts';
+import { somePages } from './some-pages.ts';
+import { sweepList } from './sweep.ts';
+import type { SweepOptions } from './sweep.ts';
+import type { PageRange } from './sweep-plan.ts';
 
+export type { ListResponse } from './list-response.ts';
+export type { LoadOptions } from './load-page.ts';
+export type { KnownPage, PageDigest } from './page-digest.ts';
 export type { SourceParts, SourceSettings } from './settings.ts';
-export type { ListResponse, SweepOptions } from './sweep.ts';
+export type { SweepOptions } from './sweep.ts';
+export type { PageRange, SweepPlan } from './sweep-plan.ts';
+
+/** One record, or null where the service itself says that there is none; with the ticks of its request. */
+export interface Retrieved {
+  readonly record: JsonObject | null;
+  readonly sent: number;
+  readonly answered: number;
+}
 
 /** The service, as far as it is read. Every method throws `SourceError` where the service fails us. */
 export interface Source extends AsyncDisposable {
   /** Reads a whole list, page by page, as the plan of a sweep says; side by side, pages come in page order. */
   sweep(kind: ListedKind, options: SweepOptions): AsyncIterable<ListResponse>;
-  /** Reads one record; null where the service says that there is none. */
-  retrieve(kind: RetrievableKind, id: string, signal?: AbortSignal): Promise<JsonObject | null>;
+  /**
+   * Reads a range of pages only, side by side, in page order; `to` may be Infinity.
+   *
+   * Ends after the first empty page, and before one that was shown already. No response proves the list's end.
+   */
+  pages(kind: ListedKind, range: PageRange, options: LoadOptions): AsyncIterable<ListResponse>;
+  /** Reads one record. */
+  retrieve(kind: RetrievableKind, id: string, options?: Partial<LoadOptions>): Promise<Retrieved>;
   /** Asks for the first page once, with the token under `header` or as the settings say. */
   probe(kind: ListedKind, header?: AuthHeader): Promise<void>;
   /** Running totals: attempts sent, and those of them that were not the first. */
@@ -25,22 +47,16 @@ export interface Source extends AsyncDisposable {
 
 export function openSource(settings: SourceSettings, parts: SourceParts): Source {
   const requester = createRequester(settings, parts);
-  const { concurrency } = settings;
+  const list = { requester, concurrency: settings.concurrency };
 
   return {
-    sweep: (kind, options) => sweepList({ requester, concurrency }, kind, options),
-    retrieve: async ({ retrieve }, id, signal) => {
+    sweep: (kind, options) => sweepList(list, kind, options),
+    pages: (kind, range, options) => somePages(list, kind, { ...range, ...options }),
+    retrieve: async ({ retrieve }, id, options = {}) => {
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
-      const read = readRecord(id);
-      const { value } = await requester.ask({
-        path,
-        query: '',
-        page: null,
-        header: retrieve.header,
-        read,
-        signal,
-      });
-      return value;
+      const question = { path, query: '', page: null, header: retrieve.header, read: readRecord(id) };
+      const { value, sent, answered } = await requester.ask({ ...question, ...options });
+      return { record: value, sent, answered };
     },
     probe: async (kind, header) => {
       await requester.askOnce({

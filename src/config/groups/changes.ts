@@ -4,22 +4,16 @@ import * as a from '../value-types.ts';
 
 const LOOKS = [300, 1800, 7200, 21_600, 86_400];
 
-export const deletions = group(
-  {
-    graceSeconds: setting(
-      a.seconds.default(900),
-      'How long a record must stay gone before it counts as deleted.',
-    ),
-    holdAbove: group({
-      rows: setting(a.countOrNone.default(5), 'Disappearances at once, beyond which a person must approve.'),
-      share: setting(
-        a.share.default(0.02),
-        'The same as a share of the live rows; the larger of both counts.',
-      ),
-    }),
-  },
-  { inForce: false },
-);
+export const deletions = group({
+  graceSeconds: setting(
+    a.seconds.default(900),
+    'How long a record must stay gone before it counts as deleted.',
+  ),
+  holdAbove: group({
+    rows: setting(a.countOrNone.default(5), 'Disappearances at once, beyond which a person must approve.'),
+    share: setting(a.share.default(0.02), 'The same as a share of the live rows; the larger of both counts.'),
+  }),
+});
 
 export const outbound = group(
   {
@@ -49,15 +43,12 @@ export const outbound = group(
   { inForce: false },
 );
 
-export const diff = group(
-  {
-    ignoreFields: setting(
-      mapOf(a.kindName, z.array(a.fieldName, 'a list of field names')),
-      'Record kind to the fields whose changes are no events.',
-    ),
-  },
-  { inForce: false },
-);
+export const diff = group({
+  ignoreFields: setting(
+    mapOf(a.kindName, z.array(a.fieldName, 'a list of field names')),
+    'Record kind to the fields whose changes are no events.',
+  ),
+});
 
 export const schedules = openGroup(
   { timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.') },

@@ -27,12 +27,9 @@ export const source = group({
   }),
 });
 
-export const sweep = group(
-  {
-    repeatBelowPages: setting(
-      a.countOrNone.default(20),
-      'Lists with fewer pages are read again when nothing was certified and something waits for it.',
-    ),
-  },
-  { inForce: false },
-);
+export const sweep = group({
+  repeatBelowPages: setting(
+    a.countOrNone.default(20),
+    'Lists with fewer pages are read again when nothing was certified and something waits for it.',
+  ),
+});

@@ -29,9 +29,7 @@ export const bi = group(
 );
 
 export const retention = group({
-  changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.', {
-    inForce: false,
-  }),
+  changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.'),
   runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),
   deliveriesDays: setting(
     a.days.nullable().default(30),

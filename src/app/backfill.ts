@@ -1,0 +1,46 @@
+import { isListed, isRetrievable } from '../catalog/kind.ts';
+import type { Kind } from '../catalog/kind.ts';
+import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { backfill } from '../pull/backfill.ts';
+import type { BackfillReport, Extent } from '../pull/backfill.ts';
+import { createOwner } from '../pull/owner.ts';
+import type { PullParts } from '../pull/parts.ts';
+import { kindNamed } from './kinds.ts';
+import { openMirror } from './open-mirror.ts';
+import { openConfiguredSource } from './open-source.ts';
+import { pullSettings } from './pull.ts';
+
+export type { BackfillReport, Extent } from '../pull/backfill.ts';
+
+export interface BackfillCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
+  readonly logger: Logger;
+  readonly kind: string;
+  readonly extent: Extent;
+  /** The extent as the person wrote it. */
+  readonly request: string;
+  readonly restart: boolean;
+}
+
+/** Reads records of one kind again by hand, in this process. */
+export async function backfillKind(
+  config: Config,
+  { logger, kind: name, extent, request, restart, ...follow }: BackfillCommand,
+): Promise<BackfillReport> {
+  const kind = kindNamed(config, name);
+  refuseUnreadable(kind, extent);
+  await using source = openConfiguredSource(config, { clock: systemClock, logger });
+  await using session = await openMirror(config);
+  return await backfill(
+    { session, source, clock: systemClock, logger, owner: createOwner(), ...follow },
+    { kind, extent, request, restart, ...pullSettings(config) },
+  );
+}
+
+function refuseUnreadable(kind: Kind, extent: Extent): void {
+  if (isListed(kind) || ('ids' in extent && isRetrievable(kind))) return;
+  const message = `The service has no list of ${kind.name}: it is read one record at a time.`;
+  throw new UsageError(message, { code: 'usage.kind', hint: `bms-sync backfill ${kind.name} --ids 1,5-9` });
+}

@@ -1,0 +1,106 @@
+import type { Field, Kind } from '../catalog/kind.ts';
+import { compactJson, isObject, parseJson } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { Row, SqlValue } from '../mirror/session.ts';
+import { exactNumber, isSameJson } from './exact-json.ts';
+import { readValue } from './read-value.ts';
+
+/** A place where the mirror does not hold what the service sends; values in full, `null` = none. */
+export interface Difference {
+  /** A column, `_raw` or `_deleted_at` included. */
+  readonly field: string;
+  readonly service: string | null;
+  readonly mirror: string | null;
+}
+
+/**
+ * Compares a record with the row that the mirror has of it, field by field, and with the record's text in `_raw`.
+ *
+ * @param kind As mirrored: discovered fields have columns too. @param row Its columns by name, `_raw` among them.
+ */
+export function compareRecord(kind: Kind, record: JsonObject, row: Row): readonly Difference[] {
+  const columns = kind.fields.filter(({ name }) => name !== 'id'); // By its id the row was found.
+  const differences = columns.flatMap((field) => compareColumn(field, record, row[field.name] ?? null));
+  return [...differences, ...compareRaw(kind, record, String(row['_raw']))];
+}
+
+function compareColumn(field: Field, record: JsonObject, column: SqlValue): Difference[] {
+  const value = ownMember(record, field.name) ?? null;
+  if (holds(field, value, column)) return [];
+  return [{ field: field.name, service: textOf(value), mirror: column === null ? null : String(column) }];
+}
+
+/** Whether a column holds what a value means; a value that fits no rule must have left it null. */
+function holds({ type }: Field, value: Json, column: SqlValue): boolean {
+  const { text } = readValue(type, value);
+  if (text === null) return column === null;
+  if (column === null) return type === 'decimal' && isBeyondReason(text);
+  if (type === 'decimal') return exactNumber(String(column)) === text;
+  return type === 'json' ? holdsJson(value, String(column)) : String(column) === text;
+}
+
+const LONGEST_DECIMAL = 300;
+
+/** A number that would fill a page with digits: a column may give up there. */
+function isBeyondReason(exact: string): boolean {
+  const [digits = '', power = ''] = exact.split('e');
+  return digits.length > LONGEST_DECIMAL || Math.abs(Number(power)) > LONGEST_DECIMAL;
+}
+
+function holdsJson(value: Json, column: string): boolean {
+  const held = parsed(column);
+  return held !== undefined && isSameJson(value, held);
+}
+
+/** `_raw` is the record as it was sent, save for spellings of the same value, which are no change to the mirror. */
+function compareRaw(kind: Kind, record: JsonObject, raw: string): Difference[] {
+  const held = parsed(raw);
+  if (held === undefined || !isObject(held)) {
+    return [{ field: '_raw', service: compactJson(record), mirror: raw }];
+  }
+  const names = [...new Set([...Object.keys(record), ...Object.keys(held)])];
+  const unequal = names.filter((name) => {
+    const field = fieldOf(kind, name);
+    return !isSameMember(field, ownMember(record, name), ownMember(held, name));
+  });
+  if (unequal.length === 0) return [];
+  return [{ field: '_raw', service: only(record, unequal), mirror: only(held, unequal) }];
+}
+
+function isSameMember(field: Field | undefined, a: Json | undefined, b: Json | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  if (isSameJson(a, b)) return true;
+  if (field === undefined || field.type === 'json') return false;
+  const [one, other] = [readValue(field.type, a), readValue(field.type, b)];
+  return one.fits && other.fits && one.text === other.text;
+}
+
+function fieldOf({ fields, hints }: Kind, name: string): Field | undefined {
+  const isNamed = (field: Field): boolean => field.name === name;
+  return fields.find(isNamed) ?? hints.find(isNamed);
+}
+
+/** The record with these members only: what is the same in both would hide what is not. */
+function only(record: JsonObject, names: readonly string[]): string {
+  const members = names.filter((name) => Object.hasOwn(record, name));
+  return `{${members.map((name) => `${JSON.stringify(name)}:${compactJson(record[name] ?? null)}`).join(',')}}`;
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** A member of the record itself: never `constructor` and its like from the prototype. */
+function ownMember(record: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+function textOf(value: Json): string | null {
+  if (value === null) return null;
+  return typeof value === 'string' ? value : compactJson(value);
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { Difference } from './compare-record.ts';
+import { createIdList } from './id-list.ts';
+import type { IdList } from './id-list.ts';
+
+/** One thing in which mirror and service did not agree at one reading; not a fault yet. */
+export interface Finding extends Difference {
+  readonly id: string;
+  /** `missing`: the record has no row. `surplus`: a live row has no record. `value`: they differ. */
+  readonly is: 'missing' | 'surplus' | 'value';
+}
+
+/** What a reading found, in a few bytes a finding: a mirror that is wrong from end to end must fit into memory too. */
+export interface Findings {
+  add(finding: Finding): void;
+  /** Whether the same was found: of the same record, in the same field, where the service sends the same value. */
+  has(finding: Finding): boolean;
+  /** The records that something was found about. */
+  readonly ids: IdList;
+  /** Those of them that no record was found of. */
+  readonly surplus: IdList;
+}
+
+export function createFindings(): Findings {
+  const [fingerprints, ids, surplus] = [createIdList(), createIdList(), createIdList()];
+  return {
+    add: (finding) => {
+      fingerprints.add(fingerprint(finding));
+      ids.add(BigInt(finding.id));
+      if (finding.is === 'surplus') surplus.add(BigInt(finding.id));
+    },
+    has: (finding) => fingerprints.has(fingerprint(finding)),
+    ids,
+    surplus,
+  };
+}
+
+function fingerprint({ id, is, field, service }: Finding): bigint {
+  return hashOf(JSON.stringify([id, is, field, service]));
+}
+
+/** 64 bits of a hash: a million texts collide once in 37 million times. */
+export function hashOf(text: string): bigint {
+  return createHash('sha256').update(text).digest().readBigInt64BE();
+}

@@ -1,0 +1,96 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../catalog/kind.ts';
+import type { Queryable, Row } from '../mirror/session.ts';
+import { createIdList } from './id-list.ts';
+import type { IdList } from './id-list.ts';
+
+/** All reading is outside of transactions: neither database's writer ever waits for an audit. */
+
+const ROWS_A_QUERY = 100;
+const IDS_A_QUERY = 10_000;
+const SIGHTINGS_A_QUERY = 200;
+const SMALLEST_ID = String(-(2n ** 63n));
+
+/** Reads the rows with these ids, deleted ones too; a query at a time, with a turn of the event loop after each. */
+export async function readRows(
+  db: Queryable,
+  kind: Kind,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Row>> {
+  const names = [
+    ...kind.fields.map(({ name }) => name).filter((name) => name !== 'id'),
+    '_raw',
+    '_deleted_at',
+  ];
+  const columns = sql.join(
+    names.map((name) => sql.identifier(name)),
+    sql`, `,
+  );
+  const rows = new Map<string, Row>();
+  for (let from = 0; from < ids.length; from += ROWS_A_QUERY) {
+    const found = await db.query(sql`
+      select cast(id as text) as id, ${columns} from ${sql.identifier(kind.name)} as k
+      where k.id in (${evenly(ids.slice(from, from + ROWS_A_QUERY))})`);
+    for (const row of found) rows.set(String(row['id']), row);
+    await breathe();
+  }
+  return rows;
+}
+
+/** Always as many parameters, the last id again and again if need be: a statement for each number would be kept compiled. */
+function evenly(ids: readonly string[]) {
+  return sql.join(
+    Array.from({ length: ROWS_A_QUERY }, (_, at) => sql`${ids[at] ?? ids.at(-1)}`),
+    sql`, `,
+  );
+}
+
+/** The ids of all live rows. */
+export async function readLiveIds(db: Queryable, kind: string): Promise<IdList> {
+  const live = createIdList();
+  for (let after: string | null = SMALLEST_ID; after !== null;) {
+    const from: string = after;
+    const rows = await db.query(sql`
+      select cast(id as text) as id from ${sql.identifier(kind)} as k
+      where k.id > ${from} and _deleted_at is null order by k.id limit ${IDS_A_QUERY}`);
+    for (const row of rows) live.add(BigInt(String(row['id'])));
+    after = rows.length < IDS_A_QUERY ? null : String(rows.at(-1)?.['id']);
+    await breathe();
+  }
+  return live;
+}
+
+/** The ids of records that the mirror has set aside as a whole. */
+export async function readSetAside(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  const rows = await db.query(sql`
+    select record_id from issues
+    where kind = ${kind} and closed_at is null and field is null and record_id is not null`);
+  return new Set(rows.map((row) => String(row['record_id'])));
+}
+
+/** Which of these ids the mirror can account for though the list does not show them: their absence is noted, or was not yet when a list response showed them last. */
+export async function readAccountedFor(db: Queryable, kind: string, ids: IdList): Promise<IdList> {
+  const accountedFor = createIdList();
+  const noted = await db.query(sql`
+    select record_id from deletions where kind = ${kind} and concluded_at is null`);
+  const add = (id: string): void => {
+    if (ids.has(BigInt(id))) accountedFor.add(BigInt(id));
+  };
+  for (const row of noted) add(String(row['record_id']));
+  for await (const shown of idsShown(db, kind)) for (const id of shown) add(id);
+  return accountedFor;
+}
+
+/** The ids that each kept list response showed. */
+async function* idsShown(db: Queryable, kind: string): AsyncGenerator<readonly string[]> {
+  for (let after: string | null = '-1'; after !== null;) {
+    const from: string = after;
+    const rows = await db.query(sql`
+      select answered, ids from sightings
+      where kind = ${kind} and answered > ${from} order by answered limit ${SIGHTINGS_A_QUERY}`);
+    for (const row of rows) yield String(row['ids']).match(/\d+/g) ?? [];
+    after = rows.length < SIGHTINGS_A_QUERY ? null : String(rows.at(-1)?.['answered']);
+    await breathe();
+  }
+}

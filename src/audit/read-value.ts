@@ -1,0 +1,99 @@
+import type { FieldType } from '../catalog/kind.ts';
+import { isArray, isNumber, isObject } from '../lib/json.ts';
+import type { Json } from '../lib/json.ts';
+import { isStorable } from '../lib/text.ts';
+import { exactNumber } from './exact-json.ts';
+
+/**
+ * What a value of the service means in a field, by the rules of the mirror's contract: read anew here, on purpose without
+ * the decoder that fills the mirror, so that a mistake of one is found by the other.
+ */
+export interface Meaning {
+  /** False where the value fits no rule of its field. */
+  readonly fits: boolean;
+  /** A text that is equal for equal values; null = none. */
+  readonly text: string | null;
+}
+
+const NONE: Meaning = { fits: true, text: null };
+const MISFIT: Meaning = { fits: false, text: null };
+const meant = (text: string): Meaning => ({ fits: true, text });
+
+/** Reads a value as its field's type says; nested values are `text` only in that they fit. */
+export function readValue(type: FieldType, value: Json): Meaning {
+  return value === null ? NONE : RULES[type](value);
+}
+
+type Rule = (value: Exclude<Json, null>) => Meaning;
+
+const LARGEST = 9_223_372_036_854_775_807n;
+const DECIMAL_TEXT = /^-?\d+(\.\d+)?$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+const RULES: Record<FieldType, Rule> = {
+  integer: (value) => {
+    const token = scalarText(value);
+    return token !== null && isInteger64(token) ? meant(token) : MISFIT;
+  },
+  flag: (value) => {
+    const token = typeof value === 'boolean' ? String(Number(value)) : scalarText(value);
+    return token === '0' || token === '1' ? meant(token) : MISFIT;
+  },
+  decimal: (value) => {
+    if (value === '') return NONE;
+    const token = scalarText(value);
+    const isDecimal = token !== null && (isNumber(value) || DECIMAL_TEXT.test(token));
+    const exact = isDecimal ? exactNumber(token) : null;
+    return exact === null ? blankOrMisfit(value) : meant(exact);
+  },
+  date: (value) => (typeof value === 'string' && isDay(value) ? meant(value) : blankOrMisfit(value)),
+  time: (value) => {
+    const time = typeof value === 'string' && value.length === 5 ? `${value}:00` : value;
+    return typeof time === 'string' && isInstant(`2000-01-01 ${time}`) ? meant(time) : blankOrMisfit(value);
+  },
+  timestamp: (value) => {
+    const instant = typeof value === 'string' ? value.replace(/^(.{10})T/, '$1 ') : '';
+    return isInstant(instant) ? meant(instant) : blankOrMisfit(value);
+  },
+  text: (value) => {
+    const text = typeof value === 'boolean' ? String(value) : scalarText(value);
+    return text !== null && isStorable(text) ? meant(text) : MISFIT;
+  },
+  json: (value) => (holdsStorableOnly(value) ? meant('') : MISFIT),
+};
+
+/** How the service writes "none" in dates, times and decimals. */
+function blankOrMisfit(value: Json): Meaning {
+  return value === '' || value === '0000-00-00' || value === '0000-00-00 00:00:00' ? NONE : MISFIT;
+}
+
+/** Text as it is, a number as its token; null for everything else. */
+function scalarText(value: Json): string | null {
+  return typeof value === 'string' || isNumber(value) ? String(value) : null;
+}
+
+/** The one way to write a whole number, and no more than 64 bits of it. */
+function isInteger64(token: string): boolean {
+  if (!/^-?\d{1,19}$/.test(token)) return false;
+  const integer = BigInt(token);
+  return String(integer) === token && integer <= LARGEST && integer >= -LARGEST - 1n;
+}
+
+/** A day that the calendar has: what rolls over into another day was none. */
+function isDay(text: string): boolean {
+  return DAY.test(text) && text >= '0001-01-01' && isInstant(`${text} 00:00:00`);
+}
+
+function isInstant(text: string): boolean {
+  if (text.length !== 19 || text < '0001' || text[10] !== ' ') return false;
+  const instant = new Date(`${text.replace(' ', 'T')}Z`);
+  return !Number.isNaN(instant.getTime()) && instant.toISOString() === `${text.replace(' ', 'T')}.000Z`;
+}
+
+/** No text within, names included, that a database would refuse once a view takes the value apart. */
+function holdsStorableOnly(value: Json): boolean {
+  if (typeof value === 'string') return isStorable(value);
+  if (isArray(value)) return value.every(holdsStorableOnly);
+  if (!isObject(value)) return true;
+  return Object.entries(value).every(([name, member]) => isStorable(name) && holdsStorableOnly(member));
+}

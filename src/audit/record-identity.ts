@@ -1,0 +1,51 @@
+import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { isSameJson } from './exact-json.ts';
+
+/** A record that has a row of its own. */
+export interface KnownRecord {
+  readonly id: string;
+  readonly record: JsonObject;
+}
+
+export interface SortedRecords {
+  readonly known: readonly KnownRecord[];
+  readonly unusable: readonly UnusableRecord[];
+}
+
+/** A record that can have no row: it has no usable id, is nested too deep, or came twice and not alike. */
+export interface UnusableRecord {
+  readonly id: string | null;
+  /** What tells it from others of its sort. */
+  readonly text: string;
+}
+
+const LARGEST = 9_223_372_036_854_775_807n;
+
+/** Tells the records of one answer that can be compared from those that cannot; an id shown twice alike counts once. */
+export function sortRecords(records: readonly Json[]): SortedRecords {
+  const byId = new Map<string, JsonObject>();
+  const unusable: UnusableRecord[] = [];
+  const torn = new Set<string>();
+  for (const record of records) {
+    const id = isObject(record) ? idOf(record) : null;
+    const isTooDeep = isDeeper(record, DEEPEST);
+    if (id === null || !isObject(record) || isTooDeep) {
+      unusable.push({ id, text: isTooDeep ? 'nested too deep' : compactJson(record) });
+      continue;
+    }
+    const other = byId.get(id);
+    if (other !== undefined && !isSameJson(other, record)) torn.add(id); // Nobody can say which of them is true.
+    byId.set(id, record);
+  }
+  const known = [...byId].filter(([id]) => !torn.has(id)).map(([id, record]) => ({ id, record }));
+  return { known, unusable: [...unusable, ...[...torn].map((id) => ({ id, text: '' }))] };
+}
+
+/** The record's id where it is a whole number from 1 to 2^63−1, written in the one way that there is. */
+function idOf(record: JsonObject): string | null {
+  const id = Object.hasOwn(record, 'id') ? record['id'] : null;
+  if (typeof id !== 'string' && !isNumber(id)) return null;
+  const token = String(id);
+  return /^[1-9]\d{0,18}$/.test(token) && BigInt(token) <= LARGEST ? token : null;
+}

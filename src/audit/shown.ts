@@ -1,0 +1,25 @@
+import { shortened } from '../lib/text.ts';
+import type { Difference } from './compare-record.ts';
+
+const LONGEST = 80;
+const LEAD_IN = 20;
+
+/** Cuts the values of a difference for show, from a little before the place where they part. */
+export function shown({ field, service, mirror }: Difference): Difference {
+  const start = Math.max(0, partingOf(service ?? '', mirror ?? '') - LEAD_IN);
+  const from = Math.max(service?.length ?? 0, mirror?.length ?? 0) > LONGEST ? start : 0;
+  const cut = (text: string | null): string | null => (text === null ? null : excerptFrom(text, from));
+  return { field, service: cut(service), mirror: cut(mirror) };
+}
+
+/** The place of the first character that is not the same in both. */
+function partingOf(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+}
+
+function excerptFrom(text: string, from: number): string {
+  const rest = from === 0 ? text : `…${text.slice(from).replace(/^[\udc00-\udfff]/, '')}`;
+  return rest.length > LONGEST ? `${shortened(rest, LONGEST - 1)}…` : rest;
+}

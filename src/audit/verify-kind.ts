@@ -1,0 +1,172 @@
+import type { ListedKind } from '../catalog/kind.ts';
+import { describe } from '../lib/sync-error.ts';
+import type { Difference } from './compare-record.ts';
+import { createFindings } from './findings.ts';
+import type { Finding, Findings } from './findings.ts';
+import { createIdList } from './id-list.ts';
+import type { IdList } from './id-list.ts';
+import { readAccountedFor } from './mirror-rows.ts';
+import { readKind } from './read-kind.ts';
+import type { AuditParts, KindReading } from './read-kind.ts';
+import { shown } from './shown.ts';
+
+/** What came out for one kind: every record of the list and every live row is counted once. */
+export interface KindVerdict {
+  readonly kind: string;
+  /** Records that agreed at the first look. */
+  readonly same: number;
+  /** Records that did not, and do now: they were changed meanwhile; and rows whose absence waits for proof. */
+  readonly moved: number;
+  /** Records on which mirror and service disagree although they were pulled; the missing and the surplus are among them. */
+  readonly differs: number;
+  readonly missing: number;
+  readonly surplus: number;
+  readonly quarantined: number;
+  /** A stable word: why the list could not be compared to its end; null = it was. */
+  readonly reason: string | null;
+  /** The same for a person, and what else there is to say. */
+  readonly detail: string | null;
+  /** The first of them, values shortened. */
+  readonly differences: readonly (Difference & { readonly id: string })[];
+}
+
+/** How the pull between the readings ended. */
+export interface PullOutcome {
+  /** Null where it reached the end of the list. */
+  readonly reason: string | null;
+  readonly detail: string | null;
+}
+
+const DIFFERENCES_TOLD = 100;
+
+/**
+ * Compares a kind with the service, by two readings with a pull between them.
+ *
+ * Only what both readings find counts, and only if the service sent the same value both times: everything else may have
+ * been changed while it was looked at.
+ */
+export async function verifyKind(
+  parts: AuditParts,
+  kind: ListedKind,
+  pull: (kind: ListedKind) => Promise<PullOutcome>,
+): Promise<KindVerdict> {
+  const first = createFindings();
+  const reading = await readKind(parts, kind, (finding) => {
+    first.add(finding);
+  });
+  const { fault } = reading;
+  if (fault !== null)
+    return unsettled(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
+  if (first.ids.size() === 0) return verdict(kind, { reading, first }, nothing());
+
+  const accountedFor = await readAccountedFor(parts.session, kind.name, first.surplus);
+  const outcome = await pull(kind);
+  if (outcome.reason !== null) return unsettled(kind, { reading, first }, outcome);
+  return readAgain(parts, kind, { first, accountedFor });
+}
+
+interface FirstLook {
+  readonly first: Findings;
+  /** Surplus rows that the mirror knows the list had not long ago, or knows to be absent. */
+  readonly accountedFor: IdList;
+}
+
+async function readAgain(
+  parts: AuditParts,
+  kind: ListedKind,
+  { first, accountedFor }: FirstLook,
+): Promise<KindVerdict> {
+  const second = createFindings();
+  const confirmed = nothing();
+  const reading = await readKind(parts, kind, (finding) => {
+    second.add(finding);
+    if (!first.has(finding)) return;
+    if (finding.is === 'surplus' && accountedFor.has(BigInt(finding.id)))
+      confirmed.waiting.add(BigInt(finding.id));
+    else confirm(confirmed, finding);
+  });
+  const { fault } = reading;
+  if (fault === null) return verdict(kind, { reading, first, second }, confirmed);
+  return unsettled(
+    kind,
+    { reading, first, second },
+    { reason: fault.reason, detail: describe(fault), confirmed },
+  );
+}
+
+/** What the second reading found again. */
+interface Confirmed {
+  readonly ids: IdList;
+  readonly missing: IdList;
+  readonly surplus: IdList;
+  /** Rows that only the proof of their deletion is missing of. */
+  readonly waiting: IdList;
+  /** By record and field: pages that overlap show a record twice. */
+  readonly told: Map<string, KindVerdict['differences'][number]>;
+}
+
+const nothing = (): Confirmed => ({
+  ids: createIdList(),
+  missing: createIdList(),
+  surplus: createIdList(),
+  waiting: createIdList(),
+  told: new Map(),
+});
+
+function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: Finding): void {
+  ids.add(BigInt(id));
+  if (is !== 'value') absent[is].add(BigInt(id));
+  if (told.size < DIFFERENCES_TOLD) told.set(`${id} ${difference.field}`, { id, ...shown(difference) });
+}
+
+interface Look {
+  readonly reading: KindReading;
+  readonly first: Findings;
+  readonly second?: Findings;
+}
+
+function verdict(kind: ListedKind, { reading, first, second }: Look, confirmed: Confirmed): KindVerdict {
+  const suspects = union(first.ids, second?.ids);
+  const waiting = confirmed.waiting.size();
+  return {
+    kind: kind.name,
+    same: agreeing(reading, suspects),
+    moved: suspects.size() - confirmed.ids.size(),
+    differs: confirmed.ids.size(),
+    missing: confirmed.missing.size(),
+    surplus: confirmed.surplus.size(),
+    quarantined: reading.quarantined,
+    reason: null,
+    detail: waiting === 0 ? null : `waits for proof of deletion: ${waiting} that the list no longer shows`,
+    differences: [...confirmed.told.values()],
+  };
+}
+
+interface Ending {
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly confirmed?: Confirmed;
+}
+
+/** What can be said though a list, or the pull, ended early: what was found once and not twice is nothing yet. */
+function unsettled(
+  kind: ListedKind,
+  look: Look,
+  { reason, detail, confirmed = nothing() }: Ending,
+): KindVerdict {
+  const open = union(look.first.ids, look.second?.ids).size() - confirmed.ids.size();
+  const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
+  return { ...verdict(kind, look, confirmed), moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
+}
+
+function agreeing({ compared }: KindReading, suspects: IdList): number {
+  let suspected = 0;
+  for (const id of suspects.values()) if (compared.has(id)) suspected++;
+  return compared.size() - suspected;
+}
+
+function union(...lists: readonly (IdList | undefined)[]): IdList {
+  const all = createIdList();
+  for (const list of lists) for (const id of list?.values() ?? []) all.add(id);
+  return all;
+}

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { backfillKind } from '../app/backfill.ts';
+import type { BackfillReport, Extent } from '../app/backfill.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { createCommand, loggerOf, settingsOf } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { printJson, printLine } from './io.ts';
+import type { Output } from './io.ts';
+import { createProgress } from './progress.ts';
+import { expandIds, parsePages } from './ranges.ts';
+
+interface BackfillOptions extends CommonOptions {
+  readonly ids?: string;
+  readonly pages?: string;
+  readonly all?: true;
+  readonly restart?: true;
+}
+
+export function backfillCommand(context: Context): Command {
+  return createCommand('backfill', 'read records of one kind again, by hand')
+    .argument('<kind>', 'record kind')
+    .option('--ids <list>', 'these records, e.g. 1,5-9')
+    .option('--pages <range>', 'these pages of the list, e.g. 1-20')
+    .option('--all', 'the whole list, every page parsed')
+    .option('--restart', 'begin anew where the same backfill was interrupted')
+    .action((kind: string, options: BackfillOptions) => runBackfill(context, kind, options));
+}
+
+async function runBackfill(context: Context, kind: string, options: BackfillOptions): Promise<void> {
+  const { extent, request } = extentOf(options);
+  const config = settingsOf(context, options);
+  const progress = createProgress(context.io);
+  try {
+    const report = await backfillKind(config, {
+      ...{ kind, extent, request, restart: options.restart ?? false },
+      logger: loggerOf(context, config),
+      onProgress: progress.onProgress,
+      signal: context.io.signal,
+    });
+    progress.stop();
+    if (options.json) printJson(context.io.stdout, report);
+    else printReport(context.io.stdout, report);
+    context.exit(report.state === 'complete' ? EXIT.done : EXIT.incomplete);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** @throws {UsageError} Where not exactly one extent is given, or it is none. */
+function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; request: string } {
+  const given = [ids, pages, all].filter((option) => option !== undefined);
+  if (given.length !== 1)
+    throw new UsageError('A backfill takes one of --ids, --pages and --all.', { code: 'usage.extent' });
+  if (ids !== undefined) return { extent: { ids: expandIds(ids) }, request: `--ids ${ids}` };
+  if (pages !== undefined) return { extent: { pages: parsePages(pages) }, request: `--pages ${pages}` };
+  return { extent: { pages: { from: 1, to: Infinity } }, request: '--all' };
+}
+
+function printReport(stdout: Output, report: BackfillReport): void {
+  const { kind, rows, created, updated, restored, unchanged, quarantined, missing, detail, resumed } = report;
+  if (resumed !== null) printLine(stdout, `Went on where run ${resumed} was interrupted.`);
+  const counts = { created, updated, restored, unchanged, quarantined };
+  const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  printLine(stdout, `${kind}: ${rows} records read: ${parts.join(', ')}.`);
+  if (missing.length > 0) {
+    const shown = missing.slice(0, 20).join(', ');
+    printLine(
+      stdout,
+      `The service does not have ${missing.length}: ${shown}${missing.length > 20 ? ', …' : ''}`,
+    );
+  }
+  if (detail !== null) printLine(stdout, detail);
+  if (report.state !== 'complete') printLine(stdout, 'The same command goes on from there.');
+}

@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import { decideDeletions, listHolds } from '../app/deletions.ts';
+import type { Decision, ShownHold } from '../app/deletions.ts';
+import { createCommand, settingsOf } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+import { printJson, printLine } from './io.ts';
+import type { Output } from './io.ts';
+import { textTable } from './text-table.ts';
+
+export function deletionsCommand(context: Context): Command {
+  const list = createCommand('list', 'list mass disappearances and what was decided').action(
+    (_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()),
+  );
+  const decide = (name: string, summary: string, decision: Decision): Command =>
+    createCommand(name, summary)
+      .argument('<kind>', 'record kind')
+      .action((kind: string, _: CommonOptions, command: Command) =>
+        runDecision(context, { kind, decision, options: command.optsWithGlobals() }),
+      );
+  return createCommand('deletions', 'decide on records that disappeared all at once')
+    .addCommand(list, { isDefault: true })
+    .addCommand(
+      decide('approve', 'let them be deleted, once the service proves that they are gone', 'approved'),
+    )
+    .addCommand(decide('reject', 'keep them live, however long the list leaves them out', 'rejected'));
+}
+
+async function runList(context: Context, options: CommonOptions): Promise<void> {
+  const holds = await listHolds(settingsOf(context, options));
+  if (options.json) printJson(context.io.stdout, { deletions: holds });
+  else printHolds(context.io.stdout, holds);
+}
+
+interface DecisionMade {
+  readonly kind: string;
+  readonly decision: Decision;
+  readonly options: CommonOptions;
+}
+
+async function runDecision(context: Context, { kind, decision, options }: DecisionMade): Promise<void> {
+  const decided = await decideDeletions(settingsOf(context, options), kind, decision);
+  if (options.json) printJson(context.io.stdout, decided);
+  else printLine(context.io.stdout, `${decided.records} ${kind}: ${MEANING[decision]}`);
+}
+
+const MEANING: Record<Decision, string> = {
+  approved: 'approved. The next pulls ask the service for proof and then mark them as deleted.',
+  rejected: 'rejected. They stay live; approve takes it back.',
+};
+
+function printHolds(stdout: Output, holds: readonly ShownHold[]): void {
+  if (holds.length === 0) {
+    printLine(stdout, 'Nothing is held.');
+    return;
+  }
+  const rows = holds.map(({ kind, state, records, since, ids }) => [
+    ...[kind, state, records, since],
+    ids.length < records ? `${ids.join(', ')}, …` : ids.join(', '),
+  ]);
+  printLine(stdout, textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows));
+  if (holds.some(({ state }) => state === 'held'))
+    printLine(
+      stdout,
+      '\nLook whether they are gone from the service, then: bms-sync deletions approve|reject KIND.',
+    );
+}

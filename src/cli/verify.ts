@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { verify } from '../app/verify.ts';
+import type { KindVerdict, VerifyReport } from '../app/verify.ts';
+import { createCommand, loggerOf, settingsOf } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { printJson, printLine } from './io.ts';
+import type { Output } from './io.ts';
+import { createProgress } from './progress.ts';
+import { textTable } from './text-table.ts';
+
+const DIFFERENCES_SHOWN = 20;
+
+export function verifyCommand(context: Context): Command {
+  return createCommand('verify', 'compare the mirror with the service, record by record')
+    .argument('[kind...]', 'record kinds (default: all)')
+    .action((kinds: string[], options: CommonOptions) => runVerify(context, kinds, options));
+}
+
+async function runVerify(context: Context, kinds: readonly string[], options: CommonOptions): Promise<void> {
+  const config = settingsOf(context, options);
+  const { onProgress, stop } = createProgress(context.io);
+  try {
+    const logger = loggerOf(context, config);
+    const report = await verify(config, { kinds, logger, onProgress, signal: context.io.signal });
+    stop();
+    if (options.json) printJson(context.io.stdout, report);
+    else printReport(context.io.stdout, report);
+    context.exit(exitCodeOf(report));
+  } finally {
+    stop();
+  }
+}
+
+/** A verification that could compare nothing has failed; one that found a difference, or could not look everywhere, is incomplete. */
+function exitCodeOf({ kinds }: VerifyReport): ExitCode {
+  if (kinds.every(({ reason, differs }) => reason === null && differs === 0)) return EXIT.done;
+  return kinds.every(isBarred) ? EXIT.failed : EXIT.incomplete;
+}
+
+function isBarred({ reason, same, moved, differs, quarantined }: KindVerdict): boolean {
+  return reason !== null && reason !== 'interrupted' && same + moved + differs + quarantined === 0;
+}
+
+/** Prints a report for a person: one line a kind, the first differences, and what to do. */
+function printReport(stdout: Output, { runId, durationMs, kinds }: VerifyReport): void {
+  const header = ['kind', 'same', 'moved', 'differs', 'missing', 'surplus', 'quarantined', 'not compared'];
+  const rows = kinds.map((kind) => [
+    ...[kind.kind, kind.same, kind.moved, kind.differs, kind.missing, kind.surplus, kind.quarantined],
+    kind.reason,
+  ]);
+  printLine(stdout, textTable(header, rows));
+  printLine(stdout, `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`);
+  for (const { kind, detail } of kinds) if (detail !== null) printLine(stdout, `${kind}: ${detail}`);
+  printDifferences(stdout, kinds);
+}
+
+function printDifferences(stdout: Output, kinds: readonly KindVerdict[]): void {
+  const wrong = kinds.filter(({ differs }) => differs > 0);
+  if (wrong.length === 0) return;
+  const all = wrong.flatMap(({ kind, differences }) => differences.map((one) => ({ kind, ...one })));
+  const rows = all
+    .slice(0, DIFFERENCES_SHOWN)
+    .map(({ kind, id, field, service, mirror }) => [kind, id, field, quoted(service), quoted(mirror)]);
+  printLine(stdout, '\nWhere the mirror is wrong:');
+  printLine(stdout, textTable(['kind', 'id', 'field', 'service', 'mirror'], rows));
+  if (all.length > rows.length) printLine(stdout, '… --json tells up to 100 a kind.');
+  printLine(stdout, '\nTo read such a kind anew:');
+  for (const { kind } of wrong) printLine(stdout, `  bms-sync backfill ${kind} --all`);
+}
+
+/** In quotes, so that spaces and line ends at either side are seen; nothing where there is no value. */
+const quoted = (value: string | null): string => (value === null ? '' : JSON.stringify(value));

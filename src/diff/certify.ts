@@ -1,0 +1,147 @@
+import { spansOf } from './spans.ts';
+import type { Spans } from './spans.ts';
+
+/** What one list response showed, and when: ticks of one counter per kind, taken by every send and every receipt. */
+export interface Sighting {
+  /** The sweep that it belongs to; null = a read of the list's head, which proves nothing about the end. */
+  readonly sweep: number | null;
+  readonly sent: number;
+  readonly answered: number;
+  readonly page: number;
+  /** Rows on the page, those without an id too. */
+  readonly rows: number;
+  /** Every id on the page, as JSON numbers up to 2^63−1: `[1,2,3]`. */
+  readonly ids: string;
+  /** At most so many rows the list had, where this response proves its end. */
+  readonly endRows: number | null;
+  /** Rows that the list had by its own account. */
+  readonly total: number | null;
+}
+
+export type Verdict = Certificate | Uncertified;
+
+/** The list is known to the row, as it was when the response `point` was made. */
+export interface Certificate {
+  readonly certified: true;
+  readonly point: Sighting;
+  /** Rows that the list had. */
+  readonly size: number;
+  /** The record was in the list at the point. */
+  readonly lists: (id: string) => boolean;
+  /** Some response that is not certainly before the point showed it. */
+  readonly showedSince: (id: string) => boolean;
+  /** Ids that were shown before the point only, and were not in the list at the point. */
+  readonly absent: () => string[];
+}
+
+export interface Uncertified {
+  readonly certified: false;
+  readonly reason: UncertifiedReason;
+  /** One phrase for a person. */
+  readonly detail: string;
+}
+
+export type UncertifiedReason = 'no_end' | 'total_differs' | 'rows_unseen' | 'too_many_rows';
+
+/** A response that proves the list's end: a candidate for a certificate. */
+interface Point extends Sighting {
+  readonly endRows: number;
+}
+
+/**
+ * Names the rows that a list had at one instant, where list responses prove it: the sandwich count.
+ *
+ * A response reads the list at one instant between its ticks `sent` and `answered`, so one is certainly before another
+ * where it was answered before the other was sent. What is gone from the list does not come back; so an id shown
+ * certainly before a point and certainly after it was in the list at the point. If these, with the ids on the point
+ * itself, are as many as the point proves that the list had at most, they are the list. Pages in flight side by side,
+ * their order of landing and rows that move change nothing in this.
+ *
+ * @param responses All valid ones of the last few sweeps, those of sweeps that failed too, in any order.
+ * @param known Ids that a response showed before the first of these was sent. Never rows that these sweeps themselves
+ *   landed, nor rows that only a write or a retrieve showed: the list may lag behind those.
+ */
+export function certify(responses: readonly Sighting[], known: readonly string[] = []): Verdict {
+  const points = pointsOf(responses);
+  if (points.length === 0) return uncertified('no_end', 'no response proves the end of the list');
+
+  const spans = spansOf(responses, known);
+  let newest: Uncertified | null = null;
+  for (const point of points) {
+    const verdict = judge(point, spans);
+    if (verdict.certified || verdict.reason === 'too_many_rows') return verdict;
+    newest ??= verdict;
+  }
+  return newest ?? uncertified('no_end', 'no response proves the end of the list');
+}
+
+/** Newest first. */
+function pointsOf(responses: readonly Sighting[]): Point[] {
+  return responses
+    .filter((response): response is Point => response.sweep !== null && response.endRows !== null)
+    .filter((point) => point.rows === 0 || !responses.some((response) => isBeyond(response, point)))
+    .sort((a, b) => b.answered - a.answered);
+}
+
+/** Whether the same sweep then found rows beyond the point: its page has a hole, or the list grew. */
+function isBeyond(response: Sighting, point: Point): boolean {
+  return (
+    response.sweep === point.sweep &&
+    response.page > point.page &&
+    response.rows > 0 &&
+    response.sent > point.answered
+  );
+}
+
+function judge(point: Point, spans: Spans): Verdict {
+  const { endRows, total, sent } = point;
+  if (total !== null && total !== endRows)
+    return uncertified('total_differs', `its total is ${total}, its pages hold ${endRows} rows`);
+
+  const isLive = liveAt(point, spans);
+  const size = isLive.reduce((count, live) => count + live, 0);
+  if (size < endRows)
+    return uncertified(
+      'rows_unseen',
+      `${size} of ${endRows} rows seen both before and after the response that proves the end`,
+    );
+  if (size > endRows)
+    return uncertified(
+      'too_many_rows',
+      `${size} rows were there when a response proved that there are ${endRows} at most`,
+    );
+
+  const { ids, lastAnswered } = spans;
+  const wasShownSince = (index: number): boolean => (lastAnswered[index] ?? -Infinity) > sent;
+  return {
+    certified: true,
+    point,
+    size,
+    lists: (id) => isLive[ids.find(id)] === 1,
+    showedSince: (id) => wasShownSince(ids.find(id)),
+    absent: () => {
+      const absent: string[] = [];
+      for (let index = 0; index < isLive.length; index++)
+        if (isLive[index] === 0 && !wasShownSince(index)) absent.push(ids.idOf(index));
+      return absent;
+    },
+  };
+}
+
+/** By the number of an id: 1 = it was in the list at the point. */
+function liveAt({ sent, answered, ids: shown }: Point, spans: Spans): Uint8Array {
+  const { ids, firstAnswered, lastSent } = spans;
+  const isLive = new Uint8Array(ids.size());
+  for (let index = 0; index < isLive.length; index++) {
+    const isBetween = (firstAnswered[index] ?? Infinity) < sent && (lastSent[index] ?? -Infinity) > answered;
+    if (isBetween) isLive[index] = 1;
+  }
+  ids.number(shown, (index) => {
+    isLive[index] = 1;
+  });
+  return isLive;
+}
+
+function uncertified(reason: UncertifiedReason, detail: string): Uncertified {
+  return { certified: false, reason, detail };
+}

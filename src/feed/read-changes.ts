@@ -1,0 +1,98 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import type { Queryable, Row } from '../mirror/session.ts';
+
+/** One event of the table `changes`. */
+export interface RecordedChange {
+  /** The reader's cursor: who has read up to n never later finds an event ≤ n. */
+  readonly seq: number;
+  readonly kind: string;
+  readonly recordId: string;
+  /** `created`, `updated`, `deleted` or `restored`. */
+  readonly change: string;
+  /** No earlier than this it happened; null = unknown. */
+  readonly observedFrom: string | null;
+  /** No later than this it happened: when it was found out. */
+  readonly observedAt: string;
+  /** The record as JSON text, numbers as received; null = it was not there. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /** `{name: [old, new]}` as JSON text. */
+  readonly fields: string;
+  /** `service`, or `outbox:<id>` for what bms-sync wrote itself. */
+  readonly origin: string;
+  readonly runId: number | null;
+}
+
+export interface ChangesWanted {
+  /** Events after this `seq`; 0 for all. */
+  readonly after: number;
+  /** Events up to this `seq`. */
+  readonly upTo?: number;
+  readonly kind?: string | undefined;
+  readonly limit: number;
+}
+
+const PAGE = 500;
+
+/** Reads the first events after a `seq`, in the order of `seq`. */
+export async function readChanges(db: Queryable, wanted: ChangesWanted): Promise<RecordedChange[]> {
+  const { after, upTo = Number.MAX_SAFE_INTEGER, kind, limit } = wanted;
+  const rows = await db.query(sql`
+    select * from changes where seq > ${after} and seq <= ${upTo}${ofKind(kind)} order by seq limit ${limit}`);
+  return rows.map(recordedChange);
+}
+
+/** Hands out all events after a `seq` and up to another, a page at a time; ends early where the signal is aborted. */
+export async function* changesBetween(
+  db: Queryable,
+  { after, upTo, kind }: { after: number; upTo: number; kind: string | undefined },
+  signal: AbortSignal,
+): AsyncGenerator<RecordedChange> {
+  for (let from = after; from < upTo && !signal.aborted;) {
+    const page = await readChanges(db, { after: from, upTo, kind, limit: PAGE });
+    yield* page;
+    from = page.length < PAGE ? upTo : (page.at(-1)?.seq ?? upTo);
+    await breathe(); // SQLite answers at once: without a turn, no signal would be heard until the end.
+  }
+}
+
+/** The `seq` of the latest event; 0 where there is none. */
+export async function latestSeq(db: Queryable): Promise<number> {
+  const [row] = await db.query(sql`select max(seq) as seq from changes`);
+  return Number(row?.['seq'] ?? 0);
+}
+
+/** The `seq` after which the latest `count` events (of a kind) lie. */
+export async function seqBeforeLatest(
+  db: Queryable,
+  kind: string | undefined,
+  count: number,
+): Promise<number> {
+  const [row] = await db.query(sql`
+    select min(seq) as seq from (
+      select seq from changes where seq > 0${ofKind(kind)} order by seq desc limit ${count}) latest`);
+  const first = row?.['seq'] ?? null;
+  return first === null ? latestSeq(db) : Number(first) - 1;
+}
+
+const ofKind = (kind: string | undefined): SQL => (kind === undefined ? sql`` : sql` and kind = ${kind}`);
+
+function recordedChange(row: Row): RecordedChange {
+  const text = (column: string): string => String(row[column]);
+  const textOrNull = (column: string): string | null => (row[column] === null ? null : text(column));
+  return {
+    seq: Number(row['seq']),
+    kind: text('kind'),
+    recordId: text('record_id'),
+    change: text('change'),
+    observedFrom: textOrNull('observed_from'),
+    observedAt: text('observed_at'),
+    before: textOrNull('before'),
+    after: textOrNull('after'),
+    fields: text('fields'),
+    origin: text('origin'),
+    runId: row['run_id'] === null ? null : Number(row['run_id']),
+  };
+}

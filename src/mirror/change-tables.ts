@@ -1,0 +1,101 @@
+/** The engine's own tables: what changed, and what is about to. drizzle-kit makes their migrations from it. */
+
+import {
+  bigint,
+  integer,
+  optionalBigint,
+  optionalText,
+  optionalTimestamp,
+  serial,
+  text,
+  timestamp,
+  withDefault,
+} from './engine-column.ts';
+import type { EngineTable } from './engine-column.ts';
+
+/** What each page of a list showed when it was landed last: while it shows the same, it need not be parsed. */
+export const PAGES: EngineTable = {
+  name: 'pages',
+  columns: [
+    text('kind'),
+    integer('page'),
+    text('digest'),
+    bigint('bytes'),
+    text('ids'),
+    text('fields'),
+    bigint('response'),
+  ],
+  primaryKey: ['kind', 'page'],
+};
+
+/** Rows that were written again since their page was landed: such a page must be parsed, whatever its digest says. */
+export const TOUCHED: EngineTable = {
+  name: 'touched',
+  columns: [text('kind'), bigint('response'), text('record_id')],
+  primaryKey: ['kind', 'response', 'record_id'],
+};
+
+/** What happened to a record, in the order in which readers may rely on. */
+export const CHANGES: EngineTable = {
+  name: 'changes',
+  columns: [
+    serial('seq'),
+    text('kind'),
+    text('record_id'),
+    text('change'),
+    optionalTimestamp('observed_from'),
+    timestamp('observed_at'),
+    optionalText('before'),
+    optionalText('after'),
+    text('fields'),
+    text('origin'),
+    optionalBigint('run_id'),
+  ],
+  primaryKey: ['seq'],
+  index: ['kind', 'record_id', 'observed_at', 'seq'],
+};
+
+/** Records that a certified list no longer has: suspected, held for a person, or found to be gone, and by what proof. */
+export const DELETIONS: EngineTable = {
+  name: 'deletions',
+  columns: [
+    text('kind'),
+    text('record_id'),
+    text('state'),
+    bigint('sweep'),
+    timestamp('absent_since'),
+    optionalTimestamp('last_seen_at'),
+    optionalTimestamp('struck_at'),
+    optionalText('proof'),
+    optionalTimestamp('concluded_at'),
+  ],
+  primaryKey: ['kind', 'record_id'],
+};
+
+/** Creates and updates on their way to the service. */
+export const OUTBOX: EngineTable = {
+  name: 'outbox',
+  columns: [
+    serial('id'),
+    text('idempotency_key'),
+    text('kind'),
+    text('operation'),
+    optionalText('record_id'),
+    text('payload'),
+    optionalText('base'),
+    withDefault(text('state'), `'ready'`),
+    withDefault(bigint('epoch'), '0'),
+    optionalText('owner'),
+    withDefault(integer('attempts'), '0'),
+    optionalTimestamp('next_attempt_at'),
+    optionalText('natural_key'),
+    optionalText('preimage'),
+    optionalText('verdict'),
+    optionalText('result'),
+    withDefault(timestamp('created_at'), 'now'),
+    withDefault(timestamp('updated_at'), 'now'),
+  ],
+  primaryKey: ['id'],
+  index: ['kind', 'state'],
+  unique: 'idempotency_key',
+};

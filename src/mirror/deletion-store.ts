@@ -1,0 +1,118 @@
+import { sql } from 'drizzle-orm';
+import type { Absence, AbsenceState } from '../diff/plan-deletions.ts';
+import { instantOf, instantText } from '../lib/clock.ts';
+import type { Queryable, Row, Transaction } from './session.ts';
+
+/** Absences of a kind that nothing was concluded from yet, by record id; those looked at longest ago first. */
+export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {
+  const rows = await db.query(sql`
+    select record_id, state, sweep, absent_since, struck_at from deletions
+    where kind = ${kind} and concluded_at is null order by coalesce(struck_at, absent_since), record_id`);
+  return new Map(rows.map((row) => [String(row['record_id']), absence(row)]));
+}
+
+/** Notes absences; what was noted of the same records before is replaced, save when they were seen last. */
+export async function saveAbsences(
+  tx: Transaction,
+  kind: string,
+  { absences, lastSeenAt }: { readonly absences: readonly Absence[]; readonly lastSeenAt: string | null },
+): Promise<void> {
+  for (const { id, state, sweep, absentSince, struckAt } of absences) {
+    await tx.query(sql`
+      insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at)
+      values (${kind}, ${id}, ${state}, ${sweep}, ${instantText(absentSince)}, ${lastSeenAt}, ${textOf(struckAt)})
+      on conflict (kind, record_id) do update set
+        state = excluded.state, sweep = excluded.sweep, absent_since = excluded.absent_since,
+        struck_at = excluded.struck_at, proof = null, concluded_at = null,
+        last_seen_at = case when deletions.concluded_at is null then deletions.last_seen_at else excluded.last_seen_at end`);
+  }
+}
+
+/** Forgets the absence of records that are there again. */
+export async function forgetAbsences(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
+  for (const id of ids) await tx.query(sql`delete from deletions where kind = ${kind} and record_id = ${id}`);
+}
+
+/** Records by what proof a record was found to be gone; returns since when, at the earliest, it may have been. */
+export async function concludeAbsence(
+  tx: Transaction,
+  kind: string,
+  { id, proof, now }: { readonly id: string; readonly proof: 'retrieve' | 'list'; readonly now: Date },
+): Promise<string | null> {
+  const [row] = await tx.query(sql`
+    update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${instantText(now)}
+    where kind = ${kind} and record_id = ${id} returning last_seen_at`);
+  return typeof row?.['last_seen_at'] === 'string' ? row['last_seen_at'] : null;
+}
+
+/** A mass disappearance that waits for a person. */
+export interface Hold {
+  readonly kind: string;
+  readonly state: AbsenceState;
+  readonly records: number;
+  readonly since: string;
+}
+
+/** What people have decided, or have to: held, approved and rejected disappearances. */
+export async function readHolds(db: Queryable): Promise<Hold[]> {
+  const rows = await db.query(sql`
+    select kind, state, count(*) as records, min(absent_since) as since from deletions
+    where state in ('held', 'approved', 'rejected') group by kind, state order by kind, state`);
+  return rows.map((row) => ({
+    kind: String(row['kind']),
+    state: String(row['state']) as AbsenceState,
+    records: Number(row['records']),
+    since: String(row['since']),
+  }));
+}
+
+/** Some of the records that a hold is about. */
+export async function readHeldIds(
+  db: Queryable,
+  { kind, state }: Pick<Hold, 'kind' | 'state'>,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.query(sql`
+    select record_id from deletions where kind = ${kind} and state = ${state}
+    order by length(record_id), record_id limit ${limit}`);
+  return rows.map((row) => String(row['record_id']));
+}
+
+/** Records a person's decision on what is held, or was decided otherwise before; returns how many records it is about. */
+export async function decideHold(
+  tx: Transaction,
+  kind: string,
+  decision: 'approved' | 'rejected',
+): Promise<number> {
+  const rows = await tx.query(sql`
+    update deletions set state = ${decision} where kind = ${kind} and state in ('held', 'approved', 'rejected')
+    returning record_id`);
+  return rows.length;
+}
+
+/** Ids that an unsettled write of ours is about: their absence proves nothing yet. */
+export async function readProtected(db: Queryable, kind: string): Promise<Set<string>> {
+  const rows = await db.query(sql`
+    select record_id from outbox where kind = ${kind} and state in ('sending', 'unsettled') and record_id is not null`);
+  return new Set(rows.map((row) => String(row['record_id'])));
+}
+
+/** Whether a write of ours waits to be found in the kind's list. */
+export async function awaitsSweep(db: Queryable, kind: string): Promise<boolean> {
+  return (
+    (await db.query(sql`select 1 from outbox where kind = ${kind} and state = 'unsettled' limit 1`)).length >
+    0
+  );
+}
+
+function absence(row: Row): Absence {
+  return {
+    id: String(row['record_id']),
+    state: String(row['state']) as AbsenceState,
+    sweep: Number(row['sweep']),
+    absentSince: instantOf(String(row['absent_since'])),
+    struckAt: row['struck_at'] === null ? null : instantOf(String(row['struck_at'])),
+  };
+}
+
+const textOf = (instant: Date | null): string | null => (instant === null ? null : instantText(instant));

@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm';
+import type { Queryable, Transaction } from './session.ts';
+
+/** What a page showed when it was landed last. */
+export interface StoredPage {
+  readonly digest: string;
+  /** Length of the records' text. */
+  readonly bytes: number;
+  /** Ids of the records, in their order, as `idsText` writes them. */
+  readonly ids: string;
+  /** The same as a list. */
+  readonly keys: readonly string[];
+  /** Fields that some record had. */
+  readonly fields: readonly string[];
+  /** The tick as of which each record's row was what the page showed. */
+  readonly response: number;
+}
+
+/** Reads a kind's pages by their numbers. */
+export async function readPages(db: Queryable, kind: string): Promise<Map<number, StoredPage>> {
+  const rows = await db.query(
+    sql`select page, digest, bytes, ids, fields, response from pages where kind = ${kind}`,
+  );
+  return new Map(
+    rows.map((row) => [
+      Number(row['page']),
+      {
+        digest: String(row['digest']),
+        bytes: Number(row['bytes']),
+        response: Number(row['response']),
+        ids: String(row['ids']),
+        // A million ids as separate strings would cost more than the pages: they are cut up when asked for.
+        get keys() {
+          return idsOf(String(row['ids']));
+        },
+        get fields() {
+          return JSON.parse(String(row['fields'])) as string[];
+        },
+      },
+    ]),
+  );
+}
+
+/** Remembers what a page showed. */
+export async function savePage(
+  tx: Transaction,
+  kind: string,
+  { page, digest, bytes, ids, fields, response }: Omit<StoredPage, 'keys'> & { readonly page: number },
+): Promise<void> {
+  await tx.query(sql`
+    insert into pages (kind, page, digest, bytes, ids, fields, response)
+    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${response})
+    on conflict (kind, page) do update set
+      digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
+      response = excluded.response`);
+}
+
+/** Forgets a page: the next sweep parses it. */
+export async function dropPage(tx: Transaction, kind: string, page: number): Promise<void> {
+  await tx.query(sql`delete from pages where kind = ${kind} and page = ${page}`);
+}
+
+/**
+ * Ends a sweep that has read every page: those beyond its end are forgotten, and those that showed the same as before were
+ * found to stand as of its beginning. Writes before that need no longer be remembered.
+ */
+export async function settlePages(
+  tx: Transaction,
+  kind: string,
+  { lastPage, began }: { readonly lastPage: number; readonly began: number },
+): Promise<void> {
+  await tx.query(sql`delete from pages where kind = ${kind} and page > ${lastPage}`);
+  await tx.query(sql`update pages set response = ${began} where kind = ${kind} and response < ${began}`);
+  await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
+}
+
+/** Ids as they stand in `pages` and `sightings`: a JSON array of numbers. */
+export const idsText = (ids: readonly string[]): string => `[${ids.join(',')}]`;
+
+export const idsOf = (text: string): string[] => (text === '[]' ? [] : text.slice(1, -1).split(','));

@@ -1,0 +1,32 @@
+import { isListed } from '../catalog/kind.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { saveCursor } from '../mirror/run-store.ts';
+import { arrivedTogether } from './arrived-together.ts';
+import type { BackfillWork } from './backfill.ts';
+import { sameSource } from './guard-source.ts';
+import { landPages } from './land-pages.ts';
+import type { PullParts } from './parts.ts';
+
+const PAGES_TOGETHER = 8;
+
+/** Reads pages of a list and lands them; each batch notes how far it came. */
+export async function backfillPages(
+  { session, source, clock, onProgress, signal }: PullParts,
+  { sweep, tally, done }: BackfillWork,
+  { kind, range }: { readonly kind: Kind; readonly range: { readonly from: number; readonly to: number } },
+): Promise<void> {
+  if (!isListed(kind)) return;
+  const rest = { from: Math.max(range.from, done + 1), to: range.to };
+  const { ticks, claim, runId } = sweep;
+  const responses = source.pages(kind, rest, { tick: ticks.next, signal });
+  for await (const batch of arrivedTogether(
+    sameSource(responses, { session, kind, claim }),
+    PAGES_TOGETHER,
+  )) {
+    const landings = await landPages(session, sweep, { responses: batch, now: clock.now() });
+    for (const landing of landings) tally.add(landing);
+    const page = batch.at(-1)?.page ?? done;
+    await session.atomically((tx) => saveCursor(tx, runId, String(page)));
+    onProgress?.({ kind: kind.name, pages: page, lastPage: batch.at(-1)?.plan.lastPage ?? null });
+  }
+}

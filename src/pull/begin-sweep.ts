@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Kind, ListedKind } from '../catalog/kind.ts';
+import { asMirrored, readFields } from '../mirror/field-store.ts';
+import type { KnownField } from '../mirror/field-store.ts';
+import { readQuarantined } from '../mirror/issue-store.ts';
+import { claimKind } from '../mirror/kind-lease.ts';
+import { readPages } from '../mirror/page-store.ts';
+import { decoderOf, redecode } from '../mirror/redecode.ts';
+import type { SourceClaim } from '../mirror/source-binding.ts';
+import { countLive } from '../mirror/status-store.ts';
+import { readTouches } from '../mirror/touch-store.ts';
+import type { PullParts, ReadingRules } from './parts.ts';
+import type { Sweep } from './sweep.ts';
+import { createTicks } from './ticks.ts';
+import { createTouched } from './touched.ts';
+
+export interface SweepRequest {
+  readonly kind: ListedKind;
+  readonly runId: number;
+  readonly claim: SourceClaim;
+  readonly rules: ReadingRules;
+}
+
+/** A reading of some pages or records only proves nothing about the end of a list, and parses all that it reads. */
+export type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
+
+export interface BegunSweep {
+  readonly sweep: Sweep;
+  /** What the kind's fields had shown before the sweep. */
+  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
+}
+
+/**
+ * Takes the kind's lease, makes sure that its columns are filled by the rules of this release, and reads what is known.
+ *
+ * @throws {LeaseError} Where somebody else sweeps this kind.
+ */
+export async function beginSweep(parts: PullParts, request: ReadingRequest): Promise<BegunSweep> {
+  const { session, clock, owner } = parts;
+  const { kind, runId, claim, rules } = request;
+  const now = clock.now();
+  const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
+  const lease = claim.isNew ? { ...held, completeSweeps: 0, certifiedAt: null, baselineAt: null } : held;
+  const mirrored = await asMirrored(session, kind);
+  await redecode(session, mirrored, now);
+  const fieldsBefore = await readFields(session, kind.name);
+  const parsesAll = request.isPartial === true || claim.isNew;
+  const pages = parsesAll ? new Map<never, never>() : await readPages(session, kind.name);
+  const sweep: Sweep = {
+    ...{ kind: mirrored, lease, runId, claim, pages },
+    ticks: createTicks(lease.tick, clock),
+    began: request.isPartial ? null : lease.tick,
+    knownRows: await countLive(session, kind.name),
+    salt: saltOf(mirrored, rules),
+    ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
+    touched: createTouched(await readTouches(session, kind.name, 0)),
+    fields: new Map(fieldsBefore), // Landing adds to its own copy.
+    quarantined: await readQuarantined(session, kind.name),
+  };
+  return { sweep, fieldsBefore };
+}
+
+/** Another token, decoder or setting may make other rows of the same bytes. */
+function saltOf(kind: Kind, { salt, ignoreFields }: ReadingRules): string {
+  const ignored = ignoreFields[kind.name] ?? [];
+  return createHash('sha256')
+    .update(JSON.stringify([salt, decoderOf(kind), ignored]))
+    .digest('hex');
+}

@@ -1,0 +1,45 @@
+import { sql } from 'drizzle-orm';
+import { certify } from '../diff/certify.ts';
+import type { Verdict } from '../diff/certify.ts';
+import type { Session } from '../mirror/session.ts';
+import { readSightings } from '../mirror/sighting-store.ts';
+import type { SeenPage } from '../mirror/sighting-store.ts';
+import type { Sweep } from './sweep.ts';
+
+/** What is certain about a list after a sweep. */
+export interface ListVerdict {
+  readonly verdict: Verdict;
+  /** The instant as of which the list is known exactly; null = it is not. */
+  readonly certifiedAt: string | null;
+  /** The list was known exactly at an instant within this very sweep. */
+  readonly isOfThisSweep: boolean;
+}
+
+/** Finds out from what the last sweeps saw whether the list is known exactly, and as of when. */
+export async function certifyList(session: Session, sweep: Sweep): Promise<ListVerdict> {
+  const responses = await readSightings(session, sweep.kind.name);
+  const alone = certify(responses);
+  const verdict =
+    alone.certified || alone.reason !== 'rows_unseen' ? alone : await withKnown(session, sweep, responses);
+  if (!verdict.certified) return { verdict, certifiedAt: null, isOfThisSweep: false };
+  const { answered, sweep: ofSweep } = verdict.point;
+  const point = responses.find((response) => response.answered === answered);
+  return { verdict, certifiedAt: point?.seenAt ?? null, isOfThisSweep: ofSweep === sweep.began };
+}
+
+/** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
+async function withKnown(
+  session: Session,
+  { kind, lease }: Sweep,
+  responses: readonly SeenPage[],
+): Promise<Verdict> {
+  if (lease.completeSweeps === 0) return certify(responses);
+  const first = Math.min(...responses.map(({ sent }) => sent));
+  const rows = await session.query(sql`
+    select cast(id as text) as id from ${sql.identifier(kind.name)}
+    where _listed < ${first} and _deleted_at is null`);
+  return certify(
+    responses,
+    rows.map(({ id }) => String(id)),
+  );
+}

@@ -1,0 +1,102 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Kind } from '../catalog/kind.ts';
+import { isOvertaken, judge } from '../diff/judge-page.ts';
+import type { Incoming, Stored, Verdict } from '../diff/judge-page.ts';
+import { inListShape, judgeFirstListing } from '../diff/shapes.ts';
+import type { SqlValue, Transaction, Values } from '../mirror/session.ts';
+import { confirmRows, saveTouches } from '../mirror/touch-store.ts';
+import type { Sweep } from './sweep.ts';
+import { writeRecords } from './write-records.ts';
+
+/** Records that one response showed. */
+export interface Shown {
+  readonly records: readonly Incoming[];
+  readonly sent: number;
+  readonly answered: number;
+  /** A list showed them; else they were asked for one by one. */
+  readonly isListed: boolean;
+  readonly now: Date;
+}
+
+/** What became of records, by id. */
+export interface Landed {
+  readonly created: string[];
+  readonly changed: string[];
+  readonly restored: string[];
+  /** Left alone: their rows were written after the request was sent. */
+  readonly overtaken: string[];
+}
+
+const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
+const STORED_COLUMNS = ['_raw', '_response', '_deleted_at', '_first_seen_at', '_listed'] as const;
+
+/** Lands records within a transaction: rows, their change events, issues and new fields. */
+export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
+  const landed: Landed = { created: [], changed: [], restored: [], overtaken: [] };
+  for (let from = 0; from < shown.records.length; from += ROWS_A_SLICE) {
+    const records = shown.records.slice(from, from + ROWS_A_SLICE);
+    const all = await compare(tx, sweep, { ...shown, records });
+    for (const { id, verdict } of all) if (verdict.is !== 'unchanged') landed[verdict.is].push(id);
+    const news = all.filter(({ verdict }) => verdict.is !== 'unchanged' && verdict.is !== 'overtaken');
+    if (news.length > 0) await writeRecords(tx, sweep, { ...shown, news });
+    if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
+    await breathe();
+  }
+  return landed;
+}
+
+/** A record that was asked for and found as it was is as new as its answer: an older page must not undo it. */
+async function confirm(
+  tx: Transaction,
+  { kind, touched }: Sweep,
+  { all, answered }: Shown & { readonly all: readonly Compared[] },
+): Promise<void> {
+  const ids = all.filter(({ verdict }) => verdict.is === 'unchanged').map(({ id }) => id);
+  await confirmRows(tx, kind.name, { ids, response: answered });
+  await saveTouches(tx, kind.name, { ids, response: answered });
+  touched.add(new Map(ids.map((id) => [id, answered])));
+}
+
+export interface Compared extends Incoming {
+  readonly stored: StoredRow | undefined;
+  readonly verdict: Verdict | { readonly is: 'overtaken' };
+}
+
+export interface StoredRow extends Stored {
+  readonly firstSeenAt: SqlValue;
+  readonly listed: SqlValue;
+}
+
+async function compare(tx: Transaction, { kind }: Sweep, shown: Shown): Promise<Compared[]> {
+  const ids = shown.records.map(({ id }) => id);
+  const rows = await tx.rowsById(kind.name, STORED_COLUMNS, ids);
+  return shown.records.map((received) => {
+    const stored = storedRow(rows.get(received.id));
+    if (isOvertaken(stored, shown.sent)) return { ...received, stored, verdict: { is: 'overtaken' } };
+    return shown.isListed ? judgeListed(kind, stored, received) : judgeAsked(kind, stored, received);
+  });
+}
+
+function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Compared {
+  const isFirst = stored?.listed === null && !stored.isDeleted;
+  const verdict = isFirst ? judgeFirstListing(kind, stored.raw, received) : judge(kind, stored, received);
+  return { ...received, stored, verdict };
+}
+
+function judgeAsked(kind: Kind, stored: StoredRow | undefined, received: Incoming): Compared {
+  const hasShape = stored !== undefined && stored.listed !== null;
+  const record = hasShape ? inListShape(received, stored.raw) : received;
+  return { ...record, stored, verdict: judge(kind, stored, record) };
+}
+
+function storedRow(values: Values | undefined): StoredRow | undefined {
+  if (values === undefined) return undefined;
+  const [raw, response, deletedAt, firstSeenAt = null, listed = null] = values;
+  return {
+    raw: String(raw),
+    response: Number(response),
+    isDeleted: deletedAt !== null,
+    firstSeenAt,
+    listed,
+  };
+}

@@ -1,0 +1,44 @@
+import { presenceDrift } from '../diff/field-drift.ts';
+import { readListShape, saveDrift, saveListShape } from '../mirror/drift-store.ts';
+import type { Drift, ListShape } from '../mirror/drift-store.ts';
+import { saveVanished } from '../mirror/field-store.ts';
+import type { KnownField } from '../mirror/field-store.ts';
+import type { Transaction } from '../mirror/session.ts';
+import type { Sweep } from './sweep.ts';
+import type { Tally } from './tally.ts';
+
+export interface Noticed {
+  readonly tally: Tally;
+  /** What the kind's fields had shown before the sweep. */
+  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
+  readonly now: Date;
+}
+
+/** Notes what has changed in how the service answers: fields that came or went, and how the list is wrapped and paged. */
+export async function noteDrift(
+  tx: Transaction,
+  { kind, lease }: Sweep,
+  { tally, fieldsBefore, now }: Noticed,
+): Promise<void> {
+  const drifts = presenceDrift(fieldsBefore, tally.fields);
+  for (const { code, field } of drifts) {
+    if (code === 'vanished_field') await saveVanished(tx, kind.name, { field, since: now });
+    if (code === 'returned_field') await saveVanished(tx, kind.name, { field, since: null });
+  }
+  const [before, shape] = [await readListShape(tx, kind.name), tally.shape()];
+  await saveListShape(tx, kind.name, shape);
+  if (lease.completeSweeps === 0) return; // The first reading is what later ones are compared with.
+  const ofFields = drifts.map((drift) => ({ kind: kind.name, ...drift }));
+  await saveDrift(tx, [...ofFields, ...reshaped(kind.name, before, shape)], now);
+}
+
+function reshaped(kind: string, before: ListShape, shape: ListShape): Drift[] {
+  return (['envelope', 'pageSize'] as const)
+    .filter((part) => before[part] !== shape[part])
+    .map((part) => ({
+      kind,
+      code: part === 'envelope' ? 'envelope' : 'page_size',
+      field: null,
+      detail: `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`,
+    }));
+}

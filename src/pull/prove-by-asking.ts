@@ -1,0 +1,68 @@
+import type { RetrievableKind } from '../catalog/kind.ts';
+import { isProvenGone } from '../diff/plan-deletions.ts';
+import type { Absence, DeletionRules } from '../diff/plan-deletions.ts';
+import { saveAbsences } from '../mirror/deletion-store.ts';
+import { askForAbsent } from './ask-for-absent.ts';
+import { bury } from './bury.ts';
+import type { PullParts } from './parts.ts';
+import type { Sweep } from './sweep.ts';
+
+const ASKED_TOGETHER = 100;
+
+export interface Asking {
+  readonly kind: RetrievableKind;
+  readonly control: string;
+  readonly ids: readonly string[];
+  readonly noted: Map<string, Absence>;
+  readonly rules: DeletionRules;
+}
+
+/**
+ * Asks the service for records that its list no longer has, some at a time, and marks those that are gone twice, a grace
+ * apart; without a grace, the second look follows at once.
+ */
+export async function proveByAsking(
+  parts: PullParts,
+  sweep: Sweep,
+  asking: Asking,
+): Promise<{ deleted: number; isSound: boolean }> {
+  let deleted = 0;
+  for (let from = 0; from < asking.ids.length; from += ASKED_TOGETHER) {
+    const first = await look(parts, sweep, { ...asking, ids: asking.ids.slice(from, from + ASKED_TOGETHER) });
+    if (!first.isSound) return { deleted, isSound: false };
+    const again = first.struck.filter((absence) => isProvenGone(absence, parts.clock.now(), asking.rules));
+    const second =
+      again.length === 0 ? null : await look(parts, sweep, { ...asking, ids: again.map(({ id }) => id) });
+    deleted += first.deleted + (second?.deleted ?? 0);
+  }
+  return { deleted, isSound: true };
+}
+
+interface Look {
+  readonly deleted: number;
+  /** Records that were gone for the first time. */
+  readonly struck: readonly Absence[];
+  readonly isSound: boolean;
+}
+
+async function look(parts: PullParts, sweep: Sweep, asking: Asking): Promise<Look> {
+  const { noted, rules } = asking;
+  const { gone, there, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });
+  const now = parts.clock.now();
+  const of = (ids: readonly string[]): Absence[] => ids.flatMap((id) => noted.get(id) ?? []);
+  const proven = of(gone).filter(
+    (absence) => absence.state !== 'unlisted' && isProvenGone(absence, now, rules),
+  );
+  const struck = of(gone)
+    .filter((absence) => !proven.includes(absence))
+    .map((absence): Absence => ({ ...absence, state: struckState(absence), struckAt: now }));
+  const unlisted = of(there).map((absence): Absence => ({ ...absence, state: 'unlisted', struckAt: now }));
+  for (const absence of [...struck, ...unlisted]) noted.set(absence.id, absence);
+  await parts.session.atomically((tx) =>
+    saveAbsences(tx, sweep.kind.name, { absences: [...struck, ...unlisted], lastSeenAt: null }),
+  );
+  const deleted = await bury(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
+  return { deleted, struck, isSound };
+}
+
+const struckState = ({ state }: Absence): Absence['state'] => (state === 'unlisted' ? 'suspected' : state);

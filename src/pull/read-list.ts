@@ -1,0 +1,136 @@
+import { describe } from '../lib/sync-error.ts';
+import { awaitsSweep } from '../mirror/deletion-store.ts';
+import { OtherSourceError } from '../mirror/errors.ts';
+import { releaseKind } from '../mirror/kind-lease.ts';
+import type { KindReport } from '../mirror/run-store.ts';
+import { countLive } from '../mirror/status-store.ts';
+import { SourceError } from '../source/errors.ts';
+import type { ListResponse } from '../source/source.ts';
+import { arrivedTogether } from './arrived-together.ts';
+import type { SweepRequest } from './begin-sweep.ts';
+import { certifyList } from './certify-list.ts';
+import type { ListVerdict } from './certify-list.ts';
+import { sameSource } from './guard-source.ts';
+import { landPages } from './land-pages.ts';
+import type { PullParts } from './parts.ts';
+import type { Sweep } from './sweep.ts';
+import type { Tally } from './tally.ts';
+
+/** So many pages share a transaction where they have arrived together: a code-sorted list touches all of the index. */
+const PAGES_TOGETHER = 8;
+/** How often a list is read again at once where something waits for a certificate. */
+const READINGS_MORE = 2;
+
+export interface Reading {
+  readonly sweep: Sweep;
+  readonly tally: Tally;
+}
+
+/** How the reading of a list ended: a stable word why it did not reach its end, and the same for a person. */
+export type Ending = Pick<KindReport, 'reason' | 'detail'> &
+  ({ readonly state: 'complete'; readonly verdict: ListVerdict } | { readonly state: 'invalid' | 'aborted' });
+
+/** Reads the whole list and lands it page by page; again, where that would tell what is waited for. */
+export async function readList(parts: PullParts, request: SweepRequest, reading: Reading): Promise<Ending> {
+  try {
+    let last = await landAll(parts, request, { ...reading, reopen: null });
+    let verdict = await certifyList(parts.session, reading.sweep);
+    for (let more = 0; more < READINGS_MORE && last !== null; more++) {
+      if (!(await isWorthAnother(parts, request, { ...reading, verdict }))) break;
+      last = await landAll(parts, request, { ...reading, reopen: last });
+      verdict = await certifyList(parts.session, reading.sweep);
+    }
+    return { state: 'complete', verdict, ...reasonOf(verdict) };
+  } catch (error) {
+    if (error instanceof OtherSourceError) await refuse(parts, reading.sweep);
+    if (!(error instanceof SourceError)) throw error;
+    parts.logger.debug({ kind: request.kind.name, reason: error.reason, err: error }, 'sweep ended early');
+    return { state: error.state, reason: error.reason, detail: describe(error) };
+  }
+}
+
+function reasonOf({
+  verdict,
+  certifiedAt,
+  isOfThisSweep,
+}: ListVerdict): Pick<KindReport, 'reason' | 'detail'> {
+  if (!verdict.certified) return { reason: verdict.reason, detail: verdict.detail };
+  if (isOfThisSweep) return { reason: null, detail: null };
+  return {
+    reason: 'certified_earlier',
+    detail: `known exactly as of ${certifiedAt ?? 'an earlier sweep'}, not since`,
+  };
+}
+
+/** Short lists only, and only where a record is missing, the baseline is not certain, or a write of ours is looked for. */
+async function isWorthAnother(
+  { session, signal }: PullParts,
+  { kind, rules }: SweepRequest,
+  { sweep, tally, verdict }: Reading & { readonly verdict: ListVerdict },
+): Promise<boolean> {
+  if (verdict.isOfThisSweep || tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
+  if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
+  return (await countLive(session, kind.name)) > tally.counts().rows;
+}
+
+type Reopened = ListResponse['plan'] | null;
+
+/** Lands every page in the order of the plan; returns the plan as it ended, null where there was no response. */
+async function landAll(
+  parts: PullParts,
+  request: SweepRequest,
+  { sweep, tally, reopen }: Reading & { readonly reopen: Reopened },
+): Promise<Reopened> {
+  const stop = new AbortController(); // Where landing fails, requests under way are not waited for.
+  const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
+  let last: Reopened = null;
+  try {
+    const pages = openList(parts, request, { sweep, reopen, signal });
+    for await (const responses of arrivedTogether(pages, PAGES_TOGETHER)) {
+      const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() }).catch(
+        (error: unknown) => {
+          stop.abort(); // Before the loop ends, which awaits what is under way.
+          throw error;
+        },
+      );
+      for (const landing of landings) tally.add(landing);
+      last = responses.at(-1)?.plan ?? last;
+      parts.onProgress?.({ kind: request.kind.name, pages: tally.pages(), lastPage: last?.lastPage ?? null });
+    }
+    return last;
+  } finally {
+    stop.abort();
+  }
+}
+
+interface Opening {
+  readonly sweep: Sweep;
+  readonly reopen: Reopened;
+  readonly signal: AbortSignal;
+}
+
+/** The list's responses, of this mirror's own company. */
+function openList(
+  { session, source }: PullParts,
+  { kind, claim }: SweepRequest,
+  { sweep, reopen, signal }: Opening,
+): AsyncIterable<ListResponse> {
+  const { knownRows, salt, pages, ticks, lease } = sweep;
+  const responses = source.sweep(kind, {
+    ...{ knownRows, salt, signal, knownPages: pages, tick: ticks.next },
+    thorough: lease.completeSweeps === 0 || claim.isNew,
+    ...(reopen && { reopen }),
+  });
+  return sameSource(responses, { session, kind, claim });
+}
+
+/** Ends a sweep of which nothing may land; the error itself ends the run. */
+async function refuse({ session, clock }: PullParts, { lease }: Sweep): Promise<void> {
+  const { certifiedAt, baselineAt, controlFailures } = lease;
+  await session.atomically((tx) =>
+    releaseKind(tx, lease, {
+      ...{ state: 'invalid', reason: 'other_source', isComplete: false, hasChanges: false },
+      ...{ certifiedAt, baselineAt, controlFailures, now: clock.now() },
+    }),
+  );
+}

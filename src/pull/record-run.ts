@@ -1,0 +1,50 @@
+import type { Kind } from '../catalog/kind.ts';
+import { finishRun, startRun } from '../mirror/run-store.ts';
+import type { RunState } from '../mirror/run-store.ts';
+import type { PullParts } from './parts.ts';
+
+export interface RunRequest {
+  readonly command: string;
+  readonly kinds: readonly Kind[];
+  /** What was asked for besides the kinds, as text; the same text may go on where another run was interrupted. */
+  readonly request?: string;
+  readonly keepRunsDays: number | null;
+  readonly keepChangesDays: number | null;
+}
+
+export interface RunFacts {
+  readonly runId: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+}
+
+interface Done<T> {
+  readonly state: RunState;
+  readonly result: T;
+}
+
+/** Does work as a run: a row before it is work, and closed whatever becomes of it. */
+export async function recordRun<T>(
+  { session, clock, owner, logger }: PullParts,
+  { kinds, ...request }: RunRequest,
+  work: (runId: number) => Promise<Done<T>>,
+): Promise<RunFacts & { readonly result: T }> {
+  const [startedAt, startMs] = [clock.now(), clock.monotonicMs()];
+  const runId = await startRun(session, {
+    ...{ ...request, kinds: kinds.map(({ name }) => name) },
+    ...{ owner: owner.name, now: startedAt, isDead: owner.isDead },
+  });
+  const end = (state: RunState, reason: string | null): Promise<void> =>
+    finishRun(session, runId, { state, reason, now: clock.now(), ...request });
+  try {
+    const { state, result } = await work(runId);
+    await end(state, null);
+    const durationMs = Math.round(clock.monotonicMs() - startMs);
+    return { runId, startedAt: startedAt.toISOString(), durationMs, result };
+  } catch (error) {
+    await end('failed', error instanceof Error ? error.message : String(error)).catch((second: unknown) => {
+      logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
+    });
+    throw error;
+  }
+}

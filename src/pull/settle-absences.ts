@@ -1,0 +1,87 @@
+import type { Certificate } from '../diff/certify.ts';
+import { planDeletions } from '../diff/plan-deletions.ts';
+import type { Absence, DeletionPlan, DeletionRules } from '../diff/plan-deletions.ts';
+import { forgetAbsences, readAbsences, readProtected, saveAbsences } from '../mirror/deletion-store.ts';
+import { renewLease } from '../mirror/kind-lease.ts';
+import { countLive } from '../mirror/status-store.ts';
+import { askableKind } from './ask-for-absent.ts';
+import { bury } from './bury.ts';
+import { findAbsent } from './find-absent.ts';
+import type { PullParts } from './parts.ts';
+import { proveByAsking } from './prove-by-asking.ts';
+import type { Sweep } from './sweep.ts';
+import type { Tally } from './tally.ts';
+
+/** What a certified list says of the rows that it does not have. */
+export interface Settled {
+  readonly deleted: number;
+  /** In how many sweeps running the control could not be asked for. */
+  readonly controlFailures: number;
+}
+
+export interface Absences {
+  readonly certificate: Certificate;
+  readonly tally: Tally;
+  readonly rules: DeletionRules;
+}
+
+export const MOST_CONTROL_FAILURES = 3;
+
+/** Draws the conclusions from rows that a certified list does not have: suspicion, hold, proof, tombstone. */
+export async function settleAbsences(parts: PullParts, sweep: Sweep, absences: Absences): Promise<Settled> {
+  const { kind, lease } = sweep;
+  const noted = await readAbsences(parts.session, kind.name);
+  const control = absences.tally.latestId();
+  const askable =
+    control !== null && lease.controlFailures < MOST_CONTROL_FAILURES ? askableKind(kind) : null;
+  const plan = await planFor(parts, sweep, { ...absences, noted, canAsk: askable !== null });
+  await parts.session.atomically(async (tx) => {
+    await renewLease(tx, lease, { tick: sweep.ticks.latest(), now: parts.clock.now() });
+    await forgetAbsences(tx, kind.name, plan.forget);
+    await saveAbsences(tx, kind.name, { absences: plan.note, lastSeenAt: lease.certifiedAt });
+  });
+  const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
+  if (askable === null || control === null || plan.ask.length === 0)
+    return { deleted: missed, controlFailures: lease.controlFailures };
+  for (const { id, ...absence } of plan.note) noted.set(id, { id, ...absence });
+  const asked = await proveByAsking(parts, sweep, {
+    kind: askable,
+    control,
+    ids: plan.ask,
+    noted,
+    rules: absences.rules,
+  });
+  return {
+    deleted: missed + asked.deleted,
+    controlFailures: asked.isSound || parts.signal?.aborted ? 0 : lease.controlFailures + 1,
+  };
+}
+
+async function planFor(
+  { session, clock }: PullParts,
+  { kind, knownRows, began }: Sweep,
+  facts: Absences & { readonly noted: ReadonlyMap<string, Absence>; readonly canAsk: boolean },
+): Promise<DeletionPlan> {
+  const { certificate, tally, noted, canAsk, rules } = facts;
+  const live = await countLive(session, kind.name);
+  const absent = await findAbsent(session, {
+    ...{ kind: kind.name, certificate, noted: noted.keys(), live },
+    seen: tally.counts().rows,
+  });
+  const isEmptied = certificate.size === 0;
+  return planDeletions(
+    {
+      ...{ absent, noted, live, canAsk },
+      isProtected: await readProtected(session, kind.name),
+      isDoubtful: isEmptied || (!canAsk && mayBeCutOff(certificate, knownRows)),
+      sweep: certificate.point.sweep ?? began ?? 0,
+      now: clock.now(),
+    },
+    rules,
+  );
+}
+
+/** As many rows as before, and a round number of them, without a word of the total: a silent limit looks like this. */
+function mayBeCutOff({ point, size }: Certificate, knownRows: number): boolean {
+  return point.total === null && size === knownRows && (size % 10 === 0 || size % 25 === 0);
+}

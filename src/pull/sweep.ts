@@ -1,0 +1,32 @@
+import type { Kind } from '../catalog/kind.ts';
+import type { SeenField } from '../diff/observe-fields.ts';
+import type { KindLease } from '../mirror/kind-lease.ts';
+import type { StoredPage } from '../mirror/page-store.ts';
+import type { SourceClaim } from '../mirror/source-binding.ts';
+import type { Ticks } from './ticks.ts';
+import type { Touched } from './touched.ts';
+
+/** What stays the same for all pages of a sweep, and what landing learns on the way. */
+export interface Sweep {
+  readonly kind: Kind;
+  readonly lease: KindLease;
+  readonly runId: number;
+  readonly claim: SourceClaim;
+  readonly ticks: Ticks;
+  /** The tick at which it began, which names it; null where only some pages are read. */
+  readonly began: number | null;
+  /** Live rows before the sweep. */
+  readonly knownRows: number;
+  /** Names the token, the decoder and the settings under which a page may go unparsed. */
+  readonly salt: string;
+  /** Fields whose changes are no events. */
+  readonly ignoredFields: ReadonlySet<string>;
+  /** What the pages showed when they were landed last; landing leaves it alone. */
+  readonly pages: ReadonlyMap<number, StoredPage>;
+  /** Rows written again since the oldest of these pages was landed; landing adds to it. */
+  readonly touched: Touched;
+  /** What the fields have shown so far; landing adds to it. */
+  readonly fields: Map<string, SeenField>;
+  /** Keys of the open issues about whole records; landing adds to it. */
+  readonly quarantined: Set<string>;
+}

@@ -1,0 +1,23 @@
+import { secretForms } from '../lib/secret-forms.ts';
+import { SourceError } from './errors.ts';
+import type { HttpAnswer } from './http-client.ts';
+
+export interface Told extends Pick<HttpAnswer, 'bytes' | 'status'> {
+  readonly where: string;
+}
+
+/** Makes what runs a reading of an answer: an error that would quote a body with the token in it quotes nothing. */
+export function hideToken({ bytes, status, where }: Told, token: string): <T>(read: () => T) => T {
+  return (read) => {
+    try {
+      return read();
+    } catch (error) {
+      const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const isSafe =
+        !(error instanceof SourceError) || !secretForms(token).some((form) => body.includes(form));
+      if (isSafe) throw error;
+      const message = `${where}: got an answer that repeats the token (status ${status})`;
+      throw new SourceError(error.reason, message, error.passing && { passing: error.passing });
+    }
+  };
+}

@@ -1,0 +1,60 @@
+import type { ListedKind } from '../catalog/kind.ts';
+import { createDeadline } from './deadline.ts';
+import { NO_META } from './envelope.ts';
+import type { Answered } from './exchange.ts';
+import { readPage } from './list-page.ts';
+import type { Expected, ListPage } from './list-page.ts';
+import type { PageResponse } from './page-checks.ts';
+import type { Requester } from './requester.ts';
+
+export interface ListParts {
+  readonly requester: Requester;
+  readonly concurrency: number;
+}
+
+export interface LoadOptions {
+  /** The next tick of the kind's counter: called when a request is sent and when its answer has arrived. */
+  readonly tick: () => number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface LoadedPage extends Answered<ListPage> {
+  readonly page: number;
+}
+
+/** Loads a page; ends soon after its signal fires. */
+export type LoadPage = (page: number, signal: AbortSignal) => Promise<LoadedPage>;
+
+/** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
+export const PREFETCH = 2;
+
+/** Makes what loads the pages of a list; `expect` says what is known of a page before it is asked for. */
+export function pageLoader(
+  { requester }: ListParts,
+  kind: ListedKind,
+  { tick, signal, expect = () => ({}) }: LoadOptions & { readonly expect?: (page: number) => Expected },
+): LoadPage {
+  const { path, header } = kind.list;
+  return async (page, windowSignal) => {
+    const life = createDeadline(null, [signal, windowSignal]);
+    try {
+      const query = pageQuery(kind, page);
+      const read = readPage(expect(page));
+      const question = { path, query, page, header, read, tick, signal: life.signal };
+      return { page, ...(await requester.ask(question)) };
+    } finally {
+      life.release();
+    }
+  };
+}
+
+/** A loaded page as the plans compare it. */
+export function pageResponse({ page, value }: LoadedPage): PageResponse {
+  return { page, keys: value.keys, meta: value.meta ?? NO_META };
+}
+
+/** The query for a page (§8); a list without documented parameters is asked bare first. */
+export function pageQuery({ list }: ListedKind, page: number): string {
+  if (list.paging === 'documented') return `?page=${page}&per_page=100`;
+  return page === 1 ? '' : `?page=${page}`;
+}

@@ -1,0 +1,80 @@
+const SPACES: readonly (number | undefined)[] = [0x20, 0x09, 0x0a, 0x0d];
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const NAME = Buffer.from('"data"');
+
+/**
+ * Finds where the array of records begins: the body itself, or the value of its first member "data".
+ *
+ * Nothing behind that place is looked at. What is found in text that is no JSON means nothing.
+ *
+ * @returns The position of its bracket; null where none is found, or "data" is no array.
+ */
+export function recordStart(body: Uint8Array): number | null {
+  const open = afterSpace(body, BYTE_ORDER_MARK.every((byte, index) => body[index] === byte) ? 3 : 0);
+  const start = body[open] === OPEN_OBJECT ? valueOfData(body, open + 1) : open;
+  return start !== null && body[start] === OPEN_ARRAY ? start : null;
+}
+
+/**
+ * Finds the end of a JSON value, by one pass over its bytes.
+ *
+ * @param start The position of its first byte.
+ * @returns The position behind its last byte, or null where the text ends before the value does.
+ */
+export function valueEnd(body: Uint8Array, start: number): number | null {
+  const first = body[start];
+  if (first === QUOTE) return stringEnd(body, start);
+  return first === OPEN_ARRAY || first === OPEN_OBJECT ? nestEnd(body, start) : wordEnd(body, start);
+}
+
+/** Where the value of the first member "data" begins, from the first member on. */
+function valueOfData(body: Uint8Array, from: number): number | null {
+  let name = afterSpace(body, from);
+  while (body[name] === QUOTE) {
+    const colon = afterSpace(body, stringEnd(body, name) ?? body.length);
+    if (body[colon] !== COLON) return null;
+    const value = afterSpace(body, colon + 1);
+    if (NAME.every((byte, index) => body[name + index] === byte)) return value;
+    const comma = afterSpace(body, valueEnd(body, value) ?? body.length);
+    if (body[comma] !== COMMA) return null;
+    name = afterSpace(body, comma + 1);
+  }
+  return null;
+}
+
+/** The end of an array or object: brackets are counted, whichever they are, save those in strings. */
+function nestEnd(body: Uint8Array, start: number): number | null {
+  let depth = 0;
+  for (let at = start; ;) {
+    const byte = body[at++];
+    if (byte === QUOTE) at = stringEnd(body, at - 1) ?? body.length;
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
+    else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && --depth === 0) return at;
+    else if (byte === undefined) return null;
+  }
+}
+
+function stringEnd(body: Uint8Array, quote: number): number | null {
+  for (let at = quote + 1; ;) {
+    const byte = body[at++];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+    else if (byte === undefined) return null;
+  }
+}
+
+/** The end of a number, true, false or null. */
+function wordEnd(body: Uint8Array, start: number): number {
+  let at = start;
+  while (at < body.length && body[at] !== COMMA && body[at] !== CLOSE_OBJECT && body[at] !== CLOSE_ARRAY)
+    at++;
+  return at;
+}
+
+function afterSpace(body: Uint8Array, from: number): number {
+  let at = from;
+  while (SPACES.includes(body[at])) at++;
+  return at;
+}

@@ -1,0 +1,103 @@
+import { endIsAgreed } from './end-proof.ts';
+import type { PageShown } from './end-proof.ts';
+import { looksLikePage, pagesFor, tellsPages } from './first-page.ts';
+import type { PageRange, Phase, SweepPlan } from './sweep-plan.ts';
+
+/** A response as the phases see it; `page` is the page that it shows. */
+export interface View extends PageShown {
+  /** The last page once more. */
+  readonly again: boolean;
+  /** The records of page 1 as read before. */
+  readonly asFirst: boolean;
+}
+
+const MOST_DETOURS = 4;
+
+/** What each phase makes of a response: the plan for what is asked next. */
+export const PHASES: Record<Phase, (plan: SweepPlan, view: View) => SweepPlan> = {
+  first: afterFirst,
+  walk: afterWalk,
+  reread: afterReread,
+  open: afterOpen,
+  body: afterBody,
+  tail: afterTail,
+  done,
+};
+
+function afterFirst(plan: SweepPlan, view: View): SweepPlan {
+  if (!tellsPages(view.meta)) return afterUntold(plan, view);
+  const { lastPage, total } = view.meta;
+  if (plan.onePage && (view.rows === 0 || view.rows < plan.stride)) return settle(plan, view);
+  return { ...plan, phase: 'open', ask: only(Math.max(2, lastPage ?? pagesFor(total ?? 0, plan.stride))) };
+}
+
+/** Page 1 came without `meta`: a list without documented pages may be whole, unless its size looks like a page. */
+function afterUntold(plan: SweepPlan, { rows }: View): SweepPlan {
+  const isWhole = plan.onePage && !looksLikePage(rows) && rows >= (plan.knownRows ?? 0) && !plan.thorough;
+  if (rows === 0 || isWhole) return done({ ...plan, end: { rows } });
+  return { ...plan, phase: 'walk', ask: only(2) };
+}
+
+function afterWalk(plan: SweepPlan, { page, rows, meta, again }: View): SweepPlan {
+  // The same records under another page number, and no word of pages: that is the whole list.
+  if (again) return done({ ...plan, end: meta.currentPage === null ? { rows } : plan.end });
+  // Page 1 alone does not tell how many rows a page takes, so that an empty page 2 is no bound.
+  if (rows === 0 && page === 2) return { ...plan, end: null, phase: 'reread', ask: only(1) };
+  return rows === 0 ? done(plan) : { ...plan, ask: only(page + 1) };
+}
+
+/** Page 2 was empty: page 1 is the whole list if it is still the same, or shorter. */
+function afterReread(plan: SweepPlan, { rows, asFirst }: View): SweepPlan {
+  return done({ ...plan, end: asFirst || rows < plan.stride ? { rows } : null });
+}
+
+function afterOpen(plan: SweepPlan, view: View): SweepPlan {
+  const detour = plan.detours < MOST_DETOURS ? detourFrom(plan, view) : null;
+  if (detour !== null) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
+  const isFull = view.rows > 0 && view.rows >= plan.stride;
+  return isFull && !view.again ? { ...plan, ask: only(view.page + 1) } : settle(plan, view);
+}
+
+/** The page that should be asked instead, where `meta` contradicts that the list ends here. */
+function detourFrom({ stride }: SweepPlan, view: View): number | null {
+  if (view.again || view.rows >= stride) return null;
+  return view.rows > 0 ? pageBeyond(view) : pageOfTotal(view, stride);
+}
+
+function pageBeyond({ page, meta: { lastPage } }: View): number | null {
+  return lastPage !== null && lastPage > page ? lastPage : null;
+}
+
+function pageOfTotal({ page, meta: { lastPage, total } }: View, stride: number): number | null {
+  if (page === 1 || total === null || total === (page - 1) * stride) return null;
+  const named = lastPage !== null && lastPage !== page ? lastPage : Math.max(1, pagesFor(total, stride));
+  return named === page ? null : named;
+}
+
+/** The last page is found: on to the pages before it. */
+function settle(plan: SweepPlan, view: View): SweepPlan {
+  const ended = view.rows === 0 || view.again || (endIsAgreed(view, plan.stride) && !plan.thorough);
+  const settled = { ...plan, ended, phase: 'body' as const, ask: { from: 1, to: view.page - 1 } };
+  return view.page > 1 ? settled : finish(settled);
+}
+
+function afterBody(plan: SweepPlan): SweepPlan {
+  return plan.latest.page === plan.ask?.to ? finish(plan) : plan;
+}
+
+function finish(plan: SweepPlan): SweepPlan {
+  return plan.ended ? done(plan) : { ...plan, phase: 'tail', ask: only(plan.top.page + 1) };
+}
+
+function afterTail(plan: SweepPlan, { page, rows, again }: View): SweepPlan {
+  return rows === 0 || again ? done(plan) : { ...plan, ask: only(page + 1) };
+}
+
+function done(plan: SweepPlan): SweepPlan {
+  return { ...plan, phase: 'done', ask: null };
+}
+
+/** One page alone. */
+export function only(page: number): PageRange {
+  return { from: page, to: page };
+}
