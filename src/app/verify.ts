@@ -5,12 +5,13 @@ import type { ListedKind } from '../catalog/kind.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { finishRun, startRun } from '../mirror/run-store.ts';
 import type { RunState } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
 import { createOwner } from '../pull/owner.ts';
 import type { PullParts } from '../pull/parts.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
+import { recordRun } from '../pull/record-run.ts';
+import type { RunFacts } from '../pull/record-run.ts';
 import { listedKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
@@ -25,10 +26,7 @@ export interface VerifyCommand extends Pick<AuditParts, 'onProgress' | 'signal'>
   readonly kinds: readonly string[];
 }
 
-export interface VerifyReport {
-  readonly runId: number;
-  readonly startedAt: string;
-  readonly durationMs: number;
+export interface VerifyReport extends RunFacts {
   readonly kinds: readonly KindVerdict[];
 }
 
@@ -46,27 +44,16 @@ export async function verify(
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
   await using session = await openExistingMirror(config);
   const parts = { session, source, clock: systemClock, logger, owner: createOwner(), ...follow };
-  const [startedAt, startMs] = [systemClock.now(), systemClock.monotonicMs()];
-  const runId = await beginRun(parts, wanted, startedAt);
   const settings = pullSettings(config);
-  const end = (state: RunState, reason: string | null): Promise<void> =>
-    finishRun(session, runId, { state, reason, now: systemClock.now(), ...settings });
-  try {
-    const verdicts = await verifyAll(parts, wanted, settings);
-    await end(runState(verdicts), null);
-    const durationMs = Math.round(systemClock.monotonicMs() - startMs);
-    return { runId, startedAt: startedAt.toISOString(), durationMs, kinds: verdicts };
-  } catch (error) {
-    await end('failed', error instanceof Error ? error.message : String(error)).catch((second: unknown) => {
-      logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
-    });
-    throw error;
-  }
-}
-
-function beginRun({ session, owner }: PullParts, kinds: readonly ListedKind[], now: Date): Promise<number> {
-  const names = kinds.map(({ name }) => name);
-  return startRun(session, { command: 'verify', kinds: names, owner: owner.name, now, isDead: owner.isDead });
+  const { result, ...facts } = await recordRun(
+    parts,
+    { ...settings, command: 'verify', kinds: wanted },
+    async () => {
+      const verdicts = await verifyAll(parts, wanted, settings);
+      return { state: runState(verdicts), result: verdicts };
+    },
+  );
+  return { ...facts, kinds: result };
 }
 
 async function verifyAll(

@@ -48,6 +48,8 @@ export function printReport(stdout: Output, { runId, durationMs, kinds }: PullRe
     'rows',
     'created',
     'updated',
+    'deleted',
+    'restored',
     'unchanged',
     'quarantined',
     'pages',
@@ -56,7 +58,8 @@ export function printReport(stdout: Output, { runId, durationMs, kinds }: PullRe
   const rows = kinds.map((kind) => [
     kind.kind,
     kind.reason === null ? kind.state : `${kind.state}: ${kind.reason}`,
-    ...[kind.rows, kind.created, kind.updated, kind.unchanged, kind.quarantined, kind.pages],
+    ...[kind.rows, kind.created, kind.updated, kind.deleted, kind.restored],
+    ...[kind.unchanged, kind.quarantined, kind.pages],
     (kind.durationMs / 1000).toFixed(2),
   ]);
   printLine(stdout, textTable(header, rows));

@@ -19,19 +19,21 @@ export function statusCommand(context: Context): Command {
 
 function printStatus(stdout: Output, { database, kinds, issues, drift }: Status): void {
   printLine(stdout, `Mirror: ${database}\n`);
-  const needsYou = kinds.filter(({ state }) => state === 'invalid' || state === 'aborted');
-  if (needsYou.length > 0)
-    printLine(stdout, `Needs you: ${needsYou.map(({ kind, reason }) => `${kind} (${reason})`).join(', ')}\n`);
-  const header = ['kind', 'state', 'rows', 'last sweep (UTC)', 'last change (UTC)', 'open issues'];
+  const needs = kinds.flatMap(needsOf);
+  if (needs.length > 0) printLine(stdout, `Needs you: ${needs.join(', ')}\n`);
+  const header = [
+    ...['kind', 'state', 'rows', 'last sweep (UTC)', 'certified (UTC)', 'last change (UTC)', 'open issues'],
+  ];
   printLine(
     stdout,
     textTable(
       header,
       kinds.map((row) => [
         row.kind,
-        row.state,
+        row.reason === null ? row.state : `${row.state}: ${row.reason}`,
         row.rows,
         row.last_sweep_at,
+        row.certified_at,
         row.last_change_at,
         row.open_issues,
       ]),
@@ -39,6 +41,13 @@ function printStatus(stdout: Output, { database, kinds, issues, drift }: Status)
   );
   if (issues.length > 0) printIssues(stdout, issues);
   if (drift.length > 0) printDrift(stdout, drift);
+}
+
+function needsOf({ kind, state, reason, held_deletions: held }: Status['kinds'][number]): string[] {
+  return [
+    ...(state === 'invalid' || state === 'aborted' ? [`${kind} (${reason ?? state})`] : []),
+    ...(held > 0 ? [`${kind} (${held} deletions are held: bms-sync deletions)`] : []),
+  ];
 }
 
 function printIssues(stdout: Output, issues: Status['issues']): void {

@@ -104,10 +104,13 @@ function mustBeHeld(
 
 function dueForAsking(free: readonly Candidate[], { now }: AbsenceFacts, rules: DeletionRules): string[] {
   const due = free.filter(({ absence: { struckAt } }) => struckAt === null || isPast(struckAt, now, rules));
-  const unlisted = due.filter(({ absence }) => absence.state === 'unlisted');
-  const asked = new Set(unlisted.slice(0, UNLISTED_ASKED));
-  return due.filter((row) => row.absence.state !== 'unlisted' || asked.has(row)).map(({ id }) => id);
+  const isUnlisted = ({ absence }: Candidate): boolean => absence.state === 'unlisted';
+  const unlisted = due.filter(isUnlisted).sort((a, b) => lastLook(a) - lastLook(b));
+  const asked = [...due.filter((row) => !isUnlisted(row)), ...unlisted.slice(0, UNLISTED_ASKED)];
+  return asked.map(({ id }) => id);
 }
+
+const lastLook = ({ absence: { struckAt } }: Candidate): number => struckAt?.getTime() ?? 0;
 
 /** Outside a certified list again, in a later sweep, and long enough after it was there, or was written. */
 function isMissedAgain(row: Candidate, { sweep, now }: AbsenceFacts, rules: DeletionRules): boolean {

@@ -21,6 +21,7 @@ export async function readPages(db: Queryable, kind: string): Promise<Map<number
   const rows = await db.query(
     sql`select page, digest, bytes, ids, fields, response from pages where kind = ${kind}`,
   );
+  const fieldsOf = createFieldNames();
   return new Map(
     rows.map((row) => [
       Number(row['page']),
@@ -33,12 +34,20 @@ export async function readPages(db: Queryable, kind: string): Promise<Map<number
         get keys() {
           return idsOf(String(row['ids']));
         },
-        get fields() {
-          return JSON.parse(String(row['fields'])) as string[];
-        },
+        fields: fieldsOf(String(row['fields'])),
       },
     ]),
   );
+}
+
+/** Most pages of a list have the same fields: each list of names is kept once. */
+function createFieldNames(): (text: string) => readonly string[] {
+  const lists = new Map<string, readonly string[]>();
+  return (text) => {
+    const list = lists.get(text) ?? (JSON.parse(text) as string[]);
+    lists.set(text, list);
+    return list;
+  };
 }
 
 /** Remembers what a page showed. */

@@ -51,7 +51,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     ticks: createTicks(lease.tick, clock),
     began: request.isPartial ? null : lease.tick,
     knownRows: await countLive(session, kind.name),
-    salt: saltOf(mirrored, rules),
+    salt: saltOf(kind, rules),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     touched: createTouched(await readTouches(session, kind.name, 0)),
     fields: new Map(fieldsBefore), // Landing adds to its own copy.
@@ -60,10 +60,15 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   return { sweep, fieldsBefore };
 }
 
-/** Another token, decoder or setting may make other rows of the same bytes. */
+/**
+ * Another token, decoder or setting may make other rows of the same bytes.
+ *
+ * Columns that are discovered are no part of it: they are filled from `_raw`, of the rows that were there too.
+ */
 function saltOf(kind: Kind, { salt, ignoreFields }: ReadingRules): string {
   const ignored = ignoreFields[kind.name] ?? [];
+  const hints = kind.hints.map(({ name, type }) => [name, type]);
   return createHash('sha256')
-    .update(JSON.stringify([salt, decoderOf(kind), ignored]))
+    .update(JSON.stringify([salt, decoderOf(kind), hints, ignored]))
     .digest('hex');
 }
