@@ -11,8 +11,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   diff: ['lib', 'catalog'],
   mirror: ['lib', 'catalog', 'diff'],
   pull: ['lib', 'catalog', 'source', 'diff', 'mirror'],
+  feed: ['lib', 'catalog', 'mirror'],
+  audit: ['lib', 'catalog', 'source', 'mirror'],
   sandbox: ['lib', 'catalog'],
-  app: ['lib', 'catalog', 'config', 'source', 'diff', 'mirror', 'pull'],
+  app: ['lib', 'catalog', 'config', 'source', 'diff', 'mirror', 'pull', 'feed', 'audit'],
   cli: ['lib', 'config', 'app', 'sandbox'],
   'main.ts': ['lib', 'config', 'app', 'cli'],
 };

@@ -67,7 +67,8 @@ async function landParsed(tx: Transaction, sweep: Sweep, { response, now }: Arri
   await saveSighting(tx, sightingOf(sweep, response, idsText([...seen, ...unclear])));
 
   const fields = new Set(incoming.flatMap(({ record }) => Object.keys(record)));
-  const isWhole = quarantined.length === 0 && landed.overtaken.length === 0 && seen.length > 0;
+  // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
+  const isWhole = seen.length > 0 && seen.length === response.rows && landed.overtaken.length === 0;
   await rememberPage(tx, sweep, { response, ids: isWhole ? idsText(seen) : null, fields });
   return { ...landed, response, seen, fields, quarantined: issues.map(issueKey) };
 }

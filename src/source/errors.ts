@@ -19,6 +19,10 @@ const REASONS = {
   endless: { state: 'invalid', hint: PAGING },
   empty_body: { state: 'invalid', hint: 'Is source.baseUrl right, and does a proxy answer in its place?' },
   wrong_record: { state: 'invalid', hint: "Does the path address another kind's records?" },
+  cached: {
+    state: 'invalid',
+    hint: 'A cache answers in the service’s place: let it pass requests for /api through.',
+  },
   unauthorized: {
     state: 'aborted',
     hint: 'Check BMS_TOKEN, and source.authHeaders for the header that carries it.',

@@ -6,6 +6,7 @@ import { SourceError } from './errors.ts';
 import type { HttpAnswer } from './http-client.ts';
 import { isSuccess, statusFault } from './judge-status.ts';
 import { parseBody } from './parse-body.ts';
+import { refuseCached } from './refuse-cached.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** An answer with the circumstances that its reading needs. */
@@ -29,6 +30,7 @@ export function readList(answer: Received): ListBody {
  */
 export function readRecord(id: string): (answer: Received) => JsonObject | null {
   return (answer) => {
+    refuseCached(answer);
     if (saysGone(answer)) return null;
     refuseFault(answer);
     return openRecord(parseBody(answer.bytes, answer.where), id, answer.where);
@@ -47,7 +49,8 @@ function saysGone(answer: Received): boolean {
 }
 
 /** @throws {SourceError} Where the answer is none of the service's own, or says that it failed. */
-export function refuseFault({ status, headers, bytes, where, receivedAt }: Received): void {
+export function refuseFault(answer: Received): void {
+  const { status, headers, bytes, where, receivedAt } = answer;
   if (!isSuccess(status)) {
     const text = new TextDecoder().decode(bytes.subarray(0, 1000));
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
@@ -57,4 +60,5 @@ export function refuseFault({ status, headers, bytes, where, receivedAt }: Recei
   if (encoding !== 'identity') {
     throw new SourceError('not_json', `${where}: got content-encoding ${String(encoding)}, expected none`);
   }
+  refuseCached(answer);
 }

@@ -46,9 +46,10 @@ function afterWalk(plan: SweepPlan, { page, rows, meta, again }: View): SweepPla
   return rows === 0 ? done(plan) : { ...plan, ask: only(page + 1) };
 }
 
-/** Page 2 was empty: page 1 is the whole list if it is still the same, or shorter. */
+/** Page 2 was empty: page 1 is the whole list if it is shorter now, or the same and of no size that pages have. */
 function afterReread(plan: SweepPlan, { rows, asFirst }: View): SweepPlan {
-  return done({ ...plan, end: asFirst || rows < plan.stride ? { rows } : null });
+  const isWhole = rows < plan.stride || (asFirst && !looksLikePage(rows)); // A full page may have got a successor.
+  return done({ ...plan, end: isWhole ? { rows } : null });
 }
 
 function afterOpen(plan: SweepPlan, view: View): SweepPlan {

@@ -36,7 +36,7 @@ test('pull takes a further kind after the ten, into a table of its own', async (
 
   expect(ended.code).toBe(0);
   expect(json(ended).kinds.map(({ kind }) => kind)).toEqual([...KIND_NAMES, 'purchases']);
-  expect(kindIn(ended, 'purchases')).toMatchObject({ state: 'complete', rows: COUNT, created: COUNT });
+  expect(kindIn(ended, 'purchases')).toMatchObject({ state: 'certified', rows: COUNT, created: COUNT });
   expect(
     ask(path, 'select id, code, date, total, created_at, absent, _raw from purchases order by id'),
   ).toEqual(
@@ -70,7 +70,7 @@ test('it is in the status, the view of it, and the runs', async () => {
   await run(['pull'], env);
 
   expect(ask(path, "select state, rows from bi_sync_status where kind = 'purchases'")).toEqual([
-    { state: 'complete', rows: BigInt(COUNT) },
+    { state: 'certified', rows: BigInt(COUNT) },
   ]);
   const status = document(await run(['status', '--json'], env)) as { kinds: { kind: string }[] };
   expect(status.kinds.map(({ kind }) => kind)).toEqual([...KIND_NAMES, 'purchases']);
@@ -138,7 +138,7 @@ test('a wrong path fails this kind alone, and doctor finds it', async () => {
   const ended = await run(['pull', '--json', 'sales', 'purchases'], env);
   expect(ended.code).toBe(3);
   expect(kindIn(ended, 'sales')).toMatchObject({ state: 'aborted', reason: 'not_found' });
-  expect(kindIn(ended, 'purchases')).toMatchObject({ state: 'complete' });
+  expect(kindIn(ended, 'purchases')).toMatchObject({ state: 'certified' });
 
   const doctor = await run(['doctor', '--json'], env);
   expect(doctor.code).toBe(1);

@@ -29,7 +29,7 @@ test('PostgreSQL: a reader in a long transaction and a pull that adds columns do
   const started = performance.now();
   const held = await pullFrom(service, session, PRODUCTS);
   expect(performance.now() - started).toBeLessThan(NEITHER_WAITS_MS);
-  expect(held.kinds).toMatchObject([{ state: 'complete', updated: 1 }]);
+  expect(held.kinds).toMatchObject([{ state: 'certified', updated: 1 }]);
   expect(await columns(session)).not.toContain('shelf');
   expect((await reader.query('select * from analyst order by id')).rows).toEqual(before);
   await reader.query('commit');

@@ -143,7 +143,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     expect(ended.code).toBe(3);
     expect(kindIn(ended, 'clients')).toMatchObject(outcome);
     expect(kindIn(ended, 'clients').detail).toMatch(detail);
-    expectOthersComplete(ended);
+    expectOthersCertified(ended);
     expectOnlyTruth(path, sandbox.world.ids('clients'));
     const text = await run(['status'], settingsFor(sandbox, path));
     expect(text.stdout).toContain(`Needs you: clients (${outcome.reason})`);
@@ -206,7 +206,7 @@ describe('a fault that passes is waited for, and counted', () => {
     const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
 
     expect(ended.code).toBe(0);
-    expect(kindIn(ended, 'providers')).toMatchObject({ state: 'complete', reason: null, retries });
+    expect(kindIn(ended, 'providers')).toMatchObject({ state: 'certified', reason: null, retries });
     expectEqual(path, sandbox);
   });
 
@@ -222,10 +222,10 @@ describe('a fault that passes is waited for, and counted', () => {
   });
 });
 
-function expectOthersComplete(ended: Ended): void {
+function expectOthersCertified(ended: Ended): void {
   const others = json(ended).kinds.filter(({ kind }) => kind !== 'clients');
   expect(others.map(({ kind }) => kind)).toEqual(KIND_NAMES.filter((kind) => kind !== 'clients'));
-  for (const { kind, state } of others) expect([kind, state]).toEqual([kind, 'complete']);
+  for (const { kind, state } of others) expect([kind, state]).toEqual([kind, 'certified']);
 }
 
 function expectOnlyTruth(path: string, ids: readonly number[]): void {

@@ -26,7 +26,8 @@ describe('status', () => {
     expect(document(asJson)).toEqual({
       database: path,
       kinds: KIND_NAMES.map((kind) => ({
-        ...{ kind, state: 'complete', reason: null, rows: world.count(kind), certified_at: null },
+        ...{ kind, state: 'certified', reason: null, rows: world.count(kind) },
+        certified_at: expect.stringMatching(INSTANT) as string,
         last_sweep_at: expect.stringMatching(INSTANT) as string,
         last_change_at: expect.stringMatching(INSTANT) as string,
         lag_seconds: expect.any(Number) as number,
@@ -39,7 +40,7 @@ describe('status', () => {
     const asText = await run(['status'], env);
     expect(asText).toMatchObject({ code: 0, stderr: '' });
     expect(asText.stdout).toContain(`Mirror: ${path}\n`);
-    expect(asText.stdout).toMatch(/\nclients +complete +30 +\d{4}-/);
+    expect(asText.stdout).toMatch(/\nclients +certified +30 +\d{4}-/);
     expect(asText.stdout).not.toContain('Needs you');
   });
 
@@ -124,7 +125,7 @@ describe('runs', () => {
     const { code, stdout } = await run(['runs', 'show', '1'], env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Run 1: pull, done, from \d{4}-.* to \d{4}-.* UTC\n/);
-    expect(stdout).toMatch(/\nclients +complete +30 +30 +0 /);
+    expect(stdout).toMatch(/\nclients +certified +30 +30 +0 /);
   });
 
   test('show tells what went wrong and what to do', async () => {

@@ -36,7 +36,11 @@ test('what is in force does not say that it is not', () => {
     .slice(2)
     .filter((row) => !row.includes('(not in force yet)'))
     .map((row) => /`([^`]+)`/.exec(row)?.[1] ?? row);
-  const expected = ['database.url', 'log.level', 'kinds', 'retention.runsDays'];
+  const expected = [
+    ...['database.url', 'log.level', 'sweep.repeatBelowPages', 'deletions.graceSeconds'],
+    ...['deletions.holdAbove.rows', 'deletions.holdAbove.share', 'kinds', 'diff.ignoreFields'],
+    ...['retention.changesDays', 'retention.runsDays'],
+  ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);
   expect(inForce).toHaveLength(expected.length + 9);
 });

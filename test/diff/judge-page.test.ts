@@ -165,8 +165,22 @@ describe('judge', () => {
     ['[]', '{"id":7}', 'changed'],
     ['null', '{"id":7}', 'changed'],
   ])('what is stored as %s and comes as %s is %s', (stored, raw, verdict) => {
-    const row = stored === null ? undefined : { raw: stored, response: 1 };
-    expect(judge(CLIENTS, row, incoming(raw))).toBe(verdict);
+    const row = stored === null ? undefined : { raw: stored, response: 1, isDeleted: false };
+    expect(judge(CLIENTS, row, incoming(raw)).is).toBe(verdict);
+  });
+
+  test('a change names its fields, and gives what was there before', () => {
+    const row = { raw: '{"id":7,"credit":"1.00","name":"a"}', response: 1, isDeleted: false };
+    expect(judge(CLIENTS, row, incoming('{"id":7,"credit":"1.0","news":1}'))).toEqual({
+      is: 'changed',
+      fields: ['name', 'news'],
+      before: { id: 7, credit: '1.00', name: 'a' },
+    });
+  });
+
+  test.each(['{"id":7}', '{"id":7,"name":"new"}'])('a deleted row that comes as %s is restored', (raw) => {
+    const row = { raw: '{"id":7}', response: 1, isDeleted: true };
+    expect(judge(CLIENTS, row, incoming(raw))).toEqual({ is: 'restored' });
   });
 });
 
@@ -176,5 +190,6 @@ test.each([
   [5, 5, false],
   [6, 5, true],
 ])('a row of response %s has overtaken a request sent at %i: %s', (response, sent, expected) => {
-  expect(isOvertaken(response === undefined ? undefined : { raw: '{}', response }, sent)).toBe(expected);
+  const row = response === undefined ? undefined : { raw: '{}', response, isDeleted: false };
+  expect(isOvertaken(row, sent)).toBe(expected);
 });

@@ -116,7 +116,7 @@ describe('sandbox', () => {
     const ended = await run(['pull', '--json'], settingsFor({ url, token }, freshMirror()));
 
     expect(ended.code).toBe(3);
-    expect(kindIn(ended, 'clients')).toMatchObject({ state: 'complete', rows: 12 });
+    expect(kindIn(ended, 'clients')).toMatchObject({ state: 'certified', rows: 12 });
     expect(kindIn(ended, 'providers')).toMatchObject({ state: 'invalid', reason: 'html' });
     program.child.kill('SIGINT');
     const stopped = await program.ended;

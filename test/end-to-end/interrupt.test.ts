@@ -31,7 +31,7 @@ describe('a pull that is asked to stop', () => {
       const interrupted = kinds.filter(({ reason }) => reason === 'interrupted');
       expect(interrupted.length).toBeGreaterThan(0);
       for (const { state } of interrupted) expect(state).toBe('aborted');
-      for (const { state, reason } of kinds) expect(state === 'complete').toBe(reason === null);
+      for (const { state, reason } of kinds) expect(state === 'certified').toBe(reason === null);
       expect(ask(path, 'select state from runs')).toEqual([{ state: 'interrupted' }]);
       expectSound(path);
 

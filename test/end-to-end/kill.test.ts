@@ -108,7 +108,7 @@ async function expectHealing(sandbox: Sandbox, path: string): Promise<number> {
   const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
 
   expect(ended).toMatchObject({ code: 0, stderr: '' });
-  for (const { kind, state } of json(ended).kinds) expect([kind, state]).toEqual([kind, 'complete']);
+  for (const { kind, state } of json(ended).kinds) expect([kind, state]).toEqual([kind, 'certified']);
   expectSound(path);
   expectEqual(path, sandbox);
   const after = ask(path, 'select state, finished_at from runs order by id');

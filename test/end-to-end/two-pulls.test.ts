@@ -30,12 +30,12 @@ test.each([
     expectEqual(path, sandbox);
     for (const kind of KIND_NAMES) {
       const ends = [one, two].map((ended) => json(ended).kinds.find((report) => report.kind === kind));
-      expect(ends.some((end) => end?.state === 'complete')).toBe(true);
+      expect(ends.some((end) => end?.state === 'certified')).toBe(true);
       for (const end of ends)
-        if (end?.state !== 'complete') expect(end).toMatchObject({ state: 'aborted', reason: 'busy' });
+        if (end?.state !== 'certified') expect(end).toMatchObject({ state: 'aborted', reason: 'busy' });
     }
     for (const ended of [one, two]) {
-      const isWhole = json(ended).kinds.every(({ state }) => state === 'complete');
+      const isWhole = json(ended).kinds.every(({ state }) => state === 'certified');
       expect(isWhole ? [0] : [1, 3]).toContain(ended.code);
     }
     expect(ask(path, "select id from runs where state = 'running'")).toEqual([]);

@@ -5,9 +5,10 @@ import {
   issueKey,
   readQuarantined,
   saveFieldIssues,
+  saveListIssue,
   saveQuarantined,
 } from '../../src/mirror/issue-store.ts';
-import type { Issue } from '../../src/mirror/issue-store.ts';
+import type { Issue, ListIssue } from '../../src/mirror/issue-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from './temp-mirror.ts';
 
@@ -170,5 +171,68 @@ describe('issues about whole records', () => {
       misfit('1', { field: 'a', code: 'b","c' }),
     ];
     expect(new Set(issues.map(issueKey)).size).toBe(issues.length);
+  });
+});
+
+describe('issues about a whole list', () => {
+  const save = (
+    session: Session,
+    { code = 'baseline_uncertified', detail = 'why', minute = 0 }: Partial<ListFinding> = {},
+  ): Promise<void> =>
+    session.atomically((tx) => saveListIssue(tx, 'clients', { code, detail, now: later(60_000 * minute) }));
+  interface ListFinding {
+    readonly code: ListIssue;
+    readonly detail: string | null;
+    readonly minute: number;
+  }
+
+  const codes = async (session: Session) =>
+    (await session.query(sql`select code, closed_at from issues order by id`)).map(
+      ({ code, closed_at: closed }) => [code, closed === null ? 'open' : closed],
+    );
+
+  test('open once, however often they are found and whatever is said of them', async () => {
+    const session = await tempMirror();
+    for (const minute of [0, 1, 2]) await save(session, { minute, detail: `${minute} rows too many` });
+    expect(await session.query(sql`select * from issues`)).toEqual([
+      {
+        ...{ id: 1, kind: 'clients', record_id: null, field: null, code: 'baseline_uncertified' },
+        ...{ detail: '0 rows too many', first_seen_at: NOON_TEXT, closed_at: null },
+      },
+    ]);
+  });
+
+  test('close when it is over, each its own, and open anew', async () => {
+    const session = await tempMirror();
+    await save(session);
+    await save(session, { code: 'retrieve_unusable' });
+    await save(session, { detail: null, minute: 1 });
+    await save(session, { code: 'too_many_rows', detail: null, minute: 1 });
+    const closed = ['baseline_uncertified', '2026-03-01 12:01:00.000'];
+    expect(await codes(session)).toEqual([closed, ['retrieve_unusable', 'open']]);
+    await save(session, { minute: 2 });
+    expect(await codes(session)).toEqual([
+      ...[closed, ['retrieve_unusable', 'open']],
+      ['baseline_uncertified', 'open'],
+    ]);
+  });
+
+  test('outlast a complete sweep that showed no quarantined record, and are none of those', async () => {
+    const session = await tempMirror();
+    for (const code of ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] as const)
+      await save(session, { code });
+    expect(await readQuarantined(session, 'clients')).toEqual(new Set());
+    await session.atomically((tx) => closeQuarantined(tx, 'clients', { seen: new Set(), now: later(1) }));
+    await judge(session)(['1'], []);
+    expect((await codes(session)).map(([, state]) => state)).toEqual(['open', 'open', 'open']);
+  });
+
+  test('of another kind are left alone', async () => {
+    const session = await tempMirror();
+    await save(session);
+    await session.atomically((tx) =>
+      saveListIssue(tx, 'products', { code: 'baseline_uncertified', detail: null, now: NOON }),
+    );
+    expect(await codes(session)).toEqual([['baseline_uncertified', 'open']]);
   });
 });

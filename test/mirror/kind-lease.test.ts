@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LeaseError } from '../../src/mirror/errors.ts';
-import { claimKind, releaseKind, renewLease } from '../../src/mirror/kind-lease.ts';
+import { claimKind, hasBaseline, releaseKind, renewLease } from '../../src/mirror/kind-lease.ts';
 import type { KindLease, SweepEnd } from '../../src/mirror/kind-lease.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from './temp-mirror.ts';
@@ -25,7 +25,15 @@ const renew =
   (tick: number, now = NOON): Promise<void> =>
     session.atomically((tx) => renewLease(tx, lease, { tick, now }));
 
-const END: SweepEnd = { state: 'complete', reason: null, isComplete: true, hasChanges: true, now: NOON };
+const END: SweepEnd = {
+  ...{ state: 'complete', reason: null, isComplete: true, hasChanges: true },
+  ...{ certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  now: NOON,
+};
+const FIRST = {
+  ...{ tick: 0, completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  before: { state: 'never', reason: null },
+};
 const release = (session: Session, lease: KindLease, end: Partial<SweepEnd> = {}): Promise<void> =>
   session.atomically((tx) => releaseKind(tx, lease, { ...END, ...end }));
 
@@ -41,13 +49,7 @@ async function refusal(work: () => Promise<unknown>): Promise<{ code: string; me
 describe('claiming a kind', () => {
   test('the first claim starts at tick 0 with epoch 1', async () => {
     const session = await tempMirror();
-    expect(await claim(session, 'a')).toEqual({
-      kind: 'clients',
-      owner: 'a',
-      epoch: 1,
-      tick: 0,
-      completeSweeps: 0,
-    });
+    expect(await claim(session, 'a')).toEqual({ ...FIRST, kind: 'clients', owner: 'a', epoch: 1 });
     expect(await stateOf(session)).toMatchObject({
       state: 'running',
       reason: null,
@@ -78,7 +80,8 @@ describe('claiming a kind', () => {
     await renew(session, first)(12);
     const asked: string[] = [];
     const taken = await claim(session, 'b', { isDead: (owner) => asked.push(owner) > 0 });
-    expect(taken).toEqual({ kind: 'clients', owner: 'b', epoch: 2, tick: 12, completeSweeps: 0 });
+    const before = { state: 'aborted', reason: 'interrupted' };
+    expect(taken).toEqual({ ...FIRST, kind: 'clients', owner: 'b', epoch: 2, tick: 12, before });
     expect(asked).toEqual(['a']);
   });
 
@@ -212,5 +215,39 @@ describe('giving a lease back', () => {
       last_sweep_at: '2026-03-01 12:01:00.000',
       last_change_at: NOON_TEXT,
     });
+  });
+
+  test('what is known of the list goes from sweep to sweep', async () => {
+    const session = await tempMirror();
+    const known = { certifiedAt: NOON_TEXT, baselineAt: '2026-02-01 12:00:00.000', controlFailures: 2 };
+    await release(session, await claim(session, 'a'), { ...known, state: 'certified' });
+    expect(await stateOf(session)).toMatchObject({
+      ...{ state: 'certified', certified_at: NOON_TEXT },
+      ...{ baseline_at: '2026-02-01 12:00:00.000', control_failures: 2 },
+    });
+    const next = await claim(session, 'b');
+    expect(next).toMatchObject({ ...known, before: { state: 'certified', reason: null } });
+    await release(session, next, { ...known, controlFailures: 0 });
+    expect(await claim(session, 'c')).toMatchObject({ ...known, controlFailures: 0 });
+  });
+
+  test('the next claim tells how the last sweep ended, also where its process died', async () => {
+    const session = await tempMirror();
+    const end = { state: 'invalid', reason: 'html', isComplete: false };
+    await release(session, await claim(session, 'a'), end);
+    expect((await claim(session, 'b')).before).toEqual({ state: 'invalid', reason: 'html' });
+    const afterDeath = await claim(session, 'c', { isDead: () => true });
+    expect(afterDeath.before).toEqual({ state: 'aborted', reason: 'interrupted' });
+  });
+});
+
+describe('a baseline', () => {
+  test('is there once one kind has its own', async () => {
+    const session = await tempMirror();
+    expect(await hasBaseline(session)).toBe(false);
+    await release(session, await claim(session, 'a', { kind: 'products' }), { certifiedAt: NOON_TEXT });
+    expect(await hasBaseline(session)).toBe(false);
+    await release(session, await claim(session, 'a'), { baselineAt: NOON_TEXT });
+    expect(await hasBaseline(session)).toBe(true);
   });
 });

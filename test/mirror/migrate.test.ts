@@ -19,7 +19,10 @@ import {
   tempSession,
 } from './temp-mirror.ts';
 
-const ENGINE = ['drift', 'fields', 'issues', 'kind_state', 'mirror_meta', 'run_kinds', 'runs', 'sightings'];
+const ENGINE = [
+  ...['changes', 'deletions', 'drift', 'fields', 'issues', 'kind_state', 'mirror_meta', 'outbox', 'pages'],
+  ...['run_kinds', 'runs', 'sightings', 'touched'],
+];
 
 const schemaOf = (session: Session): Promise<Row[]> =>
   session.query(sql`select type, name, sql from sqlite_schema order by type, name`);
@@ -41,14 +44,19 @@ const longer: readonly Kind[] = KINDS.map((kind) =>
 const broken: readonly Kind[] = [...longer, madeUpKind('broken', [text('a'), text('a')])];
 
 describe('migrating', () => {
-  test('draws the engine tables, a table and a view for each kind, and the status view', async () => {
+  test('draws the engine tables, a table and its views for each kind, and those of changes and status', async () => {
     const session = tempSession();
     expect(await migrate(session, KINDS)).toBe(true);
     const kinds = KINDS.map(({ name }) => name);
     expect(await namesOf(session, 'table')).toEqual([...ENGINE, ...kinds].sort());
     const nested = ['bi_clients_contacts', 'client_contacts', 'bi_projects_tasks'];
     expect(await namesOf(session, 'view')).toEqual(
-      [...kinds.map((name) => `bi_${name}`), ...nested, 'bi_sync_status'].sort(),
+      [
+        ...kinds.flatMap((name) => [`bi_${name}`, `bi_${name}_history`]),
+        ...nested,
+        'bi_changes',
+        'bi_sync_status',
+      ].sort(),
     );
   });
 
@@ -86,7 +94,7 @@ describe('migrating', () => {
 
   test('G12: a newer mirror is refused and left as it is', async () => {
     const session = await tempMirror();
-    await setVersion(session, '2');
+    await setVersion(session, '3');
     const before = await schemaOf(session);
     expect(await mirrorFault(() => migrate(session, KINDS))).toBe('mirror.newer');
     expect(await mirrorFault(() => migrate(session, longer))).toBe('mirror.newer');
@@ -95,7 +103,7 @@ describe('migrating', () => {
 
   test('G12: an older mirror is brought up to this version', async () => {
     const session = await tempMirror();
-    await setVersion(session, '0');
+    await setVersion(session, '1');
     expect(await migrate(session, KINDS)).toBe(true);
     expect(await migrate(session, KINDS)).toBe(false);
   });

@@ -5,15 +5,16 @@ import { promisify } from 'node:util';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import * as engine from '../../src/mirror/engine-tables.ts';
-import type { EngineTable, EngineType } from '../../src/mirror/engine-tables.ts';
+import * as changeTables from '../../src/mirror/change-tables.ts';
+import type { EngineTable, EngineType } from '../../src/mirror/engine-column.ts';
+import * as engineTables from '../../src/mirror/engine-tables.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { openForTest } from './postgres-mirror.ts';
 import { tempFolder, tempSession } from './temp-mirror.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TABLES: readonly EngineTable[] = Object.values(engine);
+const TABLES: readonly EngineTable[] = [...Object.values(engineTables), ...Object.values(changeTables)];
 
 interface ColumnFacts {
   readonly name: unknown;

@@ -1,11 +1,21 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { findRun, finishRun, listRuns, saveKindReport, startRun } from '../../src/mirror/run-store.ts';
+import { appendChanges } from '../../src/mirror/change-store.ts';
+import {
+  findRun,
+  finishRun,
+  listRuns,
+  readCursor,
+  saveCursor,
+  saveKindReport,
+  startRun,
+} from '../../src/mirror/run-store.ts';
 import type { KindReport, RunEnd, RunStart } from '../../src/mirror/run-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from './temp-mirror.ts';
 
 const DAY = 86_400_000;
+const KEEP_ALL = { keepRunsDays: null, keepChangesDays: null } as const;
 
 const start = (session: Session, changes: Partial<RunStart> = {}): Promise<number> =>
   startRun(session, {
@@ -18,7 +28,7 @@ const start = (session: Session, changes: Partial<RunStart> = {}): Promise<numbe
   });
 
 const finish = (session: Session, id: number, changes: Partial<RunEnd> = {}): Promise<void> =>
-  finishRun(session, id, { state: 'done', reason: null, now: NOON, keepDays: null, ...changes });
+  finishRun(session, id, { state: 'done', reason: null, now: NOON, ...KEEP_ALL, ...changes });
 
 const report = (kind: string, changes: Partial<KindReport> = {}): KindReport => ({
   kind,
@@ -65,9 +75,9 @@ describe('a run', () => {
     const first = await start(session);
     await finish(session, first, { now: later(-40 * DAY) });
     const second = await start(session);
-    await finish(session, second, { now: later(-39 * DAY), keepDays: null });
+    await finish(session, second, { now: later(-39 * DAY) });
     const third = await start(session);
-    await finish(session, third, { keepDays: 30 });
+    await finish(session, third, { keepRunsDays: 30 });
     expect(await statesOf(session)).toEqual([[third, 'done', null]]);
     expect(first < second && second < third).toBe(true);
     await session.atomically((tx) => tx.query(sql`delete from runs`));
@@ -139,7 +149,7 @@ describe('retention', () => {
     await finish(session, old, { now: later(-30 * DAY - 1) });
     await finish(session, edge, { now: later(-30 * DAY) });
     const last = await start(session);
-    await finish(session, last, { keepDays: 30 });
+    await finish(session, last, { keepRunsDays: 30 });
     expect((await statesOf(session)).map(([id]) => id)).toEqual([last, open, edge]);
     const kept = await session.query(sql`select run_id from run_kinds order by run_id`);
     expect(kept.map((row) => row['run_id'])).toEqual([edge, open]);
@@ -148,11 +158,90 @@ describe('retention', () => {
   test('null keeps everything; 0 days still keeps the run that just ended', async () => {
     const session = await tempMirror();
     const old = await start(session);
-    await finish(session, old, { now: later(-9999 * DAY), keepDays: null });
+    await finish(session, old, { now: later(-9999 * DAY) });
     const last = await start(session);
-    await finish(session, last, { keepDays: null });
+    await finish(session, last);
     expect(await listRuns(session, 10)).toHaveLength(2);
-    await finish(session, last, { keepDays: 0 });
+    await finish(session, last, { keepRunsDays: 0 });
     expect((await statesOf(session)).map(([id]) => id)).toEqual([last]);
+  });
+
+  test('forgets change events by a measure of their own, in the same transaction, the latest never', async () => {
+    const session = await tempMirror();
+    for (const days of [-40, -30, -20]) await saveEvent(session, later(days * DAY));
+    const [old, last] = [await start(session), await start(session)];
+    await finish(session, old, { now: later(-40 * DAY) });
+    await finish(session, last, { keepChangesDays: 30 });
+    expect(await eventTimes(session)).toEqual(['2026-01-30 12:00:00.000', '2026-02-09 12:00:00.000']);
+    expect(await listRuns(session, 10)).toHaveLength(2);
+
+    await finish(session, last, { keepRunsDays: 30 });
+    expect(await eventTimes(session)).toHaveLength(2);
+    expect(await listRuns(session, 10)).toHaveLength(1);
+
+    await finish(session, last, { keepChangesDays: 0, now: later(DAY) });
+    expect(await eventTimes(session)).toEqual(['2026-02-09 12:00:00.000']);
+  });
+
+  const saveEvent = (session: Session, now: Date): Promise<void> =>
+    session.atomically((tx) =>
+      appendChanges(tx, {
+        ...{ kind: 'clients', origin: 'service', runId: 1, now },
+        events: [
+          { recordId: '1', change: 'created', before: null, after: '{}', fields: '{}', observedFrom: null },
+        ],
+      }),
+    );
+
+  const eventTimes = async (session: Session): Promise<unknown[]> =>
+    (await session.query(sql`select observed_at from changes order by seq`)).map((row) => row['observed_at']);
+});
+
+describe('how far a run has come', () => {
+  const ASKED = { command: 'backfill', kind: 'clients', request: '--ids 1-9' };
+
+  const begin = (session: Session, changes: Partial<RunStart> = {}): Promise<number> =>
+    start(session, { command: 'backfill', kinds: ['clients'], request: '--ids 1-9', ...changes });
+
+  const note = (session: Session, id: number, cursor: string): Promise<void> =>
+    session.atomically((tx) => saveCursor(tx, id, cursor));
+
+  test('is told to the next run of the same request, whatever ended it', async () => {
+    for (const state of ['failed', 'interrupted', 'incomplete', 'running'] as const) {
+      const session = await tempMirror();
+      const id = await begin(session);
+      await note(session, id, '50');
+      await note(session, id, '100');
+      if (state !== 'running') await finish(session, id, { state });
+      expect([state, await readCursor(session, ASKED)]).toEqual([state, { runId: id, cursor: '100' }]);
+    }
+  });
+
+  test('is nobody’s where that run reached its end, even if an earlier one did not', async () => {
+    const session = await tempMirror();
+    const [broken, whole] = [await begin(session), await begin(session)];
+    await note(session, broken, '50');
+    await note(session, whole, '900');
+    await finish(session, broken, { state: 'failed' });
+    await finish(session, whole);
+    expect(await readCursor(session, ASKED)).toBeNull();
+  });
+
+  test('is nobody’s where there was no such run, or it came nowhere', async () => {
+    const session = await tempMirror();
+    expect(await readCursor(session, ASKED)).toBeNull();
+    await begin(session);
+    expect(await readCursor(session, ASKED)).toBeNull();
+  });
+
+  test.each([
+    ['another command', { command: 'pull' }],
+    ['another kind', { kinds: ['products'] }],
+    ['more kinds', { kinds: ['clients', 'products'] }],
+    ['another request', { request: '--ids 1-10' }],
+  ])('of %s is not ours', async (_name, other) => {
+    const session = await tempMirror();
+    await note(session, await begin(session, other), '50');
+    expect(await readCursor(session, ASKED)).toBeNull();
   });
 });

@@ -91,6 +91,31 @@ describe('opening a SQLite file', () => {
     expect(modes.map((mode) => mode.toString(8))).toEqual(['600', '600', '600']);
   });
 
+  test('G02: from the baseline on, what has landed outlasts a power cut; the next opening must say so again', async () => {
+    const path = join(tempFolder(), 'mirror.db');
+    const session = openSqliteSession(path);
+    expect(await pragma(session, 'synchronous')).toBe(1);
+    await session.makeDurable();
+    expect([await pragma(session, 'synchronous'), await pragma(session, 'journal_mode')]).toEqual([2, 'wal']);
+    await session.makeDurable();
+    expect(await pragma(session, 'synchronous')).toBe(2);
+    await session.close();
+    expect(await pragma(openForTest(path), 'synchronous')).toBe(1);
+  });
+
+  test('G02: it becomes durable between transactions, and not within one, where SQLite would ignore it', async () => {
+    const session = openForTest(join(tempFolder(), 'mirror.db'));
+    let durable: Promise<void> = Promise.resolve();
+    const within = session.atomically(async (tx) => {
+      durable = session.makeDurable();
+      await tx.execute('create table t (a TEXT)');
+      return Object.values((await tx.query(sql`pragma synchronous`))[0] ?? {})[0];
+    });
+    expect(await within).toBe(1);
+    await durable;
+    expect(await pragma(session, 'synchronous')).toBe(2);
+  });
+
   test.each(['3.51.2', '3.9.99', '3.50.7', '2.99.0'])('G10: SQLite %s is refused', async (version) => {
     fake.version = version;
     expect(await mirrorFault(() => openSqliteSession(join(tempFolder(), 'mirror.db')))).toBe(

@@ -33,7 +33,7 @@ test(
         request: { kinds },
       });
 
-      expect(report.kinds.map(({ state }) => state)).toEqual(['complete', 'complete']);
+      expect(report.kinds.map(({ state }) => state)).toEqual(['certified', 'certified']);
       const content = await contentOf(session);
       for (const { name } of kinds) expect(content[name]).toEqual(truth[name]);
     }

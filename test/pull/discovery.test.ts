@@ -139,7 +139,7 @@ test('a later misfit costs a null and an issue, never the row, and the column ke
 
   const report = await pullOf(service, session, 'vehicle_brands');
 
-  expect(report.kinds[0]).toMatchObject({ state: 'complete', updated: 1 });
+  expect(report.kinds[0]).toMatchObject({ state: 'certified', updated: 1 });
   const [first, second] = await rowsOf(session, 'vehicle_brands');
   expect([first?.['rank'], second?.['rank']]).toEqual([null, 8]);
   expect(String(first?.['_raw'])).toContain('"seven"');
@@ -290,7 +290,7 @@ describe('what changes in the answers is noted', () => {
     await pullOf(service, session, 'departments');
     for (const id of service.world.ids('departments')) service.world.remove('departments', id);
     expect((await pullOf(service, session, 'departments')).kinds[0]).toMatchObject({
-      state: 'complete',
+      state: 'certified',
       rows: 0,
     });
     expect(await drift(session)).toEqual([]);

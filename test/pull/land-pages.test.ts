@@ -6,7 +6,14 @@ import { LeaseError } from '../../src/mirror/errors.ts';
 import { claimKind } from '../../src/mirror/kind-lease.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { landPages } from '../../src/pull/land-pages.ts';
-import type { Landing, Sweep } from '../../src/pull/land-page.ts';
+import type { Landing } from '../../src/pull/land-page.ts';
+import type { Sweep } from '../../src/pull/sweep.ts';
+import { createTicks } from '../../src/pull/ticks.ts';
+import { createTouched } from '../../src/pull/touched.ts';
+import { startSweep } from '../../src/source/sweep-plan.ts';
+import { readPages } from '../../src/mirror/page-store.ts';
+import { readTouches } from '../../src/mirror/touch-store.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import type { ListResponse } from '../../src/source/source.ts';
 import { mirror, rowsOf } from './support.ts';
 
@@ -17,19 +24,24 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   if (kind === undefined || !isListed(kind)) throw new Error('categories have a list');
   const lease = await claimKind(session, { kind: kind.name, owner, now: NOW, isDead: () => true });
   const claim = { baseUrl: 'http://service.test', isNew: false, systemId: null, isBound: false };
-  return { kind, lease, runId: 1, claim, knownRows: 0, fields: new Map(), quarantined: new Set() };
+  return {
+    ...{ kind, lease, runId: 1, claim, knownRows: 0, began: lease.tick, salt: 'salt' },
+    ticks: createTicks(lease.tick, fakeClock()),
+    ignoredFields: new Set(),
+    pages: await readPages(session, kind.name),
+    touched: createTouched(await readTouches(session, kind.name, 0)),
+    fields: new Map(),
+    quarantined: new Set(),
+  };
 }
+
+const PLAN = startSweep({ where: 'GET /api/categories', paging: 'documented', thorough: false });
 
 function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
   return {
-    page,
-    sent: ticks[0],
-    answered: ticks[1],
-    records,
-    meta: null,
-    envelope: 'array',
-    end: null,
-    plan: { lastPage: null },
+    ...{ page, sent: ticks[0], answered: ticks[1], rows: records.length, read: () => records },
+    ...{ isKnown: false, digest: { digest: JSON.stringify(records), bytes: 1 } },
+    ...{ meta: null, envelope: 'array', end: null, plan: PLAN },
   };
 }
 
@@ -148,4 +160,53 @@ test('an unpaged list of many thousand rows lands whole', async () => {
 
   expect(landing.created).toHaveLength(3_001);
   expect(await rowsOf(session, 'categories')).toHaveLength(3_001);
+});
+
+test('A→Z→A within one sweep, read in another order than it happened, is healed by the next', async () => {
+  const session = await mirror();
+  const [a, other] = [category(1, 'A'), category(2, 'B')];
+  await landOne(session, await sweepOf(session), { response: response([1, 2], [a, other]), now: NOW });
+
+  // Page 2 was read first, when record 1 was Z and stood there; then it was A again, and back on page 1.
+  const second = await sweepOf(session);
+  const [first, late] = [response([5, 9], [a, category(2, 'C')]), response([4, 7], [category(1, 'Z')], 2)];
+  await landPages(session, second, { responses: [first, late], now: NOW });
+
+  const third = await sweepOf(session);
+  const known = { ...response([11, 12], [a, category(2, 'C')]), isKnown: true };
+  await landOne(session, third, { response: known, now: NOW });
+  expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A' }, { code: 'C' }]);
+});
+
+test('a record that was left alone keeps its page from being known', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  await landOne(session, sweep, { response: response([1, 4], [category(1, 'A')]), now: NOW });
+  const landing = await landOne(session, sweep, {
+    response: response([2, 3], [category(1, 'B')], 2),
+    now: NOW,
+  });
+
+  expect(landing.overtaken).toEqual(['1']);
+  expect([...(await readPages(session, 'categories')).keys()]).toEqual([1]);
+});
+
+test('what a transaction learned counts only once it has landed', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  await landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
+  const responses = [response([3, 4], [category(1, 'B'), 'poison']), response([5, 6], [category(1, 'C')], 2)];
+  const failing = {
+    ...session,
+    atomically: <T>(work: Parameters<typeof session.atomically<T>>[0]) =>
+      session.atomically<T>(async (tx) => {
+        await work(tx);
+        throw new Error('torn');
+      }),
+  };
+  await expect(landPages(failing, sweep, { responses, now: NOW })).rejects.toThrow('torn');
+
+  expect(sweep.touched.lastWrite('1')).toBe(0);
+  expect(sweep.quarantined.size).toBe(0);
+  expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);
 });

@@ -17,7 +17,7 @@ describe('a pull', () => {
       for (const kind of report.kinds) {
         const total = service.world.count(kind.kind);
         expect(kind).toMatchObject({
-          state: 'complete',
+          state: 'certified',
           rows: total,
           created: total,
           updated: 0,
@@ -94,7 +94,7 @@ describe('a pull', () => {
 
     const report = await pullFrom(service, session);
 
-    expect(report.kinds[1]).toMatchObject({ state: 'complete', rows: 59, quarantined: 1 });
+    expect(report.kinds[1]).toMatchObject({ state: 'certified', rows: 59, quarantined: 1 });
     expect(await session.query(open)).toMatchObject([
       { record_id: '007', field: null, code: 'id_not_an_integer' },
       { record_id: String(first), field: 'creation_date', code: 'not_a_date', detail: '"2025-02-30"' },
@@ -139,7 +139,7 @@ describe('a fault of the service', () => {
       expect(report.kinds[1]).toMatchObject({ kind: 'clients', state, reason });
       expect(report.kinds[1]?.detail).toContain('/api/clients');
       const others = report.kinds.filter(({ kind }) => kind !== 'clients');
-      expect(others.every((kind) => kind.state === 'complete')).toBe(true);
+      expect(others.every((kind) => kind.state === 'certified')).toBe(true);
       const landed = (await contentOf(session))['clients'] ?? [];
       expect(truthOf(service)['clients']).toEqual(expect.arrayContaining(landed));
 
@@ -177,7 +177,7 @@ describe('two pulls', () => {
     const report = await pullFrom(service, session, { parts: { owner: createOwner() } });
 
     expect(report.kinds[1]).toMatchObject({ kind: 'clients', state: 'aborted', reason: 'busy', rows: 0 });
-    expect(report.kinds.filter(({ state }) => state === 'complete')).toHaveLength(9);
+    expect(report.kinds.filter(({ state }) => state === 'certified')).toHaveLength(9);
     expect(await rowsOf(session, 'clients')).toEqual([]);
   });
 });

@@ -20,6 +20,8 @@ import type { PullReport, PullRequest } from '../../src/pull/pull-kinds.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { openSource } from '../../src/source/source.ts';
+import type { Source } from '../../src/source/source.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 export const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
@@ -42,18 +44,23 @@ export async function mirror(): Promise<Session> {
   return session;
 }
 
+/** The settings that a pull goes by where nothing is set. */
+export const RULES = {
+  deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
+  repeatBelowPages: 20,
+  salt: 'token',
+  ignoreFields: {},
+  keepRunsDays: 30,
+  keepChangesDays: null,
+} as const;
+
 export interface Pulling {
   readonly parts?: Partial<PullParts>;
   readonly request?: Partial<PullRequest>;
 }
 
-/** Pulls everything from a sandbox, with a clock whose waits take no time. */
-export async function pullFrom(
-  { url, token }: Sandbox,
-  session: Session,
-  { parts, request: asked }: Pulling = {},
-): Promise<PullReport> {
-  const clock = fakeClock();
+/** The client of a sandbox. */
+export function openSandboxSource({ url, token }: Sandbox, clock: Clock): Source {
   const settings = {
     baseUrl: url,
     token,
@@ -65,16 +72,28 @@ export async function pullFrom(
     authHeaders: 'all' as const,
     proxyUrl: null,
   };
-  await using source = openSource(settings, { clock, logger });
+  return openSource(settings, { clock, logger });
+}
+
+/** Pulls everything from a sandbox, with a clock whose waits take no time. */
+export async function pullFrom(
+  service: Sandbox,
+  session: Session,
+  { parts, request: asked }: Pulling = {},
+): Promise<PullReport> {
+  const clock = parts?.clock ?? fakeClock();
+  await using source = openSandboxSource(service, clock);
   return await pullKinds(
     { session, source, clock, logger, owner: createOwner(), ...parts },
-    { kinds: LISTED_KINDS, baseUrl: url, acceptNewSource: false, keepRunsDays: 30, ...asked },
+    { kinds: LISTED_KINDS, baseUrl: service.url, acceptNewSource: false, ...RULES, ...asked },
   );
 }
 
 /** Every row of a kind's table, in the order of ids. */
 export function rowsOf(session: Session, kind: string): Promise<Row[]> {
-  return session.query(sql`select *, cast(id as text) as id from ${sql.identifier(kind)} order by id`);
+  return session.query(
+    sql`select k.*, cast(k.id as text) as id from ${sql.identifier(kind)} as k order by k.id`,
+  );
 }
 
 /** The mirror's rows of every kind as the service would send them. */

@@ -10,7 +10,7 @@ import { isListed, isRetrievable } from '../../src/catalog/kind.ts';
 import type { Kind, ListedKind, RetrievableKind } from '../../src/catalog/kind.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { openSource } from '../../src/source/source.ts';
-import type { ListResponse, Source, SourceSettings } from '../../src/source/source.ts';
+import type { ListResponse, Source, SourceParts, SourceSettings } from '../../src/source/source.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 
@@ -107,7 +107,11 @@ export interface Opened {
 }
 
 /** Opens a source on a fake clock; it is closed when the test ends. */
-export function open(baseUrl: string, settings: Partial<SourceSettings> = {}): Opened {
+export function open(
+  baseUrl: string,
+  settings: Partial<SourceSettings> = {},
+  openHttp?: SourceParts['openHttp'],
+): Opened {
   const lines: string[] = [];
   const clock = fakeClock();
   const destination = { write: (line: string) => void lines.push(line) };
@@ -124,7 +128,12 @@ export function open(baseUrl: string, settings: Partial<SourceSettings> = {}): O
       proxyUrl: null,
       ...settings,
     },
-    { clock, logger: createLogger({ level: 'debug', secrets: [], destination }), random: () => 0.5 },
+    {
+      clock,
+      logger: createLogger({ level: 'debug', secrets: [], destination }),
+      random: () => 0.5,
+      ...(openHttp && { openHttp }),
+    },
   );
   onTestFinished(() => source.close());
   return { source, clock, log: () => lines.join('') };

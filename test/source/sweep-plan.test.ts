@@ -3,13 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { NO_META } from '../../src/source/envelope.ts';
 import type { Meta } from '../../src/source/envelope.ts';
 import type { PageResponse } from '../../src/source/page-checks.ts';
-import { advance, startSweep } from '../../src/source/sweep-plan.ts';
+import { advance, reopenSweep, startSweep } from '../../src/source/sweep-plan.ts';
+import type { SweepPlan } from '../../src/source/sweep-plan.ts';
 import type { ListEnd } from '../../src/source/end-proof.ts';
 
 interface Walk {
   readonly asked: number[];
   readonly seen: Set<string>;
   readonly ends: { page: number; end: ListEnd }[];
+  /** As the last response left it. */
+  readonly plan: SweepPlan;
 }
 
 type Service = (page: number) => PageResponse;
@@ -20,8 +23,15 @@ interface Options {
 }
 
 function carryOut(service: Service, { paging = 'documented', thorough = false }: Options = {}): Walk {
-  const walk: Walk = { asked: [], seen: new Set(), ends: [] };
-  let plan = startSweep({ where: 'GET /list', paging, thorough });
+  return follow(startSweep({ where: 'GET /list', paging, thorough }), service);
+}
+
+/** Reads the list's end again, and the pages before it. */
+const closing = ({ plan }: Walk, service: Service): Walk => follow(reopenSweep(plan), service);
+
+function follow(start: SweepPlan, service: Service): Walk {
+  const walk: Omit<Walk, 'plan'> = { asked: [], seen: new Set(), ends: [] };
+  let plan = start;
   while (plan.ask !== null) {
     const { from, to } = plan.ask;
     for (let page = from; page <= to; page++) {
@@ -32,7 +42,7 @@ function carryOut(service: Service, { paging = 'documented', thorough = false }:
       if (plan.end) walk.ends.push({ page, end: plan.end });
     }
   }
-  return walk;
+  return { ...walk, plan };
 }
 
 const ids = (rows: number): string[] => Array.from({ length: rows }, (_, index) => String(index + 1));
@@ -190,6 +200,12 @@ describe('the order of a sweep', () => {
     expect(carryOut(paged(ids(7), 10, false)).ends).toEqual([{ page: 1, end: { rows: 7 } }]);
   });
 
+  test('without meta pages of an odd size prove nothing, nor does a closing read', () => {
+    const walk = carryOut(paged(ids(16), 7, false));
+    expect(walk).toMatchObject({ asked: [1, 2, 3, 4], ends: [] });
+    expect(closing(walk, paged(ids(16), 7, false)).ends).toEqual([]);
+  });
+
   test('a list by answer pages as meta says', () => {
     expect(carryOut(paged(ids(35), 10), { paging: 'by answer' }).asked).toEqual([1, 4, 1, 2, 3]);
     expect(carryOut(unpaged(ids(35), metaOf(1, 500, 35)), { paging: 'by answer' }).asked).toEqual([1]);
@@ -296,5 +312,108 @@ describe('what a service may do to its pages', () => {
     const always = endless((page) => metaOf(page, 10, (page + 1) * 10));
     expect(reasonOf(() => carryOut(always))).toBe('endless');
     expect(reasonOf(() => carryOut(endless(() => NO_META)))).toBe('endless');
+  });
+});
+
+describe('a closing read', () => {
+  const asked = (service: Service, options?: Options, later = service): number[] =>
+    closing(carryOut(service, options), later).asked;
+
+  test('is the last page, alone, then 1 to L-1; never thorough', () => {
+    expect(asked(paged(ids(35), 10))).toEqual([4, 1, 2, 3]);
+    expect(asked(paged(ids(35), 10), { thorough: true })).toEqual([4, 1, 2, 3]);
+  });
+
+  test('begins behind a full last page, which would prove nothing', () => {
+    expect(asked(paged(ids(40), 10))).toEqual([5, 1, 2, 3, 4]);
+    expect(asked(paged(ids(40), 10), { thorough: true })).toEqual([5, 1, 2, 3, 4]);
+  });
+
+  test('of a one-page list is that page', () => {
+    expect(asked(paged(ids(7), 10))).toEqual([1]);
+    expect(asked(paged(ids(7), 10), { thorough: true })).toEqual([1]);
+    expect(asked(paged([], 10), { thorough: true })).toEqual([1]);
+  });
+
+  test('of a list that is answered whole is that answer, and page 2 where its size looks like a page', () => {
+    expect(asked(unpaged(ids(33)), { paging: 'by answer' })).toEqual([1]);
+    expect(asked(unpaged(ids(33)), { paging: 'by answer', thorough: true })).toEqual([1]);
+    expect(asked(unpaged(ids(30)), { paging: 'by answer' })).toEqual([1, 2]);
+  });
+
+  test('without meta goes on behind a short page as well', () => {
+    expect(asked(paged(ids(35), 10, false))).toEqual([4, 1, 2, 3, 5]);
+    expect(asked(paged(ids(40), 10, false))).toEqual([5, 1, 2, 3, 4]);
+  });
+
+  test('follows a list that grew', () => {
+    expect(asked(paged(ids(35), 10), {}, paged(ids(40), 10))).toEqual([4, 5, 1, 2, 3, 4]);
+    expect(asked(paged(ids(35), 10), {}, paged(ids(47), 10))).toEqual([4, 5, 1, 2, 3, 4]);
+    expect(asked(paged(ids(40), 10), {}, paged(ids(57), 10))).toEqual([5, 6, 1, 2, 3, 4, 5]);
+    expect(asked(paged(ids(7), 10), {}, paged(ids(12), 10))).toEqual([1, 2, 1]);
+  });
+
+  test('follows a list that shrank', () => {
+    expect(asked(paged(ids(60), 10), {}, paged(ids(25), 10))).toEqual([7, 3, 1, 2]);
+    expect(asked(paged(ids(35), 10), {}, paged(ids(5), 10))).toEqual([4, 1]);
+    expect(asked(paged(ids(35), 10), {}, paged([], 10))).toEqual([4, 1]);
+    expect(asked(paged(ids(7), 10), {}, paged([], 10))).toEqual([1]);
+  });
+
+  test('may itself be followed by another', () => {
+    const grown = closing(carryOut(paged(ids(35), 10)), paged(ids(47), 10));
+    expect(closing(grown, paged(ids(47), 10)).asked).toEqual([5, 1, 2, 3, 4]);
+    const shrunk = closing(carryOut(paged(ids(35), 10)), paged(ids(12), 10));
+    expect(shrunk.asked).toEqual([4, 2, 1]);
+    expect(closing(shrunk, paged(ids(12), 10)).asked).toEqual([2, 1]);
+  });
+
+  test('A07: finds the last page behind the end, where the service shows it and admits it', () => {
+    const walk = carryOut(clamped(ids(35), 10, true), { thorough: true });
+    expect(walk.asked).toEqual([1, 4, 1, 2, 3, 5]);
+    expect(closing(walk, clamped(ids(35), 10, true)).asked).toEqual([4, 1, 2, 3]);
+    const shrunk = closing(walk, clamped(ids(15), 10, true));
+    expect(shrunk.asked).toEqual([4, 1]);
+    expect(shrunk.ends).toEqual([{ page: 4, end: { rows: 15 } }]);
+  });
+
+  test('takes a page that has moved for another one', () => {
+    const newestFirst = (rows: number) => paged(ids(rows).reverse(), 10);
+    for (const rows of [45, 50, 65])
+      expect(closing(carryOut(newestFirst(rows)), newestFirst(rows + 10)).seen.size).toBe(rows + 10);
+  });
+
+  test('A06, A17, A33: is refused for what a sweep is refused for', () => {
+    const walk = carryOut(paged(ids(35), 10));
+    const ignoring: Service = (page) => ({ ...paged(ids(35), 10)(1), page });
+    const growing: Service = (page) => ({ page, keys: ids(11).map((id) => `${page}-${id}`), meta: NO_META });
+    const endless: Service = (page) => ({ page, keys: ids(10).map((id) => `${page}-${id}`), meta: NO_META });
+    expect(reasonOf(() => closing(walk, ignoring))).toBe('page_ignored');
+    expect(reasonOf(() => closing(walk, growing))).toBe('page_grew');
+    expect(reasonOf(() => closing(walk, endless))).toBe('endless');
+  });
+
+  test('of any quiet list sees it whole, and proves its end as its first response, or the next, does', () => {
+    const list = fc.record({
+      rows: fc.nat(400),
+      stride: fc.integer({ min: 1, max: 100 }),
+      thorough: fc.boolean(),
+      meta: fc.boolean(),
+      later: fc.nat(400),
+      isBusy: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(list, ({ rows, stride, thorough, meta, later, isBusy }) => {
+        const total = isBusy ? Math.min(later, rows + 5 * stride) : rows;
+        const first = carryOut(paged(ids(rows), stride, meta), { thorough });
+        fc.pre(!isBusy || (meta && rows > 0)); // An empty list without meta has not told how long its pages are.
+        const { seen, ends, asked } = closing(first, paged(ids(total), stride, meta));
+        expect(seen.size).toBe(total);
+        for (const { end } of ends) expect(end.rows).toBeGreaterThanOrEqual(total);
+        if (meta) expect(ends.map(({ end }) => end.rows)).toContain(total);
+        if (!isBusy) expect(asked.length).toBeLessThanOrEqual(Math.ceil(rows / stride) + 2);
+      }),
+      { numRuns: 1000 },
+    );
   });
 });

@@ -15,7 +15,7 @@ import {
 
 const pages = (responses: readonly ListResponse[]): number[] => responses.map(({ page }) => page);
 const idsOf = (responses: readonly ListResponse[]): Set<string> =>
-  new Set(responses.flatMap(({ records }) => records.map((record) => JSON.stringify(record))));
+  new Set(responses.flatMap(({ read }) => read().map((record) => JSON.stringify(record))));
 
 describe('a sweep over HTTP', () => {
   test('asks with the documented parameters, in the order of the plan', async () => {
@@ -110,6 +110,30 @@ describe('a sweep over HTTP', () => {
     const sweeps = [1, 2, 3].map(() => sweepAll(source));
     for (const responses of await Promise.all(sweeps)) expect(idsOf(responses).size).toBe(305);
     expect(most).toBeLessThanOrEqual(2);
+  });
+
+  test('reads the end again, alone, and then the pages before it', async () => {
+    let total = 35;
+    let underWay = 0;
+    const atOnce: number[] = [];
+    const base = await serve((request, response) => {
+      atOnce.push(++underWay);
+      response.on('finish', () => underWay--);
+      send(response, listBody(pageOf(request), 10, total));
+    });
+    const { source } = open(base);
+    const before = await sweepAll(source, documentedKind, true);
+    total = 36;
+    const closing: ListResponse[] = [];
+    const reopen = before.at(-1)?.plan;
+    for await (const response of source.sweep(documentedKind, { thorough: true, tick: ticker(), reopen }))
+      closing.push(response);
+
+    expect(pages(before)).toEqual([1, 4, 1, 2, 3, 5]);
+    expect(pages(closing)).toEqual([4, 1, 2, 3]);
+    expect(closing.map(({ end }) => end)).toEqual([{ rows: 36 }, null, null, null]);
+    expect(atOnce[6]).toBe(1);
+    expect(closing.at(-1)?.plan.ask).toBeNull();
   });
 
   test('a consumer that stops leaves nothing under way', async () => {

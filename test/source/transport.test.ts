@@ -10,6 +10,7 @@ import {
   serveProxy,
   serveRaw,
   sweepAll,
+  ticker,
   TOKEN,
 } from './service.ts';
 
@@ -121,7 +122,8 @@ describe('the body', () => {
       );
     });
     const [response] = await sweepAll(open(base).source);
-    expect(response?.records).toHaveLength(2);
+    expect(response?.rows).toBe(2);
+    expect(response?.read()).toHaveLength(2);
   });
 
   test.each<[string, string, Buffer | string]>([
@@ -217,6 +219,21 @@ describe('the body', () => {
   });
 });
 
+test('the network may be another than HTTP', async () => {
+  const targets: string[] = [];
+  const { source, log } = open('http://nowhere.invalid', {}, (settings) => ({
+    get: ({ target, headers }) => {
+      targets.push(target);
+      expect(headers['Authentication']).toBe(`Bearer ${settings.token}`);
+      return Promise.resolve({ status: 200, headers: {}, bytes: Buffer.from(GOOD) });
+    },
+    destroy: () => Promise.resolve(),
+  }));
+  expect(await sweepAll(source)).toMatchObject([{ rows: 3, end: { rows: 3 } }]);
+  expect(targets).toEqual(['/api/clients?page=1&per_page=100']);
+  expect(log()).toContain(`"bytes":${GOOD.length}`);
+});
+
 describe('the deadline', () => {
   test('B11: covers a body that drips, and headers that never end', async () => {
     const drip = await serve((_, response) => {
@@ -283,7 +300,7 @@ describe('one record', () => {
       expect(request.url).toBe('/api/clients/7');
       send(response, body, status);
     });
-    return open(base).source.retrieve(documentedKind, '7');
+    return (await open(base).source.retrieve(documentedKind, '7')).record;
   };
 
   test('is unwrapped, and none is null', async () => {
@@ -291,6 +308,24 @@ describe('one record', () => {
     expect(await retrieve({ data: [], success: true })).toBeNull();
     expect(await retrieve({ message: 'no such client' }, 404)).toBeNull();
     expect(await retrieve({ success: false }, 410)).toBeNull();
+  });
+
+  test('comes with the ticks of its request, those of the last attempt', async () => {
+    let requests = 0;
+    const base = await serve((_, response) => {
+      send(response, { data: { id: 7 } }, ++requests === 1 ? 503 : 200);
+    });
+    const answer = await open(base).source.retrieve(documentedKind, '7', { tick: ticker() });
+    expect(answer).toEqual({ record: { id: 7 }, sent: 3, answered: 4 });
+  });
+
+  test('is no longer waited for once a signal fires', async () => {
+    const abort = new AbortController();
+    const base = await serve(() => {
+      abort.abort();
+    });
+    const retrieval = open(base).source.retrieve(documentedKind, '7', { signal: abort.signal });
+    await expect(retrieval).rejects.toMatchObject(aborted('interrupted'));
   });
 
   test('is not said to be gone by a web page, nor by another record', async () => {

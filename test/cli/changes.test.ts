@@ -1,0 +1,220 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { at, putChanges } from '../feed/support.ts';
+import { run } from '../support/command-line.ts';
+import type { Ended, Env } from '../support/command-line.ts';
+import { MAIN, start } from '../support/program.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+interface Stored {
+  readonly session: Session;
+  readonly env: Env;
+}
+
+/** A mirror with 30 events of clients, 30 of products, and one of each kind after them. */
+async function mirrorWithChanges(): Promise<Stored> {
+  const path = freshMirror();
+  const session = openSqliteSession(path);
+  onTestFinished(() => session.close());
+  await migrate(session, KINDS);
+  await putChanges(session, ...some(30, 'clients'), ...some(30, 'products'));
+  await putChanges(session, ...KINDS.flatMap(({ name }) => some(1, name)));
+  return { session, env: { DATABASE_URL: `file:${path}` } };
+}
+
+const some = (count: number, kind: string) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...{ kind, record_id: String(index + 1), change: 'updated', observed_at: at('12:00') },
+    ...{ before: '{"id":1,"credit":10.00}', after: '{"id":1,"credit":12.50}' },
+    fields: '{"credit":[10.00,12.50]}',
+  }));
+
+const ALL = 60 + KINDS.length;
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+const linesOf = ({ stdout }: Pick<Ended, 'stdout'>): string[] => stdout.split('\n').slice(0, -1);
+
+const seqsInJson = (ended: Ended): number[] =>
+  linesOf(ended).map((line) => (JSON.parse(line) as { seq: number }).seq);
+
+/** The first number of every line after the heading and its rule. */
+const seqsInText = (ended: Ended): number[] =>
+  linesOf(ended)
+    .slice(2)
+    .map((line) => Number.parseInt(line, 10));
+
+describe('changes', () => {
+  test.each<[string, readonly string[], readonly number[]]>([
+    ['the latest fifty', [], range(ALL - 49, ALL)],
+    ['the latest few', ['--limit', '3'], range(ALL - 2, ALL)],
+    ['the latest few of a kind', ['--limit', '3', '--kind', 'clients'], [29, 30, 62]],
+    ['the first fifty after a seq', ['--after', '5'], range(6, 55)],
+    ['the first few after a seq', ['--after', '5', '--limit', '2'], [6, 7]],
+    ['those of a kind after a seq', ['--after', '58', '--kind', 'products'], [59, 60, 66]],
+  ])('shows a person %s', async (_, argv, seqs) => {
+    const { env } = await mirrorWithChanges();
+    const ended = await run(['changes', ...argv], env);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(seqsInText(ended)).toEqual(seqs);
+  });
+
+  test.each<[string, readonly string[], readonly number[]]>([
+    ['all', [], range(1, ALL)],
+    ['all after a seq', ['--after', '60'], range(61, ALL)],
+    ['the first few, so that it can go on from there', ['--limit', '3'], [1, 2, 3]],
+    ['the first few after a seq', ['--after', '7', '--limit', '2'], [8, 9]],
+    ['those of a kind', ['--kind', 'sales_products'], [ALL]],
+    ['none', ['--limit', '0'], []],
+    ['none after the last', ['--after', '999999999999'], []],
+  ])('gives a program %s', async (_, argv, seqs) => {
+    const { env } = await mirrorWithChanges();
+    const ended = await run(['changes', '--json', ...argv], env);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(seqsInJson(ended)).toEqual(seqs);
+  });
+
+  test('says to a person who, when, what, and which fields, and lets nothing steer the terminal', async () => {
+    const { session, env } = await mirrorWithChanges();
+    const long = JSON.stringify('x'.repeat(100));
+    await putChanges(
+      session,
+      {
+        ...{ kind: 'clients', record_id: '12', change: 'updated', observed_at: at('13:00') },
+        fields: `{"nom":["a\u009b31m","\\u001b[31m\u202eb"],"credit":[null,12345678901234567890.10],"note":[${long},""]}`,
+      },
+      { record_id: '13', change: 'deleted', observed_at: at('14:00') },
+      {
+        ...{ record_id: '14', change: 'updated', observed_at: at('14:00') },
+        fields: JSON.stringify(Object.fromEntries(range(1, 8).map((n) => [`f${n}`, [n, n + 1]]))),
+      },
+    );
+
+    const { stdout } = await run(['changes', '--limit', '3'], env);
+
+    expect(stdout.split('\n')).toEqual([
+      '     seq  observed (UTC)           kind                   record  change    fields',
+      '--------  -----------------------  -----------------  ----------  --------  ------',
+      '      72  2026-03-01 13:00:00.000  clients                    12  updated   ' +
+        `nom: "a\ufffd31m" → "\\u001b[31m\ufffdb", credit: null → 12345678901234567890.10, note: "${'x'.repeat(38)}… → ""`,
+      '      73  2026-03-01 14:00:00.000  clients                    13  deleted',
+      '      74  2026-03-01 14:00:00.000  clients                    14  updated   ' +
+        'f1: 1 → 2, f2: 2 → 3, f3: 3 → 4, f4: 4 → 5, f5: 5 → 6, and 3 more',
+      '',
+    ]);
+  });
+
+  test('gives a program the records to the letter', async () => {
+    const { env } = await mirrorWithChanges();
+    const { stdout } = await run(['changes', '--json', '--limit', '1'], env);
+    expect(stdout).toBe(
+      '{"seq":1,"kind":"clients","record_id":"1","change":"updated","observed_from":null,' +
+        '"observed_at":"2026-03-01 12:00:00.000","before":{"id":1,"credit":10.00},"after":{"id":1,"credit":12.50},' +
+        '"fields":{"credit":[10.00,12.50]},"origin":"service","run_id":null}\n',
+    );
+  });
+
+  test('of a mirror without any says so to a person, and nothing to a program', async () => {
+    const env = { DATABASE_URL: `file:${freshMirror()}` };
+    await run(['migrate'], env);
+    expect(await run(['changes'], env)).toEqual({ code: 0, stdout: 'No change events.\n', stderr: '' });
+    expect(await run(['changes', '--json'], env)).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('of no mirror fails with 1 and makes none', async () => {
+    const path = freshMirror();
+    const ended = await run(['changes'], { DATABASE_URL: `file:${path}` });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toContain(`There is no mirror at ${path}`);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test.each([
+    ['a kind that there is not', ['--kind', 'klients'], ['no record kind "klients"; did you mean clients?']],
+    ['a seq that is none', ['--after', '-1'], ["'-1' is invalid", 'seq']],
+    ['a limit that is none', ['--limit', 'all'], ["'all' is invalid", 'whole number']],
+    ['an argument', ['clients'], ['too many arguments']],
+  ])('%s is usage', async (_, argv, words) => {
+    const { env } = await mirrorWithChanges();
+    const { code, stdout, stderr } = await run(['changes', ...argv], env);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    for (const word of words) expect(stderr).toContain(word);
+  });
+
+  test('takes a kind of the settings', async () => {
+    const { env } = await mirrorWithChanges();
+    const kinds = JSON.stringify({ warehouses: { list: '/warehouses' } });
+    const ended = await run(['changes', '--kind', 'warehouses'], { ...env, BMS__KINDS: kinds });
+    expect(ended).toEqual({ code: 0, stdout: 'No change events.\n', stderr: '' });
+  });
+
+  test('that was stopped before the end tells so by its exit code', async () => {
+    const { env } = await mirrorWithChanges();
+    expect(await run(['changes', '--json'], env, AbortSignal.abort())).toMatchObject({ code: 3, stdout: '' });
+  });
+});
+
+describe('changes --follow', () => {
+  test('begins with what comes next, tells it at once, and Ctrl-C ends it with 0', async () => {
+    const { session, env } = await mirrorWithChanges();
+    const { child, ended } = start(['changes', '--follow', '--json', '--kind', 'clients'], { env });
+    if (child.stdout === null) throw new Error('no pipe');
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    // It says nothing once it has begun: new events come until it has seen one.
+    const stop = new AbortController();
+    const putting = (async () => {
+      while (!stop.signal.aborted) {
+        await putChanges(session, ...some(1, 'clients'), ...some(1, 'products'));
+        await promisify(setImmediate)();
+      }
+    })();
+    const { seq } = JSON.parse(String((await lines.next()).value)) as { seq: number };
+    stop.abort();
+    await putting;
+
+    expect(seq).toBeGreaterThan(ALL);
+    child.kill('SIGINT');
+    const result = await ended;
+    expect(result).toMatchObject({ code: 0, signal: null, stderr: '' });
+    expect(seqsInJson(result)).toEqual(range(0, linesOf(result).length - 1).map((n) => seq + 2 * n));
+  });
+
+  test('after a seq begins there, and ends after as many as asked for', async () => {
+    const { env } = await mirrorWithChanges();
+    const ended = await run(['changes', '--follow', '--json', '--after', '5', '--limit', '3'], env);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(seqsInJson(ended)).toEqual([6, 7, 8]);
+  });
+
+  test('ends with 0 where it is stopped while it waits', async () => {
+    const { env } = await mirrorWithChanges();
+    const stop = new AbortController();
+    const following = run(['changes', '--follow'], env, stop.signal);
+    stop.abort();
+    expect(await following).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});
+
+test.each(['', ' --json', ' --follow --after 0 --json'])(
+  'changes%s ends in silence once nobody reads it any more: `| head`',
+  async (options) => {
+    const { session, env } = await mirrorWithChanges();
+    await putChanges(session, ...some(5_000, 'clients'));
+    const wide = `"${process.execPath}" "${MAIN}" changes${options}${options === '' ? ' --limit 9999' : ''}`;
+    const { stdout, stderr } = await promisify(execFile)(
+      'sh',
+      ['-c', `{ ${wide}; echo "ended with $?" >&2; } | head -n 3`],
+      { env: { PATH: process.env['PATH'], ...env } },
+    );
+    expect(stdout.split('\n')).toHaveLength(4);
+    expect(stderr).toBe('ended with 0\n');
+  },
+);

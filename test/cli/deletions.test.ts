@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { ask } from '../support/mirror-file.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const GONE = 8;
+const NO_WAIT = { BMS__DELETIONS__GRACE_SECONDS: '0' };
+
+/** A mirror that has lost more clients at once than may go without a person. */
+async function massDisappearance(gone = GONE) {
+  const sandbox = await startSandbox({ size: 40 });
+  onTestFinished(() => sandbox.close());
+  const path = freshMirror();
+  const env = { ...settingsFor(sandbox, path), ...NO_WAIT };
+  await run(['pull', 'clients', 'products'], env);
+  const ids = [...sandbox.world.ids('clients').slice(0, gone)].sort((a, b) => a - b);
+  for (const id of ids) sandbox.world.remove('clients', id);
+  const second = await run(['pull', 'clients', '--json'], env);
+  return { sandbox, path, env, second, ids: ids.map(String) };
+}
+
+const liveClients = (path: string): string[] =>
+  ask(path, 'select id from bi_clients order by id').map(({ id }) => String(id));
+
+const holds = async (env: Env): Promise<object[]> =>
+  (document(await run(['deletions', '--json'], env)) as { deletions: object[] }).deletions;
+
+describe('deletions', () => {
+  test('of a few records need no person, and nothing is held', async () => {
+    const { path, env, second, ids } = await massDisappearance(3);
+    expect(second.code).toBe(0);
+    expect(kindIn(second, 'clients')).toMatchObject({ state: 'certified', deleted: 3 });
+    for (const id of ids) expect(liveClients(path)).not.toContain(id);
+    expect(await holds(env)).toEqual([]);
+    expect(await run(['deletions'], env)).toEqual({ code: 0, stdout: 'Nothing is held.\n', stderr: '' });
+  });
+
+  test('list shows what is held, to a person and to a program; the pull that held it ends with 0', async () => {
+    const { path, env, second, ids } = await massDisappearance();
+    expect(second.code).toBe(0);
+    expect(kindIn(second, 'clients')).toMatchObject({ state: 'certified', rows: 32, deleted: 0 });
+    expect(liveClients(path)).toHaveLength(40);
+    const since = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/) as string;
+    expect(await holds(env)).toEqual([{ kind: 'clients', state: 'held', records: GONE, since, ids }]);
+
+    const { code, stdout, stderr } = await run(['deletions'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^kind +state +records +missing since \(UTC\) +ids\n/);
+    expect(stdout).toMatch(new RegExp(`\\nclients +held +${GONE} +\\d{4}-.* ${ids.join(', ')}\\n`));
+    expect(stdout).toContain('bms-sync deletions approve|reject KIND');
+    expect(await run(['deletions', 'list'], env)).toEqual({ code, stdout, stderr });
+    expect(document(await run(['deletions', 'list', '--json'], env))).toEqual({
+      deletions: await holds(env),
+    });
+  });
+
+  test('is what status says needs you', async () => {
+    const { env } = await massDisappearance();
+    const { kinds } = document(await run(['status', '--json'], env)) as { kinds: { kind: string }[] };
+    expect(kinds.find(({ kind }) => kind === 'clients')).toMatchObject({ held_deletions: GONE, rows: 40 });
+    expect((await run(['status'], env)).stdout).toMatch(/Needs you:.*clients/);
+  });
+
+  test('approve lets the next pull ask for proof, and mark as deleted what is gone', async () => {
+    const { sandbox, path, env, ids } = await massDisappearance();
+    const approved = await run(['deletions', 'approve', 'clients', '--json'], env);
+    expect(approved).toMatchObject({ code: 0, stderr: '' });
+    expect(document(approved)).toEqual({ kind: 'clients', decision: 'approved', records: GONE });
+    expect(await holds(env)).toMatchObject([{ kind: 'clients', state: 'approved', records: GONE }]);
+    expect((await run(['deletions'], env)).stdout).not.toContain('approve|reject');
+    expect(liveClients(path)).toHaveLength(40);
+
+    const third = await run(['pull', 'clients', '--json'], env);
+
+    expect(kindIn(third, 'clients')).toMatchObject({ deleted: GONE });
+    for (const id of ids) expect(liveClients(path)).not.toContain(id);
+    const asked = new Set(sandbox.requests.map((request) => request.path));
+    for (const id of ids) expect(asked).toContain(`/api/clients/${id}`);
+    const events = ask(path, `select record_id from bi_changes where change = 'deleted' order by seq`);
+    expect(events.map((event) => event['record_id']).sort()).toEqual([...ids].sort());
+    expect(await holds(env)).toEqual([]);
+  });
+
+  test('approve does not bury what the service still has', async () => {
+    const { sandbox, path, env, ids } = await massDisappearance();
+    const [back = ''] = ids;
+    await run(['deletions', 'approve', 'clients'], env);
+    sandbox.world.insert('clients', { id: Number(back), code: 'BACK' });
+
+    const third = await run(['pull', 'clients', '--json'], env);
+
+    expect(kindIn(third, 'clients')).toMatchObject({ deleted: GONE - 1 });
+    expect(liveClients(path)).toContain(back);
+  });
+
+  test('reject keeps them live; approve takes it back', async () => {
+    const { path, env } = await massDisappearance();
+    const rejected = await run(['deletions', 'reject', 'clients'], env);
+    expect(rejected).toMatchObject({ code: 0, stderr: '' });
+    expect(rejected.stdout).toMatch(/^8 clients: rejected\. They stay live/);
+
+    for (let pull = 0; pull < 2; pull++) {
+      expect(kindIn(await run(['pull', 'clients', '--json'], env), 'clients')).toMatchObject({ deleted: 0 });
+      expect(liveClients(path)).toHaveLength(40);
+      expect(await holds(env)).toMatchObject([{ state: 'rejected', records: GONE }]);
+    }
+
+    expect((await run(['deletions', 'approve', 'clients'], env)).stdout).toMatch(/^8 clients: approved\./);
+    await run(['pull', 'clients'], env);
+    expect(liveClients(path)).toHaveLength(40 - GONE);
+  });
+
+  test('shows twenty ids of a large one', async () => {
+    const { env, ids } = await massDisappearance(30);
+    expect(await holds(env)).toMatchObject([{ records: 30, ids: ids.slice(0, 20) }]);
+    expect((await run(['deletions'], env)).stdout).toContain(`${ids.slice(0, 20).join(', ')}, …`);
+  });
+});
+
+describe('a decision that cannot be', () => {
+  test.each(['approve', 'reject'])('%s of a kind that there is not is usage, exit 2', async (decision) => {
+    const { env } = await massDisappearance(0);
+    for (const kind of ['klients', 'sales_products']) {
+      const ended = await run(['deletions', decision, kind, '--json'], env);
+      expect(ended.code).toBe(2);
+      expect(document(ended)).toMatchObject({ error: { code: 'usage.kind' } });
+      expect(ended.stderr).toContain(kind);
+    }
+    expect(await run(['deletions', decision], env)).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test.each(['approve', 'reject'])('%s where nothing is held fails with 1', async (decision) => {
+    const { env } = await massDisappearance();
+    const ended = await run(['deletions', decision, 'products', '--json'], env);
+    expect(ended.code).toBe(1);
+    expect(document(ended)).toMatchObject({ error: { code: 'deletions.none' } });
+    expect(await holds(env)).toMatchObject([{ kind: 'clients', state: 'held', records: GONE }]);
+  });
+
+  test.each([['list'], ['approve', 'clients'], ['reject', 'clients']])(
+    '%s %s of no mirror fails with 1, and makes none',
+    async (...argv) => {
+      const path = freshMirror();
+      const ended = await run(['deletions', ...argv], { DATABASE_URL: `file:${path}` });
+      expect(ended).toMatchObject({ code: 1, stdout: '' });
+      expect(ended.stderr).toContain(`There is no mirror at ${path}`);
+      expect(existsSync(path)).toBe(false);
+    },
+  );
+});

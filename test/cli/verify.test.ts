@@ -1,0 +1,468 @@
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { rewriting } from '../pull/support.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
+import type { Ended, Env } from '../support/command-line.ts';
+import { KIND_NAMES, ask, dump, expectEqual } from '../support/mirror-file.ts';
+import { NASTY_VALUES } from '../support/nasty-values.ts';
+import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
+import { requestNumber } from '../support/requests.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+interface Verdict {
+  readonly kind: string;
+  readonly same: number;
+  readonly moved: number;
+  readonly differs: number;
+  readonly missing: number;
+  readonly surplus: number;
+  readonly quarantined: number;
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly differences: readonly {
+    readonly id: string;
+    readonly field: string;
+    readonly service: string | null;
+    readonly mirror: string | null;
+  }[];
+}
+
+const verdicts = (ended: Pick<Ended, 'stdout'>): readonly Verdict[] =>
+  (document(ended) as { kinds: readonly Verdict[] }).kinds;
+
+function verdictOn(ended: Pick<Ended, 'stdout'>, kind: string): Verdict {
+  const verdict = verdicts(ended).find((one) => one.kind === kind);
+  if (verdict === undefined) throw new Error(`${kind} is not in ${ended.stdout}`);
+  return verdict;
+}
+
+/** Changes a mirror behind its back. */
+function tamper(path: string, statement: string): void {
+  const database = new Database(path);
+  expect(database.prepare(statement).run().changes).toBeGreaterThan(0);
+  database.close();
+}
+
+interface Mirrored {
+  readonly path: string;
+  readonly env: Env;
+}
+
+/** A mirror that knows every page of the service: a pull parses none of them again. */
+async function mirrored(service: Sandbox, kinds: readonly string[] = []): Promise<Mirrored> {
+  const path = freshMirror();
+  const env = settingsFor(service, path);
+  expect(await run(['pull', ...kinds], env)).toMatchObject({ code: 0 });
+  expect(await run(['pull', ...kinds], env)).toMatchObject({ code: 0 }); // What the first one discovered, the second knows.
+  return { path, env };
+}
+
+describe('a mirror that holds what the service sends', () => {
+  test('is the same in all ten kinds, and nothing is written but the run', async () => {
+    await using sandbox = await startSandbox({ size: 230 });
+    const path = freshMirror();
+    const env = settingsFor(sandbox, path);
+    await run(['pull'], env);
+    const state = () => [
+      dump(path),
+      ask(path, 'select * from kind_state'),
+      ask(path, 'select * from sightings'),
+    ];
+    const before = state();
+
+    const ended = await run(['verify', '--json'], env);
+
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(verdicts(ended)).toEqual(
+      KIND_NAMES.map((kind) => ({
+        kind,
+        same: sandbox.world.count(kind),
+        ...{ moved: 0, differs: 0, missing: 0, surplus: 0, quarantined: 0 },
+        ...{ reason: null, detail: null, differences: [] },
+      })),
+    );
+    expect(document(ended)).toMatchObject({ runId: 2, startedAt: expect.stringMatching(/Z$/) as string });
+    expect(state()).toEqual(before);
+    expect(ask(path, 'select command, state, kinds from runs where id > 1')).toEqual([
+      { command: 'verify', state: 'done', kinds: JSON.stringify(KIND_NAMES) },
+    ]);
+  });
+
+  test('is the same however nasty the values are (C01-C18)', { timeout: 60_000 }, async () => {
+    await using sandbox = await startSandbox({ size: 130 });
+    for (const { name } of LISTED_KINDS) poison(sandbox, name);
+    const { env } = await mirrored(sandbox);
+
+    expectAllSame(await run(['verify', '--json'], env), sandbox);
+  });
+
+  test('is the same on PostgreSQL too, nasty values included', { timeout: 120_000 }, async () => {
+    await using sandbox = await startSandbox({ size: 60 });
+    for (const { name } of LISTED_KINDS) poison(sandbox, name);
+    const env = { ...settingsFor(sandbox, ''), DATABASE_URL: await freshDatabaseUrl() };
+    await run(['pull'], env);
+
+    expectAllSame(await run(['verify', '--json'], env), sandbox);
+  });
+
+  test('counts what can be no row as quarantined, and not as a difference', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    sandbox.world.insert('vehicle_brands', { id: Number.MAX_SAFE_INTEGER * 2 ** 11, name: 'Beyond' });
+    const { env } = await mirrored(sandbox, ['vehicle_brands']);
+
+    const ended = await run(['verify', 'vehicle_brands', '--json'], env);
+
+    expect(ended.code).toBe(0);
+    const same = sandbox.world.count('vehicle_brands') - 1;
+    expect(verdicts(ended)).toMatchObject([{ same, differs: 0, missing: 0, quarantined: 1 }]);
+  });
+
+  test('two contents under one id are quarantined too, and the row that there was is not surplus (A18)', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const [id = 0] = sandbox.world.ids('departments');
+    let isTorn = false;
+    const service = await rewriting(sandbox, (body, path) =>
+      isTorn && !path.includes('page=')
+        ? body.replace('"data":[', `"data":[{"id":${id},"name":"other"},`)
+        : body,
+    );
+    const { env } = await mirrored(service, ['departments']);
+    isTorn = true;
+
+    const ended = await run(['verify', 'departments', '--json'], env);
+
+    const same = sandbox.world.count('departments') - 1;
+    expect(verdicts(ended)).toMatchObject([{ same, moved: 0, differs: 0, surplus: 0, quarantined: 1 }]);
+    expect(ended.code).toBe(0);
+  });
+});
+
+/** Puts every nasty value somewhere into a kind's records: documented fields by turns, and one that nobody documented. */
+function poison({ world }: Sandbox, kind: string): void {
+  const documented = (kindNamed(kind)?.fields ?? []).map(({ name }) => name);
+  const fields = [...documented.filter((name) => name !== 'id' && name !== 'system_id'), 'undocumented'];
+  const ids = world.ids(kind);
+  for (const [index, value] of NASTY_VALUES.entries()) {
+    for (const shift of [0, 1, 2]) {
+      const [id, field] = [
+        ids[(index + shift) % ids.length] ?? 0,
+        fields[(index + shift) % fields.length] ?? '',
+      ];
+      world.update(kind, id, { [field]: value });
+    }
+  }
+}
+
+function expectAllSame(ended: Ended, { world }: Sandbox): void {
+  for (const verdict of verdicts(ended)) {
+    expect(verdict.differences, verdict.kind).toEqual([]);
+    expect(verdict).toMatchObject({ same: world.count(verdict.kind), moved: 0, differs: 0, reason: null });
+  }
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+}
+
+describe('a mirror that was tampered with differs', () => {
+  const NAMED = { missing: 0, surplus: 0 };
+  test.each<[string, string, string, object]>([
+    ['clients', 'credit', `update clients set credit = printf('%.2f', credit + 0.01) where id = ?`, NAMED],
+    ['clients', 'name', `update clients set name = substr(name, 1, 3) where id = ?`, NAMED],
+    ['clients', 'name', `update clients set name = null where id = ?`, NAMED],
+    ['clients', 'creation_date', `update clients set creation_date = '1999-12-31' where id = ?`, NAMED],
+    ['clients', 'inactive', `update clients set inactive = 1 - inactive where id = ?`, NAMED],
+    ['clients', 'term', `update clients set term = coalesce(term, 0) + 1 where id = ?`, NAMED],
+    ['clients', 'contacts', `update clients set contacts = '[{"id":1}]' where id = ?`, NAMED],
+    ['punches', 'start_time', `update punches set start_time = '00:00:01' where id = ?`, NAMED],
+    ['products', 'name_fr', `update products set name_fr = name_fr || ' ' where id = ?`, NAMED],
+    ['products', 'price', `update products set price = '0.01' where id = ?`, NAMED], // Discovered.
+    ['clients', '_raw', `update clients set _raw = json_set(_raw, '$.name', 'other') where id = ?`, NAMED],
+    ['clients', '_raw', `update clients set _raw = substr(_raw, 1, 40) where id = ?`, NAMED],
+    [
+      'clients',
+      '_deleted_at',
+      `update clients set _deleted_at = '2026-01-01 00:00:00.000' where id = ?`,
+      NAMED,
+    ],
+    ['clients', 'id', `delete from clients where id = ?`, { missing: 1, surplus: 0 }],
+  ])('%s.%s: %s', async (kind, field, statement, counts) => {
+    await using sandbox = await startSandbox({ size: 130 });
+    const { path, env } = await mirrored(sandbox, [kind]);
+    const id = sandbox.world.ids(kind)[7] ?? 0;
+    tamper(path, statement.replace('?', String(id)));
+
+    const ended = await run(['verify', kind, '--json'], env);
+
+    expect(ended).toMatchObject({ code: 3, stderr: '' });
+    const verdict = verdictOn(ended, kind);
+    const same = sandbox.world.count(kind) - 1;
+    expect(verdict).toMatchObject({ same, moved: 0, differs: 1, ...counts, reason: null });
+    expect(verdict.differences.map((one) => [one.id, one.field])).toEqual([[String(id), field]]);
+    const told = await run(['verify', kind], env);
+    expect(told.code).toBe(3);
+    expect(told.stdout).toContain(`bms-sync backfill ${kind} --all`);
+    expect(told.stdout).toMatch(new RegExp(`${kind} +${id} +${field}`));
+    expect(ask(path, "select state from runs where command = 'verify'")).toEqual([
+      { state: 'incomplete' },
+      { state: 'incomplete' },
+    ]);
+  });
+
+  test('by a row that no list has ever shown', async () => {
+    await using sandbox = await startSandbox({ size: 130 });
+    const { path, env } = await mirrored(sandbox, ['clients']);
+    tamper(
+      path,
+      `insert into clients (id, name, _raw, _first_seen_at, _changed_at, _response, _listed)
+       select 987654321, name, _raw, _first_seen_at, _changed_at, _response, _listed from clients limit 1`,
+    );
+
+    const ended = await run(['verify', 'clients', '--json'], env);
+
+    expect(ended.code).toBe(3);
+    expect(verdictOn(ended, 'clients')).toMatchObject({
+      ...{ same: 130, moved: 0, differs: 1, missing: 0, surplus: 1 },
+      differences: [{ id: '987654321', field: 'id', service: null, mirror: '987654321' }],
+    });
+  });
+
+  test('in every row: the counts are whole, the differences are the first hundred', async () => {
+    await using sandbox = await startSandbox({ size: 330 });
+    const { path, env } = await mirrored(sandbox, ['clients']);
+    tamper(path, `update clients set credit = credit || '1', city = 'Nulle-Part'`);
+
+    const ended = await run(['verify', 'clients', '--json'], env);
+
+    expect(verdictOn(ended, 'clients')).toMatchObject({ same: 0, moved: 0, differs: 330 });
+    expect(verdictOn(ended, 'clients').differences).toHaveLength(100);
+    const told = (await run(['verify', 'clients'], env)).stdout;
+    expect(told.match(/^clients +\d+ +(?:credit|city) /gm)).toHaveLength(20);
+  });
+
+  test('on PostgreSQL too', async () => {
+    await using sandbox = await startSandbox({ size: 60 });
+    const url = await freshDatabaseUrl();
+    const env = { ...settingsFor(sandbox, ''), DATABASE_URL: url };
+    await run(['pull', 'clients', 'punches'], env);
+    await run(['pull', 'clients', 'punches'], env);
+    const [client = 0] = sandbox.world.ids('clients');
+    const [punch = 0] = sandbox.world.ids('punches');
+    const database = await bystander(url);
+    await database.query(
+      `update clients set credit = credit + 0.01, creation_date = '1999-12-31' where id = ${client}`,
+    );
+    await database.query(`delete from punches where id = ${punch}`);
+
+    const ended = await run(['verify', 'clients', 'punches', '--json'], env);
+
+    expect(ended.code).toBe(3);
+    expect(verdictOn(ended, 'clients').differences).toMatchObject([
+      { id: String(client), field: 'creation_date', mirror: '1999-12-31' },
+      { id: String(client), field: 'credit' },
+    ]);
+    expect(verdictOn(ended, 'punches')).toMatchObject({ differs: 1, missing: 1 });
+  });
+});
+
+describe('what was changed meanwhile is moved, not different', () => {
+  test('a record that changed, one that came, one that went', async () => {
+    await using sandbox = await startSandbox({ size: 130 });
+    const { path, env } = await mirrored(sandbox);
+    const [changed = 0, gone = 0] = sandbox.world.ids('clients');
+    sandbox.world.update('clients', changed, { city: 'Trois-Rivières', credit: '9999.99' });
+    sandbox.world.remove('clients', gone);
+    sandbox.world.insert('products', { code: 'NEW' });
+
+    const ended = await run(['verify', '--json'], env);
+
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(verdictOn(ended, 'clients')).toMatchObject({
+      ...{ same: 128, moved: 2, differs: 0, missing: 0, surplus: 0, reason: null, differences: [] },
+      detail: expect.stringContaining('waits for proof of deletion: 1 that') as string,
+    });
+    expect(verdictOn(ended, 'products')).toMatchObject({ same: 130, moved: 1, differs: 0 });
+    expect(ask(path, `select city from clients where id = ${changed}`)).toEqual([{ city: 'Trois-Rivières' }]);
+    expect(ask(path, 'select command, kinds from runs where id > 3')).toEqual([
+      { command: 'pull', kinds: '["clients"]' },
+      { command: 'pull', kinds: '["products"]' },
+    ]);
+    expect(verdictOn(await run(['verify', 'products', '--json'], env), 'products')).toMatchObject({
+      same: 131,
+    });
+  });
+
+  test('a record that went, and whose deletion the pull has proven', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const { path, env } = await mirrored(sandbox, ['clients']);
+    const [gone = 0] = sandbox.world.ids('clients');
+    sandbox.world.remove('clients', gone);
+
+    const ended = await run(['verify', 'clients', '--json'], { ...env, BMS__DELETIONS__GRACE_SECONDS: '0' });
+
+    expect(verdictOn(ended, 'clients')).toMatchObject({ same: 29, moved: 1, differs: 0, detail: null });
+    expect(ask(path, 'select id from clients where _deleted_at is not null')).toEqual([{ id: BigInt(gone) }]);
+  });
+
+  test('an empty mirror is filled', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const path = freshMirror();
+    const env = settingsFor(sandbox, path);
+    await run(['migrate'], env);
+
+    const ended = await run(['verify', '--json'], env);
+
+    expect(ended.code).toBe(0);
+    for (const { kind, same, moved } of verdicts(ended))
+      expect([kind, same, moved]).toEqual([kind, 0, sandbox.world.count(kind)]);
+    expectEqual(path, sandbox);
+  });
+
+  test('a field that is another one at every look (A31)', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    let looks = 0;
+    const service = await rewriting(sandbox, (body) =>
+      body.replaceAll('{"id":', `{"looks":"n${++looks}","id":`),
+    );
+    const { env } = await mirrored(service, ['departments']);
+
+    const ended = await run(['verify', 'departments', '--json'], env);
+
+    const moved = sandbox.world.count('departments');
+    expect(ended.code).toBe(0);
+    expect(verdictOn(ended, 'departments')).toMatchObject({ same: 0, moved, differs: 0 });
+  });
+
+  test.each([1, 2, 3])('a list that shifts with every answer (A01, A02, A04; seed %i)', async (seed) => {
+    await using sandbox = await startSandbox({ size: 60, seed, faults: [{ do: { clampPerPage: 10 } }] });
+    const kinds = ['clients', 'products'];
+    let isBusy = false;
+    let answers = 0;
+    const service = await rewriting(sandbox, (body, path) => {
+      if (isBusy) shake(sandbox, path.includes('clients') ? 'clients' : 'products', seed * 7919 + ++answers);
+      return body;
+    });
+    const { env } = await mirrored(service, kinds);
+    isBusy = true;
+
+    const ended = await run(['verify', ...kinds, '--json'], env);
+
+    expect(answers).toBeGreaterThan(20);
+    expect(verdicts(ended).flatMap(({ differences }) => differences)).toEqual([]);
+    for (const verdict of verdicts(ended)) expect(verdict).toMatchObject({ differs: 0, reason: null });
+    isBusy = false;
+    const quiet = await run(['verify', ...kinds, '--json'], env);
+    for (const { kind, same, moved, differs } of verdicts(quiet)) {
+      expect(same + moved).toBeGreaterThanOrEqual(sandbox.world.count(kind));
+      expect(differs).toBe(0);
+    }
+  });
+});
+
+/** One change of a list: a record comes, goes, or sorts elsewhere. */
+function shake({ world }: Sandbox, kind: string, step: number): void {
+  const ids = world.ids(kind);
+  const id = ids[(step * 31) % ids.length] ?? 0;
+  if (step % 3 === 0) world.insert(kind, { code: `S${step}` });
+  else if (step % 3 === 1) world.remove(kind, id);
+  else world.update(kind, id, { code: `U${step}` });
+}
+
+describe('what cannot be compared is said', () => {
+  test('a kind that may not be read: the others are compared, and the exit code is 3 (A22)', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const { env } = await mirrored(sandbox);
+    sandbox.setFaults([{ on: { kind: 'clients' }, do: { refuse: true } }]);
+
+    const ended = await run(['verify', '--json'], env);
+
+    expect(ended.code).toBe(3);
+    expect(verdictOn(ended, 'clients')).toMatchObject({ same: 0, reason: 'forbidden' });
+    expect(verdictOn(ended, 'clients').detail).toMatch(/status 403/);
+    for (const { kind, same, reason } of verdicts(ended).filter((one) => one.kind !== 'clients'))
+      expect([kind, same, reason]).toEqual([kind, sandbox.world.count(kind), null]);
+    expect((await run(['verify'], env)).stdout).toMatch(/^clients +0 .* forbidden$/m);
+  });
+
+  test('a wrong token fails with 1', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+    const { env } = await mirrored(sandbox, ['departments']);
+
+    const ended = await run(['verify', '--json'], { ...env, BMS_TOKEN: 'another-one' });
+
+    expect(ended.code).toBe(1);
+    for (const { reason } of verdicts(ended)) expect(reason).toBe('unauthorized');
+  });
+
+  test('a list that breaks off: what was seen once is no verdict', async () => {
+    await using sandbox = await startSandbox({ size: 230 });
+    const { path, env } = await mirrored(sandbox, ['clients']);
+    tamper(path, `update clients set city = 'Nulle-Part' where id = ${sandbox.world.ids('clients')[0] ?? 0}`);
+    sandbox.setFaults([{ on: { kind: 'clients', page: 2 }, do: { html: true } }]);
+
+    const ended = await run(['verify', 'clients', '--json'], env);
+
+    expect(ended.code).toBe(3);
+    expect(verdictOn(ended, 'clients')).toMatchObject({ moved: 0, differs: 0, surplus: 0, reason: 'html' });
+    expect(verdictOn(ended, 'clients').detail).toMatch(
+      /1 that did not agree could not be looked at again\.$/,
+    );
+  });
+
+  test('a kind that somebody else is pulling: no lease is needed to look, but one to look twice', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const { path, env } = await mirrored(sandbox, ['clients']);
+    tamper(path, `update kind_state set owner = 'elsewhere:1:x', lease_until = '9999-01-01 00:00:00.000'`);
+
+    expect(await run(['verify', 'clients', '--json'], env)).toMatchObject({ code: 0 });
+
+    sandbox.world.update('clients', sandbox.world.ids('clients')[0] ?? 0, { city: 'Gaspé' });
+    const ended = await run(['verify', 'clients', '--json'], env);
+    expect(ended.code).toBe(3);
+    expect(verdictOn(ended, 'clients')).toMatchObject({ same: 29, moved: 0, differs: 0, reason: 'busy' });
+  });
+
+  test('Ctrl-C: the page at hand is compared, the rest is named, and the exit code is 3', async () => {
+    await using sandbox = await startSandbox({ size: 130 });
+    const { path, env } = await mirrored(sandbox);
+    const stop = new AbortController();
+    const reached = requestNumber(sandbox, 4);
+    const ending = run(['verify', '--json'], env, stop.signal);
+    await reached;
+    stop.abort();
+
+    const ended = await ending;
+
+    expect(ended.code).toBe(3);
+    expect(verdicts(ended).map(({ kind }) => kind)).toEqual(KIND_NAMES);
+    expect(verdicts(ended).at(-1)).toMatchObject({ same: 0, reason: 'interrupted' });
+    expect(ask(path, "select state from runs where command = 'verify'")).toEqual([{ state: 'interrupted' }]);
+  });
+
+  test.each<[string, readonly string[], Env, number, string]>([
+    ['an unknown kind', ['verify', 'client'], {}, 2, 'usage.kind'],
+    ['a kind without a list', ['verify', 'sales_products'], {}, 2, 'usage.kind'],
+    [
+      'a mirror that is not there',
+      ['verify'],
+      { DATABASE_URL: 'file:/nowhere/mirror.db' },
+      1,
+      'mirror.absent',
+    ],
+    [
+      'a mirror of another source',
+      ['verify'],
+      { BMS_BASE_URL: 'http://127.0.0.1:1/other' },
+      1,
+      'mirror.other_source',
+    ],
+  ])('%s', async (_name, argv, change, code, fault) => {
+    await using sandbox = await startSandbox({ size: 10 });
+    const { env } = await mirrored(sandbox, ['departments']);
+
+    const ended = await run([...argv, '--json'], { ...env, ...change });
+
+    expect(ended.code).toBe(code);
+    expect(document(ended)).toMatchObject({ error: { code: fault } });
+  });
+});

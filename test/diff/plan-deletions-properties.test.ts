@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { planDeletions } from '../../src/diff/plan-deletions.ts';
+import type { Absence, AbsenceFacts, DeletionPlan } from '../../src/diff/plan-deletions.ts';
+
+const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.1 } } as const;
+const GRACE_MS = 900_000;
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+const STATES = ['suspected', 'held', 'approved', 'rejected', 'unlisted'] as const;
+
+/** Instants around one and two graces ago, to the millisecond. */
+const instants = fc
+  .tuple(fc.constantFrom(0, 1, 2), fc.integer({ min: -1, max: 1 }))
+  .map(([graces, ms]) => new Date(NOW - graces * GRACE_MS + ms));
+
+const absences = fc.record({
+  state: fc.constantFrom(...STATES),
+  sweep: fc.constantFrom(100, 200),
+  absentSince: instants,
+  struckAt: fc.option(instants, { nil: null }),
+});
+
+/** What is known of one record: whether it is absent, noted, protected. */
+const records = fc.record({
+  isAbsent: fc.boolean(),
+  changedAt: instants,
+  absence: fc.option(absences, { nil: null }),
+  isProtected: fc.constantFrom(false, false, false, true),
+});
+
+const situations: fc.Arbitrary<AbsenceFacts> = fc
+  .record({
+    known: fc.array(records, { maxLength: 30 }),
+    more: fc.nat(400),
+    isDoubtful: fc.boolean(),
+    canAsk: fc.boolean(),
+  })
+  .map(({ known, more, ...facts }) => {
+    const all = known.map((record, index) => ({ ...record, id: String(index + 1) }));
+    const noted = all.flatMap(({ id, absence }): Absence[] => (absence === null ? [] : [{ id, ...absence }]));
+    return {
+      ...facts,
+      absent: all.filter(({ isAbsent }) => isAbsent),
+      noted: new Map(noted.map((absence) => [absence.id, absence])),
+      isProtected: new Set(all.filter((record) => record.isProtected).map(({ id }) => id)),
+      live: all.length + more,
+      sweep: 200,
+      now: new Date(NOW),
+    };
+  });
+
+const isPast = (since: Date): boolean => NOW - since.getTime() >= GRACE_MS;
+
+/** What is known once the plan was carried out, but for the answers. */
+function afterwards({ noted }: AbsenceFacts, { note, forget }: DeletionPlan): Map<string, Absence> {
+  const known = new Map(noted);
+  for (const absence of note) known.set(absence.id, absence);
+  for (const id of forget) known.delete(id);
+  return known;
+}
+
+const holds = (claim: (facts: AbsenceFacts, plan: DeletionPlan) => void): void => {
+  fc.assert(
+    fc.property(situations, (facts) => {
+      claim(facts, planDeletions(facts, RULES));
+    }),
+    { numRuns: 3000 },
+  );
+};
+
+describe('whatever is known, a plan', () => {
+  test('asks or buries, never both, each record once, and only those that are absent', () => {
+    holds(({ absent, canAsk }, { ask, bury, note }) => {
+      const ids = new Set(absent.map(({ id }) => id));
+      expect(canAsk ? bury : ask).toEqual([]);
+      for (const some of [ask, bury, note.map(({ id }) => id)]) {
+        expect(new Set(some).size).toBe(some.length);
+        expect(some.filter((id) => !ids.has(id))).toEqual([]);
+      }
+    });
+  });
+
+  test('forgets exactly those that were noted and are there', () => {
+    holds(({ absent, noted }, { forget }) => {
+      const ids = new Set(absent.map(({ id }) => id));
+      expect(forget).toEqual([...noted.keys()].filter((id) => !ids.has(id)));
+    });
+  });
+
+  test('buries none at the first look: it takes a later sweep, a grace since it was missed and since it was written', () => {
+    holds(({ absent, noted, sweep }, { bury }) => {
+      for (const id of bury) {
+        const absence = noted.get(id);
+        const changedAt = absent.find((row) => row.id === id)?.changedAt;
+        expect(absence === undefined || changedAt === undefined).toBe(false);
+        if (absence === undefined || changedAt === undefined) continue;
+        expect(absence.sweep).toBeLessThan(sweep);
+        expect([isPast(absence.absentSince), isPast(changedAt)]).toEqual([true, true]);
+      }
+    });
+  });
+
+  test('asks for none twice within a grace', () => {
+    holds(({ noted }, { ask }) => {
+      for (const id of ask) {
+        const struckAt = noted.get(id)?.struckAt ?? null;
+        expect(struckAt === null || isPast(struckAt)).toBe(true);
+      }
+    });
+  });
+
+  test('neither asks for nor buries what is held, rejected or protected; nor notes the last two', () => {
+    holds((facts, plan) => {
+      const known = afterwards(facts, plan);
+      for (const id of [...plan.ask, ...plan.bury]) {
+        expect(['held', 'rejected']).not.toContain(known.get(id)?.state);
+        expect(facts.isProtected.has(id)).toBe(false);
+      }
+      for (const { id } of plan.note) {
+        expect(facts.isProtected.has(id)).toBe(false);
+        expect(['rejected', 'approved', 'unlisted']).not.toContain(facts.noted.get(id)?.state);
+      }
+    });
+  });
+
+  test('never buries by the list what the service has said to be there', () => {
+    holds(({ noted }, { bury }) => {
+      for (const id of bury) expect(noted.get(id)?.state).not.toBe('unlisted');
+    });
+  });
+
+  test('touches nothing but what was approved where the list is doubtful, where many are gone, or some are held', () => {
+    holds((facts, plan) => {
+      const known = afterwards(facts, plan);
+      const undecided = facts.absent.filter(
+        ({ id }) => !facts.isProtected.has(id) && ['suspected', 'held'].includes(known.get(id)?.state ?? ''),
+      );
+      const isMany = undecided.length > Math.max(5, 0.1 * facts.live);
+      const isHeld = undecided.some(({ id }) => facts.noted.get(id)?.state === 'held');
+      if (undecided.length === 0 || !(facts.isDoubtful || isMany || isHeld)) return;
+      for (const { id } of undecided) expect(known.get(id)?.state).toBe('held');
+      for (const id of [...plan.ask, ...plan.bury]) expect(known.get(id)?.state).toBe('approved');
+    });
+  });
+
+  test('drawn again at once, with what was noted, notes nothing more and buries the same', () => {
+    holds((facts, plan) => {
+      const again = planDeletions({ ...facts, noted: afterwards(facts, plan) }, RULES);
+      expect([again.note, again.forget]).toEqual([[], []]);
+      expect([again.ask, again.bury]).toEqual([plan.ask, plan.bury]);
+    });
+  });
+});
+
+describe('over many sweeps', () => {
+  const MINUTE = 60_000;
+  const sweeps = fc.array(
+    fc.record({
+      minutes: fc.integer({ min: 1, max: 20 }),
+      gone: fc.uniqueArray(fc.integer({ min: 1, max: 8 }), { maxLength: 8 }),
+      decision: fc.constantFrom(null, null, null, 'approved' as const, 'rejected' as const),
+    }),
+    { minLength: 2, maxLength: 12 },
+  );
+
+  interface Teller {
+    known: Map<string, Absence>;
+    now: number;
+    readonly buried: Set<string>;
+    /** Since when each absent record has been missed by every sweep. */
+    readonly missedSince: Map<string, number>;
+  }
+
+  type Chapter = typeof sweeps extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+  function sweep(teller: Teller, { minutes, gone }: Chapter, index: number): DeletionPlan {
+    teller.now += minutes * MINUTE;
+    const absent = gone.map(String).filter((id) => !teller.buried.has(id));
+    for (const id of teller.missedSince.keys()) if (!absent.includes(id)) teller.missedSince.delete(id);
+    for (const id of absent) if (!teller.missedSince.has(id)) teller.missedSince.set(id, teller.now);
+    const facts: AbsenceFacts = {
+      absent: absent.map((id) => ({ id, changedAt: new Date(0) })),
+      ...{ noted: teller.known, isProtected: new Set(), live: 8 - teller.buried.size },
+      ...{ isDoubtful: false, canAsk: false, sweep: index, now: new Date(teller.now) },
+    };
+    const plan = planDeletions(facts, RULES);
+    teller.known = afterwards(facts, plan);
+    for (const id of plan.bury) teller.known.delete(id);
+    for (const id of plan.bury) teller.buried.add(id);
+    return plan;
+  }
+
+  function decide({ known }: Teller, { decision }: Chapter): void {
+    for (const [id, absence] of known)
+      if (decision !== null && absence.state === 'held') known.set(id, { ...absence, state: decision });
+  }
+
+  test('a record is buried only where two sweeps a grace apart, and all between them, missed it', () => {
+    let burials = 0;
+    fc.assert(
+      fc.property(sweeps, (story) => {
+        const teller: Teller = { known: new Map(), now: NOW, buried: new Set(), missedSince: new Map() };
+        for (const [index, chapter] of story.entries()) {
+          for (const id of sweep(teller, chapter, index).bury) {
+            expect(teller.now - (teller.missedSince.get(id) ?? teller.now)).toBeGreaterThanOrEqual(GRACE_MS);
+            burials++;
+          }
+          decide(teller, chapter);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    expect(burials).toBeGreaterThan(100); // Else the stories would prove nothing.
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { isProvenGone, planDeletions } from '../../src/diff/plan-deletions.ts';
+import type { Absence, AbsenceFacts, AbsentRow, DeletionPlan } from '../../src/diff/plan-deletions.ts';
+
+const GRACE_MS = 900_000;
+const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } } as const;
+const NOON = new Date('2026-03-01T12:00:00Z');
+const ago = (ms: number): Date => new Date(NOON.getTime() - ms);
+const LONG_AGO = ago(30 * 86_400_000);
+const NOTHING: DeletionPlan = { note: [], forget: [], ask: [], bury: [] };
+
+const row = (id: string, changedAt = LONG_AGO): AbsentRow => ({ id, changedAt });
+const rows = (count: number): AbsentRow[] =>
+  Array.from({ length: count }, (_, index) => row(String(index + 1)));
+const idsOf = (some: readonly { readonly id: string }[]): string[] => some.map(({ id }) => id);
+
+/** An absence that an earlier sweep noted, a grace ago. */
+const missing = (id: string, changes: Partial<Absence> = {}): Absence => ({
+  ...{ id, state: 'suspected', sweep: 100, absentSince: ago(GRACE_MS), struckAt: null },
+  ...changes,
+});
+const noted = (...absences: readonly Absence[]): Map<string, Absence> =>
+  new Map(absences.map((absence) => [absence.id, absence]));
+
+/** Thousand live rows, a later sweep, a kind without a path to a record. */
+const plan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = {}): DeletionPlan =>
+  planDeletions(
+    {
+      ...{ absent, noted: noted(), isProtected: new Set(), live: 1000 },
+      ...{ isDoubtful: false, canAsk: false, sweep: 200, now: NOON },
+      ...facts,
+    },
+    RULES,
+  );
+
+describe('a row that a certified list does not have', () => {
+  test('is noted, and nothing more; where it can be asked for, it is', () => {
+    const first = missing('7', { sweep: 200, absentSince: NOON });
+    expect(plan([row('7')])).toEqual({ ...NOTHING, note: [first] });
+    expect(plan([row('7')], { canAsk: true })).toEqual({ ...NOTHING, note: [first], ask: ['7'] });
+  });
+
+  test('is noted once', () => {
+    expect(plan([row('7')], { noted: noted(missing('7', { absentSince: NOON })) })).toEqual(NOTHING);
+  });
+
+  test('is forgotten once it is there again, whatever had been noted or decided', () => {
+    const states = ['suspected', 'held', 'approved', 'rejected', 'unlisted'] as const;
+    const all = states.map((state) => missing(state, { state }));
+    expect(plan([], { noted: noted(...all) })).toEqual({ ...NOTHING, forget: [...states] });
+  });
+
+  test('is left alone while an unsettled write of ours is about it, and counts for nothing', () => {
+    const [protectedId, ...others] = rows(6);
+    const facts = { isProtected: new Set(idsOf([protectedId ?? row('')])) };
+    expect(plan([row('1')], { ...facts, noted: noted(missing('1')) })).toEqual(NOTHING);
+    expect(plan([row('1')], { ...facts, canAsk: true })).toEqual(NOTHING);
+    const { note } = plan(rows(6), facts);
+    expect(note.map(({ id, state }) => [id, state])).toEqual(others.map(({ id }) => [id, 'suspected']));
+  });
+});
+
+describe('proof by the list', () => {
+  test('is a second certified point, of a later sweep, a grace after the first and after the last write', () => {
+    expect(plan([row('7', ago(GRACE_MS))], { noted: noted(missing('7')) })).toEqual({
+      ...NOTHING,
+      bury: ['7'],
+    });
+  });
+
+  test.each<[string, Partial<Absence>, Date]>([
+    ['the same sweep', { sweep: 200 }, LONG_AGO],
+    ['less than a grace after the first', { absentSince: ago(GRACE_MS - 1) }, LONG_AGO],
+    ['less than a grace after the row was written', {}, ago(GRACE_MS - 1)],
+    ['what the service has said to be there', { state: 'unlisted' }, LONG_AGO],
+  ])('is not %s', (_name, changes, changedAt) => {
+    expect(plan([row('7', changedAt)], { noted: noted(missing('7', changes)) })).toEqual(NOTHING);
+  });
+});
+
+describe('proof by asking', () => {
+  test('takes two answers, a grace apart', () => {
+    expect(isProvenGone({ struckAt: null }, NOON, RULES)).toBe(false);
+    expect(isProvenGone({ struckAt: ago(GRACE_MS - 1) }, NOON, RULES)).toBe(false);
+    expect(isProvenGone({ struckAt: ago(GRACE_MS) }, NOON, RULES)).toBe(true);
+  });
+
+  test.each<[Date | null, readonly string[]]>([
+    [null, ['7']],
+    [ago(0), []],
+    [ago(GRACE_MS - 1), []],
+    [ago(GRACE_MS), ['7']],
+  ])('with the first look at %s asks for %j', (struckAt, ask) => {
+    const facts = { noted: noted(missing('7', { struckAt })), canAsk: true };
+    expect(plan([row('7')], facts)).toEqual({ ...NOTHING, ask });
+  });
+
+  test('is never the list, however often that misses the row', () => {
+    expect(plan([row('7')], { noted: noted(missing('7', { struckAt: NOON })), canAsk: true }).bury).toEqual(
+      [],
+    );
+  });
+
+  test('asks for what the list leaves out again and again, but for twenty a sweep', () => {
+    const unlisted = rows(50).map(({ id }) => missing(id, { state: 'unlisted', struckAt: ago(GRACE_MS) }));
+    const suspected = row('gone');
+    const { ask } = plan([...rows(50), suspected], { noted: noted(...unlisted), canAsk: true });
+    expect(ask).toHaveLength(21);
+    expect(ask).toContain('gone');
+  });
+});
+
+describe('a mass disappearance', () => {
+  const states = ({ note }: DeletionPlan) => new Set(note.map(({ state }) => state));
+
+  test.each<[number, number, 'suspected' | 'held']>([
+    [5, 10, 'suspected'],
+    [6, 10, 'held'],
+    [6, 300, 'suspected'],
+    [7, 300, 'held'],
+    [20, 1000, 'suspected'],
+    [21, 1000, 'held'],
+  ])('of %i in %i is %s', (gone, live, state) => {
+    for (const canAsk of [true, false]) {
+      const made = plan(rows(gone), { live, canAsk });
+      expect([made.note.length, [...states(made)]]).toEqual([gone, [state]]);
+      expect(made.ask).toHaveLength(canAsk && state === 'suspected' ? gone : 0);
+    }
+  });
+
+  test('that comes little by little is held all the same, those noted before included', () => {
+    const before = rows(20).map(({ id }) => missing(id));
+    const { note, bury } = plan(rows(21), { noted: noted(...before) });
+    expect([note.length, bury]).toEqual([21, []]);
+    expect(new Set(note.map(({ state }) => state))).toEqual(new Set(['held']));
+    expect(note.find(({ id }) => id === '1')).toEqual(missing('1', { state: 'held' }));
+  });
+
+  test('stays held until a person decides, although the rest has come back; what is new joins it', () => {
+    const facts = { noted: noted(missing('1', { state: 'held' }), missing('2', { state: 'held' })) };
+    expect(plan([row('1')], facts)).toEqual({ ...NOTHING, forget: ['2'] });
+    const joined = plan([row('1'), row('3')], facts);
+    expect(joined.note).toEqual([missing('3', { state: 'held', sweep: 200, absentSince: NOON })]);
+  });
+
+  test.each([true, false])(
+    'of a list that is doubtful is held however few are gone; can be asked: %s',
+    (canAsk) => {
+      const made = plan([row('1')], { isDoubtful: true, canAsk });
+      expect(made).toEqual({
+        ...NOTHING,
+        note: [missing('1', { state: 'held', sweep: 200, absentSince: NOON })],
+      });
+      expect(plan([row('1')], { isDoubtful: true, canAsk, noted: noted(missing('1')) })).toEqual({
+        ...NOTHING,
+        note: [missing('1', { state: 'held' })],
+      });
+    },
+  );
+
+  test('that was approved needs its proof like any other', () => {
+    const young = { state: 'approved', absentSince: NOON } as const;
+    const thirty = (changes: Partial<Absence>) => noted(...rows(30).map(({ id }) => missing(id, changes)));
+    expect(plan(rows(30), { noted: thirty(young) })).toEqual(NOTHING);
+    expect(plan(rows(30), { noted: thirty({ state: 'approved' }) }).bury).toHaveLength(30);
+    expect(plan(rows(30), { noted: thirty({ state: 'approved' }), canAsk: true })).toMatchObject({
+      bury: [],
+    });
+    expect(plan(rows(30), { noted: thirty({ state: 'approved' }), canAsk: true }).ask).toHaveLength(30);
+  });
+
+  test('that was approved goes on, although another one is held meanwhile', () => {
+    const facts = { noted: noted(missing('1', { state: 'approved' }), missing('2', { state: 'held' })) };
+    expect(plan([row('1'), row('2')], facts).bury).toEqual(['1']);
+  });
+
+  test('that was rejected stays out, and counts for no other', () => {
+    const rejected = rows(20).map(({ id }) => missing(id, { state: 'rejected' }));
+    for (const canAsk of [true, false])
+      expect(plan(rows(20), { noted: noted(...rejected), canAsk })).toEqual(NOTHING);
+    const { note } = plan(rows(25), { noted: noted(...rejected) });
+    expect(note.map(({ state }) => state)).toEqual(Array<string>(5).fill('suspected'));
+  });
+});

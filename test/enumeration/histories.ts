@@ -1,0 +1,283 @@
+import { certify } from '../../src/diff/certify.ts';
+import type { Sighting } from '../../src/diff/certify.ts';
+import { provenEnd } from '../../src/source/end-proof.ts';
+import { NO_META } from '../../src/source/envelope.ts';
+import { SourceError } from '../../src/source/errors.ts';
+import { advance, reopenSweep, startSweep } from '../../src/source/sweep-plan.ts';
+import type { SweepPlan } from '../../src/source/sweep-plan.ts';
+import { createListStates } from './list-states.ts';
+import type { ListState, ListStates, Shown } from './list-states.ts';
+
+/** A small world, all histories of which are tried. */
+export interface Shape {
+  readonly rows: number;
+  readonly perPage: number;
+  readonly sweeps: number;
+  readonly changes: number;
+  readonly inFlight: number;
+  /** What the certificate is told: all that `meta` says, or the bare pages, which prove the end more often. */
+  readonly proof: 'meta' | 'bare pages';
+  /** The rows at the beginning are known from before. */
+  readonly known?: boolean;
+  readonly thorough?: boolean;
+  /** Every sweep reads the end and the pages before it once more. */
+  readonly closing?: boolean;
+  /** A request may leave later than it could. */
+  readonly lateSends?: boolean;
+}
+
+export interface Figures {
+  histories: number;
+  verdicts: number;
+  certificates: number;
+  /** Certificates that name other rows than the list had. */
+  wrong: number;
+  /** Verdicts that say that a premise is broken, which none is. */
+  alarms: number;
+  /** Sweeps that the plan refused to go on with, as a page seemed to repeat another. */
+  refused: number;
+  /** Histories in which a row that is there was on no page of any sweep. */
+  usualRuleWrong: number;
+}
+
+export interface Hooks {
+  /** Plants a bug into what the certificate is told. */
+  readonly told?: (log: readonly Entry[]) => readonly Sighting[];
+}
+
+/** A landed response, with the list as it was when it was read. */
+export interface Entry {
+  readonly sighting: Sighting;
+  readonly shown: Shown;
+  readonly list: ListState;
+}
+
+/** A request under way; `shown` is null until the service has read the list for it. */
+interface Flight {
+  readonly page: number;
+  readonly sent: number;
+  readonly shown: Shown | null;
+  readonly list: ListState;
+}
+
+interface Arrived {
+  readonly page: number;
+  readonly sent: number;
+  readonly answered: number;
+  readonly shown: Shown;
+  readonly list: ListState;
+}
+
+interface State {
+  readonly list: ListState;
+  readonly plan: SweepPlan;
+  readonly sweep: number;
+  readonly isClosing: boolean;
+  /** No sweep has been refused. */
+  readonly isWhole: boolean;
+  readonly tick: number;
+  /** The next page of `plan.ask` to ask for, and to land: pages land in the order in which they were asked for. */
+  readonly toSend: number;
+  readonly toLand: number;
+  readonly flights: readonly Flight[];
+  readonly arrived: readonly Arrived[];
+  readonly log: readonly Entry[];
+}
+
+interface World {
+  readonly shape: Shape;
+  readonly lists: ListStates;
+  readonly known: readonly string[];
+  readonly first: SweepPlan;
+  readonly advanced: WeakMap<SweepPlan, Map<Shown, SweepPlan | null>>;
+  readonly figures: Figures;
+  readonly hooks: Hooks;
+}
+
+/**
+ * Goes through every history of a small list that sweeps read while it changes: every interleaving of requests, reads,
+ * receipts and changes. The list is read at any instant between a request's ticks.
+ *
+ * Histories that nothing can tell apart are gone through once: a read waits only for a change, and a list changes only
+ * where a waiting request then reads it.
+ */
+export function goThroughHistories(shape: Shape, hooks: Hooks = {}): Figures {
+  const rows = Array.from({ length: shape.rows }, (_, index) => index + 1);
+  const list: ListState = { rows, nextId: shape.rows + 1, changesLeft: shape.changes };
+  const first = startSweep({ where: 'GET /list', paging: 'documented', thorough: shape.thorough ?? false });
+  const world: World = {
+    ...{ shape, hooks, first, lists: createListStates(shape.perPage), advanced: new WeakMap() },
+    known: shape.known ? rows.map(String) : [],
+    figures: {
+      ...{ histories: 0, verdicts: 0, certificates: 0, wrong: 0, alarms: 0, refused: 0 },
+      usualRuleWrong: 0,
+    },
+  };
+  const nothing = { flights: [], arrived: [], log: [] };
+  send(world, {
+    list,
+    plan: first,
+    sweep: 1,
+    isClosing: false,
+    isWhole: true,
+    tick: 0,
+    toSend: 1,
+    toLand: 1,
+    ...nothing,
+  });
+  return world.figures;
+}
+
+/** Asks for as many pages as may be under way. */
+function send(world: World, state: State): void {
+  const { plan, flights, toSend, tick, list } = state;
+  if (flights.length >= world.shape.inFlight || plan.ask === null || toSend > plan.ask.to) {
+    goOn(world, state);
+    return;
+  }
+  if (world.shape.lateSends && flights.length > 0) goOn(world, state);
+  const sent = { ...state, toSend: toSend + 1, tick: tick + 1 };
+  const shown = world.lists.show(list, toSend);
+  const flight = { page: toSend, sent: tick + 1, shown, list };
+  send(world, { ...sent, flights: [...flights, flight] });
+  if (list.changesLeft > 0) send(world, { ...sent, flights: [...flights, { ...flight, shown: null }] });
+}
+
+/** Whatever may happen next: an answer arrives, or the list changes and is read. */
+function goOn(world: World, state: State): void {
+  let waiting = 0;
+  for (const flight of state.flights) {
+    if (flight.shown === null) waiting++;
+    else receive(world, state, { ...flight, shown: flight.shown });
+  }
+  if (waiting === 0) return;
+  const all = 2 ** waiting - 1;
+  for (const list of world.lists.changed(state.list)) {
+    // Where this was the last change, whoever waits for one has waited for this.
+    for (let readers = list.changesLeft === 0 ? all : 1; readers <= all; readers++)
+      goOn(world, { ...state, list, flights: readBy(world, { flights: state.flights, list, readers }) });
+  }
+}
+
+interface Reading {
+  readonly flights: readonly Flight[];
+  readonly list: ListState;
+  /** One bit for each flight that waits. */
+  readonly readers: number;
+}
+
+function readBy({ lists }: World, { flights, list, readers }: Reading): Flight[] {
+  let bits = readers;
+  return flights.map((flight) => {
+    if (flight.shown !== null) return flight;
+    const reads = (bits & 1) === 1;
+    bits >>= 1;
+    return reads ? { ...flight, list, shown: lists.show(list, flight.page) } : flight;
+  });
+}
+
+function receive(world: World, state: State, flight: Flight & { readonly shown: Shown }): void {
+  const tick = state.tick + 1;
+  const { page, sent, shown, list } = flight;
+  const flights = state.flights.filter((other) => other.sent !== sent);
+  const arrived = [...state.arrived, { page, sent, answered: tick, shown, list }];
+  land(world, { ...state, tick, flights, arrived });
+}
+
+/** Lands what has arrived and has its turn. */
+function land(world: World, state: State): void {
+  const turn = state.arrived.find(({ page }) => page === state.toLand);
+  if (turn === undefined) {
+    send(world, state);
+    return;
+  }
+  const plan = advanced(world, state.plan, turn.shown);
+  if (plan === null) {
+    world.figures.refused++;
+    endSweep(world, { ...state, flights: [], arrived: [] }, false);
+    return;
+  }
+  const { list, shown } = turn;
+  const log = [...state.log, { list, shown, sighting: sighting(world, state, { turn, plan }) }];
+  const arrived = state.arrived.filter((other) => other !== turn);
+  const next = { ...state, plan, log, arrived, toLand: state.toLand + 1 };
+  if (plan.ask === null) endSweep(world, next, true);
+  else if (plan.ask === state.plan.ask) land(world, next);
+  else send(world, { ...next, toSend: plan.ask.from, toLand: plan.ask.from });
+}
+
+/** The plan after a response; null where it refuses to go on. */
+function advanced({ advanced: cache }: World, plan: SweepPlan, shown: Shown): SweepPlan | null {
+  let known = cache.get(plan);
+  if (known === undefined) cache.set(plan, (known = new Map<Shown, SweepPlan | null>()));
+  const before = known.get(shown);
+  if (before !== undefined) return before;
+  let next: SweepPlan | null = null;
+  try {
+    next = advance(plan, shown);
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+  }
+  known.set(shown, next);
+  return next;
+}
+
+interface Landing {
+  readonly turn: Arrived;
+  readonly plan: SweepPlan;
+}
+
+function sighting({ shape }: World, { sweep }: State, { turn, plan }: Landing): Sighting {
+  const { page, sent, answered, shown } = turn;
+  const rows = shown.rows.length;
+  const isTold = shape.proof === 'meta';
+  const end = isTold ? plan.end : provenEnd({ page, rows, meta: NO_META }, shape.perPage);
+  const total = isTold ? shown.meta.total : null;
+  return { sweep, sent, answered, page, rows, ids: shown.ids, endRows: end?.rows ?? null, total };
+}
+
+function endSweep(world: World, state: State, isComplete: boolean): void {
+  const { shape, figures } = world;
+  judge(world, state);
+  const isWhole = state.isWhole && isComplete;
+  const again = { ...state, isWhole, toSend: 1, toLand: 1, flights: [], arrived: [] };
+  if (shape.closing && isComplete && !state.isClosing) {
+    const plan = reopened(state.plan);
+    const from = plan.ask?.from ?? 1;
+    send(world, { ...again, plan, isClosing: true, toSend: from, toLand: from });
+    return;
+  }
+  if (state.sweep < shape.sweeps) {
+    send(world, { ...again, plan: world.first, sweep: state.sweep + 1, isClosing: false });
+    return;
+  }
+  figures.histories++;
+  if (isWhole && isMissedByAll(world, state)) figures.usualRuleWrong++;
+}
+
+/** One object for each plan, so that what follows from it is found again. */
+const reopenedPlans = new WeakMap<SweepPlan, SweepPlan>();
+
+function reopened(plan: SweepPlan): SweepPlan {
+  const known = reopenedPlans.get(plan) ?? reopenSweep(plan);
+  reopenedPlans.set(plan, known);
+  return known;
+}
+
+function judge({ figures, known, hooks }: World, { log }: State): void {
+  const told = hooks.told?.(log) ?? log.map((entry) => entry.sighting);
+  const verdict = certify(told, known);
+  figures.verdicts++;
+  if (!verdict.certified) {
+    if (verdict.reason === 'too_many_rows') figures.alarms++;
+    return;
+  }
+  figures.certificates++;
+  const truth = log[told.indexOf(verdict.point)]?.list.rows ?? [];
+  if (verdict.size !== truth.length || !truth.every((row) => verdict.lists(String(row)))) figures.wrong++;
+}
+
+/** Whether a row of the beginning is in the list, and was on no page at all. */
+function isMissedByAll({ shape }: World, { list, log }: State): boolean {
+  return list.rows.some((row) => row <= shape.rows && !log.some(({ shown }) => shown.rows.includes(row)));
+}

@@ -1,0 +1,167 @@
+import type { ListState } from './list-states.ts';
+import { shownPage } from './list-states.ts';
+import type { Shown } from './list-states.ts';
+
+/** How a list moves: what is inserted and moved where, how often, and whether its total is as old as it pleases. */
+export interface Motion {
+  readonly order: 'newest first' | 'by code' | 'ties';
+  /** Changes per unit of time; an answer takes one such unit on average. */
+  readonly rate: number;
+  readonly isTotalCached: boolean;
+}
+
+export interface Answer {
+  readonly page: number;
+  readonly sent: number;
+  readonly answered: number;
+  readonly shown: Shown;
+  /** The list as it was when the rows were read. */
+  readonly list: Pick<ListState, 'rows'>;
+}
+
+/** A list that changes at any instant while requests are under way; rows and total are read at instants of their own. */
+export interface MovingList {
+  readonly perPage: number;
+  rows(): readonly number[];
+  change(times: number): void;
+  send(page: number): void;
+  /** Lets time pass until the next answer is there. */
+  receive(): Answer;
+  /** Lets go of all requests under way. */
+  abort(): void;
+}
+
+interface Request {
+  readonly page: number;
+  readonly sent: number;
+  readonly readAt: number;
+  readonly countAt: number;
+  readonly arriveAt: number;
+  read: { readonly view: readonly number[]; readonly rows: readonly number[] } | null;
+  total: number | null;
+}
+
+interface Event {
+  readonly at: number;
+  readonly happen: () => Answer | null;
+}
+
+const PER_PAGE = 10;
+/** Rows between which a list with ties has no order. */
+const TIED = 7;
+
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x9e3779b9) | 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function createMovingList(random: () => number, { order, rate, isTotalCached }: Motion): MovingList {
+  let rows: readonly number[] = Array.from({ length: 57 + below(7) }, (_, index) => 63 - index);
+  let nextId = 64;
+  let now = 0;
+  let tick = 0;
+  let cachedTotal = rows.length;
+  let nextChange = now + pause();
+  let requests: Request[] = [];
+
+  function below(limit: number): number {
+    return Math.floor(random() * limit);
+  }
+
+  function pause(): number {
+    return -Math.log(1 - random()) / rate;
+  }
+
+  function changeOnce(): void {
+    const kind = random();
+    const from = below(rows.length);
+    const row = rows[from];
+    if (order === 'newest first' && kind < 0.5) rows = [nextId++, ...rows];
+    else if (order !== 'newest first' && kind < 0.33)
+      rows = rows.toSpliced(below(rows.length + 1), 0, nextId++);
+    else if (order === 'newest first' || kind < 0.67) rows = rows.toSpliced(from, 1);
+    else if (row !== undefined) rows = rows.toSpliced(from, 1).toSpliced(below(rows.length), 0, row);
+  }
+
+  /** The rows as one answer has them: those that tie come in any order. */
+  function view(): readonly number[] {
+    if (order !== 'ties') return rows;
+    const groups = rows.map((row, index) => ({ row, group: Math.floor(index / TIED), draw: random() }));
+    return groups.sort((a, b) => a.group - b.group || a.draw - b.draw).map(({ row }) => row);
+  }
+
+  function total(): number {
+    if (!isTotalCached || random() < 0.2) cachedTotal = rows.length;
+    return cachedTotal;
+  }
+
+  /** What happens next, and when. */
+  function nextEvent(): Event {
+    let first: Event = { at: nextChange, happen: change };
+    const offer = (at: number, happen: () => Answer | null): void => {
+      if (at < first.at) first = { at, happen };
+    };
+    for (const request of requests) {
+      if (request.read === null) offer(request.readAt, () => read(request));
+      if (request.total === null) offer(request.countAt, () => count(request));
+      offer(request.arriveAt, () => arrive(request));
+    }
+    return first;
+  }
+
+  function change(): null {
+    changeOnce();
+    nextChange = now + pause();
+    return null;
+  }
+
+  function read(request: Request): null {
+    request.read = { view: view(), rows };
+    return null;
+  }
+
+  function count(request: Request): null {
+    request.total = total();
+    return null;
+  }
+
+  function arrive(request: Request): Answer {
+    requests = requests.filter((other) => other !== request);
+    const { page, sent, read } = request;
+    const onPage = read?.view.slice((page - 1) * PER_PAGE, page * PER_PAGE) ?? [];
+    const shown = shownPage(onPage, { page, perPage: PER_PAGE, total: request.total ?? 0 });
+    return { page, sent, answered: ++tick, shown, list: { rows: read?.rows ?? [] } };
+  }
+
+  return {
+    perPage: PER_PAGE,
+    rows: () => rows,
+    change: (times) => {
+      for (let time = 0; time < times; time++) changeOnce();
+    },
+    send: (page) => {
+      const lasts = 0.3 - 0.7 * Math.log(1 - random());
+      const within = (): number => now + random() * lasts;
+      requests.push({
+        ...{ page, sent: ++tick, readAt: within(), countAt: within(), arriveAt: now + lasts },
+        ...{ read: null, total: null },
+      });
+    },
+    receive: () => {
+      for (;;) {
+        const { at, happen } = nextEvent();
+        now = at;
+        const answer = happen();
+        if (answer) return answer;
+      }
+    },
+    abort: () => {
+      requests = [];
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { onTestFinished } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
+import { openSession } from '../../src/mirror/open-session.ts';
+import type { Session, SqlValue } from '../../src/mirror/session.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+export interface Mirror {
+  readonly session: Session;
+  readonly url: string;
+}
+
+const ADDRESSES = {
+  SQLite: () => Promise.resolve(`file:${freshMirror()}`),
+  PostgreSQL: freshDatabaseUrl,
+};
+
+/** The databases by name, for tests that hold on both. */
+export const DATABASES = ['SQLite', 'PostgreSQL'] as const;
+
+/** A migrated mirror of its own in one of the databases. */
+export async function mirrorIn(database: (typeof DATABASES)[number]): Promise<Mirror> {
+  const url = await ADDRESSES[database]();
+  const session = await openSession(url);
+  onTestFinished(() => session.close());
+  await migrate(session, KINDS);
+  return { session, url };
+}
+
+export interface StoredChange {
+  readonly kind?: string;
+  readonly record_id: string;
+  readonly change: string;
+  readonly observed_from?: string | null;
+  readonly observed_at: string;
+  readonly before?: string | null;
+  readonly after?: string | null;
+  readonly fields?: string;
+  readonly origin?: string;
+  readonly run_id?: number | null;
+}
+
+/** Stores events as they are given; what is not given is plain. */
+export async function putChanges(session: Session, ...changes: readonly StoredChange[]): Promise<void> {
+  const plain = {
+    ...{ kind: 'clients', observed_from: null, before: null, after: null },
+    ...{ fields: '{}', origin: 'service', run_id: null },
+  };
+  const rows = changes.map((change): Readonly<Record<string, SqlValue>> => ({ ...plain, ...change }));
+  const columns = [
+    ...['kind', 'record_id', 'change', 'observed_from', 'observed_at', 'before', 'after'],
+    ...['fields', 'origin', 'run_id'],
+  ];
+  await session.atomically((tx) =>
+    tx.append({
+      table: 'changes',
+      columns,
+      rows: rows.map((row) => columns.map((name) => row[name] ?? null)),
+    }),
+  );
+}
+
+/** An instant of the test's day: `at('12:30')`. */
+export const at = (time: string): string => `2026-03-01 ${time}:00.000`;

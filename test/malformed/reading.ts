@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer';
+import type { HttpAnswer } from '../../src/source/http-client.ts';
+import { canonical, depthOf, readJson } from './json-reader.ts';
+import type { Node } from './json-reader.ts';
+
+/** What an answer says, and whether it may be believed: by rules of our own, without the code under test. */
+export type Reading =
+  | { readonly is: 'refused'; readonly why: Refusal; readonly mayPass: boolean }
+  | { readonly is: 'list'; readonly rows: readonly Node[] }
+  | { readonly is: 'record'; readonly record: Node }
+  | { readonly is: 'gone' }
+  /** Nested deeper than we look. */
+  | { readonly is: 'open' };
+
+export type Refusal = 'status' | 'encoding' | 'cache' | 'no text' | 'no JSON' | 'says it failed' | 'no records' | 'meta';
+
+const refused = (why: Refusal, mayPass = false): Reading => ({ is: 'refused', why, mayPass });
+
+const MAY_PASS = new Set([408, 425, 429]);
+const CACHES = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'];
+
+export function readAnswer(answer: HttpAnswer, isList: boolean): Reading {
+  const body = readBody(answer.bytes);
+  if (!isList && (answer.status === 404 || answer.status === 410)) {
+    if (isCached(answer)) return refused('cache', true);
+    if (body === 'deep') return { is: 'open' };
+    return typeof body === 'object' && body.is === 'object' ? { is: 'gone' } : refused('status');
+  }
+  const { status } = answer;
+  if (status < 200 || status > 299) return refused('status', status >= 500 || MAY_PASS.has(status));
+  if ((answer.headers['content-encoding'] ?? 'identity') !== 'identity') return refused('encoding');
+  if (isCached(answer)) return refused('cache', true);
+  if (body === 'deep') return { is: 'open' };
+  if (typeof body === 'string') return refused(body === 'no text' ? 'no text' : 'no JSON');
+  return isList ? readList(body) : readRecord(body);
+}
+
+function isCached({ headers }: HttpAnswer): boolean {
+  return CACHES.some((name) => /\bhit\b/i.test(String(headers[name]))) || Number(headers['age'] ?? 0) > 0;
+}
+
+function readBody(bytes: Uint8Array): Node | 'no text' | 'not JSON' | 'deep' {
+  if (!isUtf8(bytes)) return 'no text';
+  return readJson(Buffer.from(bytes).toString().replace(/^\ufeff/, ''));
+}
+
+const member = (node: Node | undefined, name: string): Node | undefined =>
+  node?.is === 'object' ? node.members.get(name) : undefined;
+
+const saysFailed = (body: Node): boolean => {
+  const success = member(body, 'success');
+  return success?.is === 'word' && success.text === 'false';
+};
+
+function readList(body: Node): Reading {
+  if (body.is === 'array') return { is: 'list', rows: body.items };
+  if (saysFailed(body)) return refused('says it failed');
+  const data = member(body, 'data');
+  if (data?.is !== 'array') return refused('no records');
+  const meta = member(body, 'meta');
+  const isMeta =
+    meta === undefined || meta.is === 'object' || canonical(meta) === 'null' || canonical(meta) === '[]';
+  return isMeta ? { is: 'list', rows: data.items } : refused('meta');
+}
+
+function readRecord(body: Node): Reading {
+  if (saysFailed(body)) return refused('says it failed');
+  const data = member(body, 'id') === undefined ? (member(body, 'data') ?? body) : body;
+  if (data.is === 'array' && data.items.length === 0) return { is: 'gone' };
+  const record = data.is === 'array' && data.items.length === 1 ? (data.items[0] ?? data) : data;
+  return record.is === 'object' ? { is: 'record', record } : refused('no records');
+}
+
+export type RowCode = 'not_a_record' | 'no_id' | 'id_not_an_integer' | 'id_too_large' | 'too_deep';
+
+/** The id of a row, or why it cannot become one. */
+export function rowIdentity(row: Node): { readonly id: string } | { readonly code: RowCode } {
+  if (depthOf(row) > 64) return { code: 'too_deep' };
+  if (row.is !== 'object') return { code: 'not_a_record' };
+  const id = row.members.get('id');
+  if (id === undefined || (id.is === 'word' && id.text === 'null')) return { code: 'no_id' };
+  if (id.is === 'text' && id.text === '') return { code: 'no_id' };
+  const token = id.is === 'number' || id.is === 'text' ? id.text : '';
+  if (!/^[1-9]\d*$/.test(token)) return { code: 'id_not_an_integer' };
+  return BigInt(token) >= 2n ** 63n ? { code: 'id_too_large' } : { id: token };
+}
+
+/** Whether two lists hold the same records in the same order. */
+export function isSameRows(a: readonly Node[], b: readonly Node[]): boolean {
+  return a.length === b.length && a.map(canonical).join() === b.map(canonical).join();
+}

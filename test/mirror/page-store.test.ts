@@ -1,0 +1,91 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { dropPage, idsOf, idsText, readPages, savePage, settlePages } from '../../src/mirror/page-store.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { readTouches, saveTouches } from '../../src/mirror/touch-store.ts';
+import { DATABASES } from './databases.ts';
+
+const IDS = ['7', '9223372036854775807'];
+const PAGE = {
+  page: 1,
+  digest: 'd1',
+  bytes: 2 ** 31 + 1,
+  ids: idsText(IDS),
+  fields: ['id', 'né'],
+  response: 4,
+};
+
+const save = (session: Session, ...pages: readonly Partial<typeof PAGE>[]): Promise<void> =>
+  session.atomically(async (tx) => {
+    for (const page of pages) await savePage(tx, 'clients', { ...PAGE, ...page });
+  });
+
+const responses = async (session: Session, kind = 'clients'): Promise<[number, number][]> =>
+  [...(await readPages(session, kind))]
+    .map(([page, { response }]): [number, number] => [page, response])
+    .sort(([a], [b]) => a - b);
+
+describe.each(DATABASES)('pages in %s', (_name, open) => {
+  test('are read as they were saved, 64-bit ids to the digit, by their numbers', async () => {
+    const session = await open();
+    await save(session, {}, { page: 2, ids: '[]', fields: [] });
+    const pages = await readPages(session, 'clients');
+    expect([...pages.keys()].sort()).toEqual([1, 2]);
+    expect({ page: 1, ...pages.get(1) }).toEqual({ ...PAGE, keys: IDS });
+    expect(pages.get(2)).toMatchObject({ keys: [], fields: [] });
+    expect(await readPages(session, 'products')).toEqual(new Map());
+  });
+
+  test('a page that is landed again replaces what it was', async () => {
+    const session = await open();
+    await save(session, {}, { digest: 'd2', bytes: 3, ids: '[8]', fields: ['id'], response: 9 });
+    const pages = await readPages(session, 'clients');
+    expect(pages.get(1)).toMatchObject({ digest: 'd2', bytes: 3, keys: ['8'], fields: ['id'], response: 9 });
+  });
+
+  test('one that is dropped is gone, and no other', async () => {
+    const session = await open();
+    await save(session, {}, { page: 2 });
+    await session.atomically((tx) => dropPage(tx, 'clients', 1));
+    await session.atomically((tx) => dropPage(tx, 'clients', 7));
+    await session.atomically((tx) => dropPage(tx, 'products', 2));
+    expect(await responses(session)).toEqual([[2, 4]]);
+  });
+
+  test('the end of a sweep forgets those beyond the list, and raises those that it found as they were', async () => {
+    const session = await open();
+    await save(session, { page: 1, response: 4 }, { page: 2, response: 25 }, { page: 3, response: 4 });
+    await session.atomically(async (tx) => {
+      await savePage(tx, 'products', { ...PAGE, page: 9 });
+      for (const kind of ['clients', 'products'])
+        for (const response of [3, 20, 21]) await saveTouches(tx, kind, { ids: ['7'], response });
+      await settlePages(tx, 'clients', { lastPage: 2, began: 20 });
+    });
+    expect(await responses(session)).toEqual([
+      [1, 20],
+      [2, 25],
+    ]);
+    expect(await responses(session, 'products')).toEqual([[9, 4]]);
+    const touched = await session.query(sql`select kind, response from touched order by kind, response`);
+    expect(touched.map(({ kind, response }) => [kind, Number(response)])).toEqual([
+      ['clients', 20],
+      ['clients', 21],
+      ['products', 3],
+      ['products', 20],
+      ['products', 21],
+    ]);
+    expect(await readTouches(session, 'clients', 20)).toEqual(new Map([['7', 21]]));
+  });
+
+  test('an emptied list leaves no page', async () => {
+    const session = await open();
+    await save(session, {});
+    await session.atomically((tx) => settlePages(tx, 'clients', { lastPage: 0, began: 9 }));
+    expect(await responses(session)).toEqual([]);
+  });
+});
+
+test.each([[[]], [['1']], [IDS]])('the ids %j are a JSON array of numbers, and are read back', (ids) => {
+  expect(idsOf(idsText(ids))).toEqual(ids);
+  expect(idsText(ids)).toBe(JSON.stringify(ids).replaceAll('"', ''));
+});

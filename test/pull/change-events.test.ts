@@ -1,0 +1,274 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Row, Session } from '../../src/mirror/session.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
+import { DATABASES, MIRRORS, eventsOf, instantAt, pullOne, shortEvents } from './steps.ts';
+
+const kind = 'clients';
+
+const textOf = ({ world }: Sandbox, id: number): string => JSON.stringify(world.get(kind, id));
+
+/** The content of every live row, by id. */
+async function contents(session: Session): Promise<Record<string, string>> {
+  const rows = (await rowsOf(session, kind)).filter((row) => row['_deleted_at'] === null);
+  return Object.fromEntries(rows.map((row) => [String(row['id']), String(row['_raw'])]));
+}
+
+/** What the mirror held before these events, by taking them back from the last to the first. */
+function undone(content: Record<string, string>, events: readonly Row[]): Record<string, string> {
+  const back = new Map(Object.entries(content));
+  for (const { record_id, before, after } of [...events].reverse()) {
+    expect(back.get(String(record_id)) ?? null).toBe(after);
+    if (before === null) back.delete(String(record_id));
+    else back.set(String(record_id), String(before));
+  }
+  return Object.fromEntries(back);
+}
+
+describe.each(DATABASES)('%s', (database) => {
+  test('every event tells what was, what is, since when at the earliest, and by which run', async () => {
+    const [service, session] = [await sandbox({ size: 130 }), await MIRRORS[database]()];
+    const [id = 0, other = 0] = service.world.ids(kind);
+    await pullOne(service, session, { kind });
+    const before = textOf(service, id);
+    const old = service.world.get(kind, id) ?? {};
+
+    service.world.update(kind, id, { city: 'Rimouski', credit: '12.34' }); // Between 12:00 and 12:10.
+    const fresh = Number(service.world.insert(kind, { code: 'NEW', name: 'Neuf' })['id']);
+    const first = await pullOne(service, session, { kind, minute: 10 });
+    const between = textOf(service, id);
+    service.world.update(kind, id, { city: 'Matane' }); // Between 12:10 and 12:30.
+    service.world.remove(kind, other);
+    const second = await pullOne(service, session, { kind, minute: 30 });
+
+    const common = { kind, origin: 'service' };
+    const events = await eventsOf(session);
+    expect(events.map(({ seq, ...event }) => [Number(seq) > 0, event])).toEqual(
+      expect.arrayContaining([
+        [
+          true,
+          {
+            ...{ ...common, record_id: String(id), change: 'updated', before, after: between },
+            fields: JSON.stringify({ city: [old['city'], 'Rimouski'], credit: [old['credit'], '12.34'] }),
+            ...{ observed_from: instantAt(0), observed_at: instantAt(10), run_id: first.runId },
+          },
+        ],
+        [
+          true,
+          {
+            ...{ ...common, record_id: String(fresh), change: 'created', before: null, fields: '{}' },
+            after: textOf(service, fresh),
+            ...{ observed_from: instantAt(0), observed_at: instantAt(10), run_id: first.runId },
+          },
+        ],
+        [
+          true,
+          {
+            ...{ ...common, record_id: String(id), change: 'updated', before: between },
+            ...{ after: textOf(service, id), fields: '{"city":["Rimouski","Matane"]}' },
+            ...{ observed_from: instantAt(10), observed_at: instantAt(30), run_id: second.runId },
+          },
+        ],
+      ]),
+    );
+    expect(events).toHaveLength(3);
+    expect(events.map(({ seq }) => Number(seq))).toEqual(
+      [...events.map(({ seq }) => Number(seq))].sort((a, b) => a - b),
+    );
+    expect([first, second]).toMatchObject([
+      { created: 1, updated: 1 },
+      { created: 0, updated: 1 },
+    ]);
+  });
+
+  test('the events of a record are a chain, and taken back they give what was there at first', async () => {
+    const [service, session] = [await sandbox({ size: 130 }), await MIRRORS[database]()];
+    await pullOne(service, session, { kind });
+    const baseline = await contents(session);
+    const kept: JsonObject[] = [];
+
+    for (let round = 1; round <= 8; round++) {
+      const ids = service.world.ids(kind);
+      for (const place of [round, round * 7, round * 13])
+        service.world.update(kind, ids[place % ids.length] ?? 0, {
+          city: `V${round}`,
+          credit: `${round}.10`,
+        });
+      const gone = ids[(round * 31) % ids.length] ?? 0;
+      kept.push(service.world.get(kind, gone) ?? {});
+      service.world.remove(kind, gone);
+      service.world.insert(kind, { code: `N${round}` });
+      const back = round > 3 ? kept.shift() : undefined;
+      if (back !== undefined) service.world.insert(kind, back);
+      await pullOne(service, session, { kind, minute: round * 20 });
+    }
+    for (const minute of [200, 220]) await pullOne(service, session, { kind, minute });
+
+    const events = await eventsOf(session);
+    const changes = new Set(events.map(({ change }) => change));
+    expect([...changes].sort()).toEqual(['created', 'deleted', 'restored', 'updated']);
+    const truth = service.world.ids(kind).map((id): [string, string] => [String(id), textOf(service, id)]);
+    expect(await contents(session)).toEqual(Object.fromEntries(truth));
+    expect(undone(await contents(session), events)).toEqual(baseline);
+  });
+
+  test('as of an instant, the events give what was mirrored then', async () => {
+    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    await pullOne(service, session, { kind });
+    const states = [await contents(session)];
+    const [id = 0, gone = 0] = service.world.ids(kind);
+    const steps = [
+      () => service.world.update(kind, id, { city: 'A' }),
+      () => service.world.insert(kind, { code: 'N' }),
+      () => service.world.remove(kind, gone),
+      () => service.world.update(kind, id, { city: 'B' }),
+      () => service.world.insert(kind, { code: 'M' }),
+    ];
+    for (const [index, step] of steps.entries()) {
+      step();
+      await pullOne(service, session, { kind, minute: (index + 1) * 20 });
+      states.push(await contents(session));
+    }
+
+    for (const [index, state] of states.entries())
+      expect(await asOf(session, instantAt(index * 20 + 1)), `at ${index}`).toEqual(state);
+  });
+});
+
+/** The state at an instant, by the query that the documentation gives. */
+async function asOf(session: Session, at: string): Promise<Record<string, string>> {
+  const rows = await session.query(sql`
+    select cast(k.id as text) as id,
+      case when c.seq is null then case when k._deleted_at is null then k._raw end else c.before end as content
+    from clients k left join changes c on c.seq = (
+      select min(seq) from changes
+      where kind = 'clients' and record_id = cast(k.id as text) and observed_at > ${at})
+    where k._first_seen_at <= ${at}`);
+  return Object.fromEntries(
+    rows.filter(({ content }) => content !== null).map(({ id, content }) => [String(id), String(content)]),
+  );
+}
+
+test('another spelling of the same content is no event', async () => {
+  const [honest, session] = [await sandbox(), await mirror()];
+  const [id = 0] = honest.world.ids(kind);
+  honest.world.update(kind, id, { credit: '10.00' });
+  let rewrite = (body: string): string => body;
+  const service = await rewriting(honest, (body) => rewrite(body));
+  await pullOne(service, session, { kind });
+  const spellings: ((body: string) => string)[] = [
+    (body) => body.replaceAll('"credit":"10.00"', '"credit":"10"'),
+    (body) => body.replaceAll('"credit":"10.00"', '"credit":10.0'),
+    (body) => honest.world.ids(kind).reduce(withTextId, body),
+    reordered,
+  ];
+  for (const [index, spelling] of spellings.entries()) {
+    rewrite = spelling;
+    const report = await pullOne(service, session, { kind, minute: 10 * index });
+    expect(report, String(index)).toMatchObject({ updated: 0, unchanged: 60, created: 0 });
+  }
+  expect(await eventsOf(session)).toEqual([]);
+
+  rewrite = (body) => body.replaceAll('"credit":"10.00"', '"credit":"10.01"');
+  await pullOne(service, session, { kind, minute: 100 });
+  expect((await eventsOf(session)).map(({ fields }) => fields)).toEqual(['{"credit":["10.00","10.01"]}']);
+});
+
+test.each(['12.0', '1.2e1'])('a whole number that is then spelled %s is no event', async (spelled) => {
+  const [honest, session] = [await sandbox(), await mirror()];
+  honest.world.update(kind, honest.world.ids(kind)[0] ?? 0, { rate: 12 });
+  let rate = '12';
+  const service = await rewriting(honest, (body) => body.replace('"rate":12', `"rate":${rate}`));
+  await pullOne(service, session, { kind });
+  rate = spelled;
+  await pullOne(service, session, { kind, minute: 10 });
+
+  expect((await eventsOf(session)).map(({ fields }) => fields)).toEqual([]);
+});
+
+const withTextId = (body: string, id: number): string => body.replace(`{"id":${id},`, `{ "id" : "${id}" ,`);
+
+function reordered(body: string): string {
+  const { data, ...rest } = JSON.parse(body) as { data: JsonObject[] };
+  const turned = data.map((record) => Object.fromEntries(Object.entries(record).reverse()));
+  return JSON.stringify({ data: turned, ...rest });
+}
+
+test('a field that comes, and one that goes, is null on the other side', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  const [id = 0] = service.world.ids(kind);
+  await pullOne(service, session, { kind });
+  service.world.update(kind, id, { mood: 'sunny' });
+  await pullOne(service, session, { kind, minute: 10 });
+
+  expect((await eventsOf(session)).map(({ fields }) => fields)).toEqual(['{"mood":[null,"sunny"]}']);
+});
+
+test('ignored fields make no event, and are in the row all the same', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  const rules = { ignoreFields: { clients: ['city'] } };
+  const [id = 0] = service.world.ids(kind);
+  await pullOne(service, session, { kind, rules });
+
+  service.world.update(kind, id, { city: 'Nulle part' });
+  expect(await pullOne(service, session, { kind, rules, minute: 10 })).toMatchObject({ updated: 1 });
+  expect(await eventsOf(session)).toEqual([]);
+  expect((await rowsOf(session, kind)).filter((row) => row['city'] === 'Nulle part')).toHaveLength(1);
+
+  service.world.update(kind, id, { city: 'Matane', website: 'https://neuf.test' });
+  await pullOne(service, session, { kind, rules, minute: 20 });
+  const [event = {}] = await eventsOf(session);
+  expect(Object.keys(JSON.parse(String(event['fields'])) as object)).toEqual(['website']);
+  expect(event['after']).toBe(textOf(service, id));
+});
+
+test('money keeps its digits in before, after and fields', async () => {
+  const [honest, session] = [await sandbox(), await mirror()];
+  const [id = 0] = honest.world.ids(kind);
+  honest.world.update(kind, id, { credit: 'AMOUNT' });
+  let amount = '9007199254740993.10';
+  const service = await rewriting(honest, (body) => body.replace('"credit":"AMOUNT"', `"credit":${amount}`));
+  await pullOne(service, session, { kind });
+  amount = '9007199254740993.11';
+  await pullOne(service, session, { kind, minute: 10 });
+
+  const [event = {}] = await eventsOf(session);
+  expect(event['fields']).toBe('{"credit":[9007199254740993.10,9007199254740993.11]}');
+  expect(String(event['before'])).toContain('9007199254740993.10');
+  expect(String(event['after'])).toContain('9007199254740993.11');
+});
+
+test('a clock that is set back never lets events go back', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  const [id = 0] = service.world.ids(kind);
+  await pullOne(service, session, { kind });
+  for (const [index, minute] of [60, 30, 90].entries()) {
+    service.world.update(kind, id, { city: `V${index}` });
+    await pullOne(service, session, { kind, minute });
+  }
+
+  expect((await eventsOf(session)).map((event) => event['observed_at'])).toEqual([60, 60, 90].map(instantAt));
+  expect(await shortEvents(session)).toHaveLength(3);
+});
+
+test('observed_from of a deletion is no later than the deletion, although a write of ours hid it for long', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  const [gone = 0] = service.world.ids(kind);
+  await pullOne(service, session, { kind });
+  await session.atomically((tx) =>
+    tx.query(sql`insert into outbox (idempotency_key, kind, operation, record_id, payload, state)
+      values ('k', 'clients', 'create', ${String(gone)}, '{}', 'unsettled')`),
+  );
+  service.world.remove(kind, gone); // Between 12:00 and 12:20.
+  await pullOne(service, session, { kind, minute: 20 });
+  await session.atomically((tx) => tx.query(sql`update outbox set state = 'done'`));
+  for (const minute of [40, 60]) await pullOne(service, session, { kind, minute });
+
+  const [event = {}] = await eventsOf(session);
+  expect(event['change']).toBe('deleted');
+  const from = event['observed_from'];
+  expect(from === null || String(from) <= instantAt(20)).toBe(true);
+  expect(from).not.toBe(instantAt(20));
+});

@@ -1,0 +1,207 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { mirror, rowsOf, sandbox } from './support.ts';
+import {
+  DATABASES,
+  MIRRORS,
+  absencesOf,
+  eventsOf,
+  instantAt,
+  newRequests,
+  pullOne,
+  shortEvents,
+} from './steps.ts';
+
+const NO_GRACE = { deletions: { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } } };
+
+/** Takes some records away, by their places in the list. */
+function remove({ world }: Sandbox, kind: string, ...places: readonly number[]): string[] {
+  const ids = world.ids(kind);
+  const gone = places.map((place) => ids.at(place) ?? 0);
+  for (const id of gone) world.remove(kind, id);
+  return gone.map(String);
+}
+
+async function liveIds(session: Session, kind: string): Promise<string[]> {
+  const rows = await rowsOf(session, kind);
+  return rows.filter((row) => row['_deleted_at'] === null).map((row) => String(row['id']));
+}
+
+const truthIds = ({ world }: Sandbox, kind: string): string[] =>
+  [...world.ids(kind)].sort((a, b) => a - b).map(String);
+
+const askable = (kind: string): boolean => !['punches', 'purchase_products'].includes(kind);
+
+test.each(LISTED_KINDS.map(({ name }) => name))(
+  'a deletion in the quiet list of %s is certain at the next sweep, and concluded a grace later',
+  async (kind) => {
+    const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+    await pullOne(service, session, { kind });
+    const [gone = ''] = remove(service, kind, 1);
+
+    const second = await pullOne(service, session, { kind, minute: 20 });
+    expect(second).toMatchObject({ state: 'certified', deleted: 0 });
+    expect(await absencesOf(session)).toEqual([`${gone} suspected`]);
+    expect(await liveIds(session, kind)).toContain(gone);
+
+    const early = await pullOne(service, session, { kind, minute: 34 });
+    expect(early).toMatchObject({ state: 'certified', deleted: 0 });
+    expect(await eventsOf(session)).toEqual([]);
+
+    const third = await pullOne(service, session, { kind, minute: 35 });
+    expect(third).toMatchObject({ state: 'certified', deleted: 1, rows: service.world.count(kind) });
+    expect(await absencesOf(session)).toEqual([`${gone} deleted ${askable(kind) ? 'retrieve' : 'list'}`]);
+    expect(await shortEvents(session)).toEqual([`${gone} deleted`]);
+    expect(await liveIds(session, kind)).toEqual(truthIds(service, kind));
+
+    expect(await pullOne(service, session, { kind, minute: 60 })).toMatchObject({ deleted: 0, updated: 0 });
+    expect(await eventsOf(session)).toHaveLength(1);
+  },
+);
+
+describe.each(DATABASES)('%s', (database) => {
+  test('a deletion keeps the content and says when it can have happened; a return is an event too', async () => {
+    const [service, session] = [await sandbox({ size: 130 }), await MIRRORS[database]()];
+    const kind = 'clients';
+    await pullOne(service, session, { kind });
+    await pullOne(service, session, { kind, minute: 10 });
+    const id = service.world.ids(kind)[3] ?? 0;
+    const record = service.world.get(kind, id) ?? {};
+    service.world.remove(kind, id); // Between 12:10 and 12:20.
+    await pullOne(service, session, { kind, minute: 20 });
+    const { runId } = await pullOne(service, session, { kind, minute: 40 });
+
+    const text = JSON.stringify(record);
+    const deleted = {
+      ...{ kind, record_id: String(id), change: 'deleted', before: text, after: null, fields: '{}' },
+      ...{ observed_from: instantAt(10), observed_at: instantAt(40), origin: 'service', run_id: runId },
+    };
+    expect(await eventsOf(session)).toMatchObject([deleted]);
+    const [row] = (await rowsOf(session, kind)).filter((one) => one['id'] === String(id));
+    expect(row).toMatchObject({ _raw: text, _deleted_at: instantAt(40), _first_seen_at: instantAt(0) });
+
+    service.world.insert(kind, { ...record, city: 'Rimouski' });
+    const back = await pullOne(service, session, { kind, minute: 60 });
+
+    expect(back).toMatchObject({ restored: 1, created: 0, updated: 0, deleted: 0 });
+    expect((await eventsOf(session)).slice(1)).toMatchObject([
+      { change: 'restored', before: null, after: JSON.stringify(service.world.get(kind, id)), fields: '{}' },
+    ]);
+    expect(await absencesOf(session)).toEqual([]);
+    expect(await liveIds(session, kind)).toEqual(truthIds(service, kind));
+  });
+
+  test('without a grace both looks follow each other at once, and never one alone', async () => {
+    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    await pullOne(service, session, { kind: 'clients', rules: NO_GRACE });
+    const [gone = ''] = remove(service, 'clients', 0);
+    const asked = newRequests(service);
+
+    const report = await pullOne(service, session, { kind: 'clients', rules: NO_GRACE });
+
+    expect(report).toMatchObject({ deleted: 1 });
+    const looks = asked().filter((path) => path.startsWith('/api/clients/'));
+    expect(looks.filter((path) => path.endsWith(gone))).toHaveLength(2);
+    expect(looks).toHaveLength(6); // Each between two looks at the control.
+  });
+
+  test('where only a later list proves it, no grace still means a later sweep', async () => {
+    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    await pullOne(service, session, { kind: 'punches', rules: NO_GRACE });
+    remove(service, 'punches', 0);
+    const asked = newRequests(service);
+
+    expect(await pullOne(service, session, { kind: 'punches', rules: NO_GRACE })).toMatchObject({
+      deleted: 0,
+    });
+    expect(await pullOne(service, session, { kind: 'punches', rules: NO_GRACE })).toMatchObject({
+      deleted: 1,
+    });
+
+    expect(asked().filter((path) => path.startsWith('/api/punch/'))).toEqual([]);
+  });
+});
+
+test('what is back before the proof is forgotten, as if nothing had been', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  await pullOne(service, session, { kind: 'clients' });
+  const id = service.world.ids('clients')[0] ?? 0;
+  const record = service.world.get('clients', id) ?? {};
+  service.world.remove('clients', id);
+  await pullOne(service, session, { kind: 'clients', minute: 20 });
+  expect(await absencesOf(session)).toEqual([`${id} suspected`]);
+
+  service.world.insert('clients', record);
+  await pullOne(service, session, { kind: 'clients', minute: 40 });
+  expect(await absencesOf(session)).toEqual([]);
+  service.world.remove('clients', id);
+  await pullOne(service, session, { kind: 'clients', minute: 60 });
+
+  expect(await eventsOf(session)).toEqual([]);
+  expect(await absencesOf(session)).toEqual([`${id} suspected`]);
+});
+
+test.each([
+  [{ status: 503 }, 'aborted'],
+  [{ successFalse: true }, 'invalid'],
+] as const)('a sweep that %j breaks off concludes nothing', async (deed, state) => {
+  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  await pullOne(service, session, { kind: 'clients' });
+  remove(service, 'clients', 0, -1);
+  service.setFaults([{ on: { kind: 'clients', page: 2 }, do: deed }]);
+
+  for (const minute of [20, 40, 60])
+    expect(await pullOne(service, session, { kind: 'clients', minute })).toMatchObject({ state, deleted: 0 });
+
+  expect(await absencesOf(session)).toEqual([]);
+  expect(await eventsOf(session)).toEqual([]);
+});
+
+test('a write of ours that is not settled protects its record, whatever the list says', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  await pullOne(service, session, { kind: 'clients' });
+  const [ours = '', theirs = ''] = remove(service, 'clients', 0, 1);
+  await session.atomically((tx) =>
+    tx.query(sql`insert into outbox (idempotency_key, kind, operation, record_id, payload, state)
+      values ('k', 'clients', 'create', ${ours}, '{}', 'unsettled')`),
+  );
+
+  for (const minute of [20, 40, 60]) await pullOne(service, session, { kind: 'clients', minute });
+  expect(await shortEvents(session)).toEqual([`${theirs} deleted`]);
+
+  await session.atomically((tx) => tx.query(sql`update outbox set state = 'done'`));
+  for (const minute of [80, 100]) await pullOne(service, session, { kind: 'clients', minute });
+  expect(await shortEvents(session)).toEqual([`${theirs} deleted`, `${ours} deleted`]);
+});
+
+test('a row that no sweep has shown for long is found missing all the same', async () => {
+  const [service, session] = [await sandbox({ size: 130 }), await mirror()];
+  await pullOne(service, session, { kind: 'clients' });
+  const [gone = ''] = remove(service, 'clients', 5);
+  // What the first sweep saw is forgotten before any sweep gets as far as a certificate.
+  await session.atomically((tx) => tx.query(sql`delete from sightings`));
+
+  await pullOne(service, session, { kind: 'clients', minute: 20 });
+  await pullOne(service, session, { kind: 'clients', minute: 40 });
+  await pullOne(service, session, { kind: 'clients', minute: 60 });
+
+  expect(await shortEvents(session)).toEqual([`${gone} deleted`]);
+});
+
+test('the sums of a report count what was buried', async () => {
+  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  await pullOne(service, session, { kind: 'products' });
+  const gone = remove(service, 'products', 0, 100, 200, -1);
+  await pullOne(service, session, { kind: 'products', minute: 20 });
+  const report = await pullOne(service, session, { kind: 'products', minute: 40 });
+
+  expect(report).toMatchObject({ deleted: 4, rows: 256, unchanged: 256, created: 0, updated: 0 });
+  expect((await shortEvents(session)).sort()).toEqual(gone.map((id) => `${id} deleted`).sort());
+  const [row] = await session.query(
+    sql`select deleted, restored from run_kinds where run_id = ${report.runId}`,
+  );
+  expect(row).toEqual({ deleted: 4, restored: 0 });
+});

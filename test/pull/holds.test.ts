@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { decideHold, readHolds } from '../../src/mirror/deletion-store.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { mirror, rowsOf, sandbox } from './support.ts';
+import { DATABASES, MIRRORS, absencesOf, newRequests, pullOne, shortEvents } from './steps.ts';
+
+/** Takes the first records away; returns them as they were. */
+function removeFirst({ world }: Sandbox, kind: string, count: number) {
+  const records = world
+    .ids(kind)
+    .slice(0, count)
+    .map((id) => world.get(kind, id) ?? {});
+  for (const { id } of records) world.remove(kind, Number(id));
+  return records;
+}
+
+const decide = (session: Session, kind: string, decision: 'approved' | 'rejected'): Promise<number> =>
+  session.atomically((tx) => decideHold(tx, kind, decision));
+
+async function liveCount(session: Session, kind: string): Promise<number> {
+  return (await rowsOf(session, kind)).filter((row) => row['_deleted_at'] === null).length;
+}
+
+const holds = async (session: Session): Promise<string[]> =>
+  (await readHolds(session)).map(({ kind, state, records }) => `${kind} ${state} ${records}`);
+
+test.each([
+  ['clients', 60, 5, []],
+  ['clients', 60, 6, ['clients held 6']],
+  ['products', 400, 8, []],
+  ['products', 400, 9, ['products held 9']],
+] as const)('of %s, %i in number, %i at once: %j', async (kind, size, count, expected) => {
+  const [service, session] = [await sandbox({ size }), await mirror()];
+  await pullOne(service, session, { kind });
+  removeFirst(service, kind, count);
+  const asked = newRequests(service);
+
+  for (const minute of [20, 40, 60]) await pullOne(service, session, { kind, minute });
+
+  expect(await holds(session)).toEqual(expected);
+  const isHeld = expected.length > 0;
+  expect(await shortEvents(session)).toHaveLength(isHeld ? 0 : count);
+  expect(asked().some((path) => path.startsWith(`/api/${kind}/`))).toBe(!isHeld);
+});
+
+describe.each(DATABASES)('%s', (database) => {
+  test.each(['clients', 'punches'])('an approved hold of %s still needs its proof', async (kind) => {
+    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    await pullOne(service, session, { kind });
+    const [back = {}] = removeFirst(service, kind, 12);
+    for (const minute of [20, 40]) await pullOne(service, session, { kind, minute });
+    expect(await holds(session)).toEqual([`${kind} held 12`]);
+
+    expect(await decide(session, kind, 'approved')).toBe(12);
+    service.world.insert(kind, back); // It was gone when a person looked; now it is there.
+    for (const minute of [60, 80]) await pullOne(service, session, { kind, minute });
+
+    expect(await shortEvents(session)).toHaveLength(11);
+    expect(await shortEvents(session)).not.toContain(`${String(back['id'])} deleted`);
+    expect(await liveCount(session, kind)).toBe(service.world.count(kind));
+    expect(await holds(session)).toEqual([]);
+  });
+
+  test('an emptied list is held, however few its rows, and approved it is empty', async () => {
+    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const kind = 'departments';
+    await pullOne(service, session, { kind });
+    removeFirst(service, kind, service.world.count(kind) - 2);
+    for (const minute of [20, 40]) await pullOne(service, session, { kind, minute });
+    removeFirst(service, kind, 2);
+    for (const minute of [60, 80, 100]) await pullOne(service, session, { kind, minute });
+    expect(await holds(session)).toEqual([`${kind} held ${await liveCount(session, kind)}`]);
+    expect(await liveCount(session, kind)).toBeGreaterThanOrEqual(2);
+
+    await decide(session, kind, 'approved');
+    for (const minute of [120, 140]) await pullOne(service, session, { kind, minute });
+
+    expect(await liveCount(session, kind)).toBe(0);
+  });
+});
+
+test('what a person has rejected stays live, whatever the list says, and approving takes it back', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  await pullOne(service, session, { kind: 'clients' });
+  removeFirst(service, 'clients', 10);
+  await pullOne(service, session, { kind: 'clients', minute: 20 });
+  await decide(session, 'clients', 'rejected');
+
+  for (const minute of [40, 60, 80]) await pullOne(service, session, { kind: 'clients', minute });
+  expect(await shortEvents(session)).toEqual([]);
+  expect(await liveCount(session, 'clients')).toBe(60);
+  expect(await holds(session)).toEqual(['clients rejected 10']);
+
+  await decide(session, 'clients', 'approved');
+  for (const minute of [100, 120]) await pullOne(service, session, { kind: 'clients', minute });
+  expect(await shortEvents(session)).toHaveLength(10);
+});
+
+test('held records that are listed again are let go, and the last of them ends the hold', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  await pullOne(service, session, { kind: 'clients' });
+  const records = removeFirst(service, 'clients', 10);
+  await pullOne(service, session, { kind: 'clients', minute: 20 });
+  for (const record of records.slice(1)) service.world.insert('clients', record);
+  await pullOne(service, session, { kind: 'clients', minute: 40 });
+  expect(await holds(session)).toEqual(['clients held 1']); // A person may still be looking at it.
+
+  service.world.insert('clients', records[0] ?? {});
+  await pullOne(service, session, { kind: 'clients', minute: 60 });
+  expect(await absencesOf(session)).toEqual([]);
+  expect(await shortEvents(session)).toEqual([]);
+});
+
+test('few that go one after the other need no person', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  await pullOne(service, session, { kind: 'clients' });
+  for (const minute of [20, 60, 100, 140, 180]) {
+    removeFirst(service, 'clients', 3);
+    await pullOne(service, session, { kind: 'clients', minute });
+    await pullOne(service, session, { kind: 'clients', minute: minute + 20 });
+  }
+
+  expect(await shortEvents(session)).toHaveLength(15);
+  expect(await holds(session)).toEqual([]);
+});
+
+test('a list without a total that keeps its round number of rows may be cut off', async () => {
+  const [service, session] = [await sandbox({ size: 50 }), await mirror()]; // 100 punches, without meta.
+  await pullOne(service, session, { kind: 'punches' });
+  removeFirst(service, 'punches', 2);
+  for (const note of ['a', 'b']) service.world.insert('punches', { note });
+
+  for (const minute of [20, 40, 60]) await pullOne(service, session, { kind: 'punches', minute });
+
+  expect(await holds(session)).toEqual(['punches held 2']);
+});

@@ -1,0 +1,150 @@
+import { sql } from 'drizzle-orm';
+import { LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import type { ListedKind } from '../../src/catalog/kind.ts';
+import type { Row, Session } from '../../src/mirror/session.ts';
+import { backfill } from '../../src/pull/backfill.ts';
+import type { BackfillReport, BackfillRequest, Extent } from '../../src/pull/backfill.ts';
+import { createOwner } from '../../src/pull/owner.ts';
+import type { PullParts, ReadingRules } from '../../src/pull/parts.ts';
+import type { KindReport } from '../../src/mirror/run-store.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Source } from '../../src/source/source.ts';
+import { postgresMirror } from '../both/support.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import type { FakeClock } from '../support/fake-clock.ts';
+import { RULES, logger, mirror, openSandboxSource, pullFrom } from './support.ts';
+
+/** A migrated mirror of its own in either database. */
+export const MIRRORS = {
+  SQLite: mirror,
+  PostgreSQL: async (): Promise<Session> => (await postgresMirror()).session,
+} as const;
+export const DATABASES = ['SQLite', 'PostgreSQL'] as const;
+
+/** Every grace in these tests has passed by the next quarter of an hour. */
+export const NOON = Date.parse('2026-03-01T12:00:00Z');
+
+/** A clock that stands so many minutes after noon. */
+export function clockAt(minute: number): FakeClock {
+  return fakeClock(new Date(NOON + minute * 60_000).toISOString());
+}
+
+/** So many minutes after noon, as the mirror writes it. */
+export function instantAt(minute: number): string {
+  return new Date(NOON + minute * 60_000).toISOString().replace('T', ' ').replace('Z', '');
+}
+
+export function kindsNamed(...names: readonly string[]): readonly ListedKind[] {
+  return LISTED_KINDS.filter(({ name }) => names.includes(name));
+}
+
+export interface Step {
+  readonly minute?: number;
+  readonly kind: string;
+  readonly rules?: Partial<ReadingRules>;
+  readonly parts?: Partial<PullParts>;
+  readonly baseUrl?: string;
+  readonly acceptNewSource?: boolean;
+}
+
+/** Pulls one kind at a given minute; a minute is one instant, however long the pull takes. */
+export async function pullOne(
+  service: Sandbox,
+  session: Session,
+  { minute = 0, kind, rules, parts, ...request }: Step,
+): Promise<KindReport & { readonly runId: number }> {
+  const { runId, kinds } = await pullFrom(service, session, {
+    parts: { clock: clockAt(minute), ...parts },
+    request: { kinds: kindsNamed(kind), ...rules, ...request },
+  });
+  const [report] = kinds;
+  if (report === undefined) throw new Error(`${kind} was pulled`);
+  return { ...report, runId };
+}
+
+export interface Refill extends Step {
+  readonly extent: Extent;
+  readonly restart?: boolean;
+}
+
+/** Reads again what an extent names. */
+export async function backfillFrom(
+  service: Sandbox,
+  session: Session,
+  { minute = 0, kind: name, extent, rules, parts, baseUrl = service.url, restart = false }: Refill,
+): Promise<BackfillReport> {
+  const [kind, clock] = [kindNamed(name), clockAt(minute)];
+  if (kind === undefined) throw new Error(`There is no kind ${name}`);
+  await using source = openSandboxSource(service, clock);
+  const request: BackfillRequest = {
+    ...{ kind, extent, restart, baseUrl, request: JSON.stringify(extent) },
+    ...{ ...RULES, ...rules },
+  };
+  return await backfill({ session, source, clock, logger, owner: createOwner(), ...parts }, request);
+}
+
+export const ALL: Extent = { pages: { from: 1, to: Infinity } };
+
+/** Every change event, oldest first. */
+export function eventsOf(session: Session): Promise<Row[]> {
+  return session.query(sql`
+    select seq, kind, record_id, change, observed_from, observed_at, before, after, fields, origin, run_id
+    from changes order by seq`);
+}
+
+/** Every change event in two words: which record, and what happened. */
+export async function shortEvents(session: Session): Promise<string[]> {
+  return (await eventsOf(session)).map(({ record_id, change }) => `${String(record_id)} ${String(change)}`);
+}
+
+/** What is noted of absences, in two words each. */
+export async function absencesOf(session: Session): Promise<string[]> {
+  const rows = await session.query(sql`
+    select record_id, state, proof from deletions order by length(record_id), record_id`);
+  return rows.map(({ record_id, state, proof }) => [record_id, state, proof ?? []].flat().join(' '));
+}
+
+export async function kindState(session: Session, kind: string): Promise<Row> {
+  const [row] = await session.query(sql`
+    select state, reason, owner, complete_sweeps, certified_at, baseline_at, control_failures, last_sweep_at
+    from kind_state where kind = ${kind}`);
+  return row ?? {};
+}
+
+export async function openIssueCodes(session: Session): Promise<string[]> {
+  const rows = await session.query(sql`select code from issues where closed_at is null order by code`);
+  return rows.map(({ code }) => String(code));
+}
+
+/** Paths and queries of a sandbox's requests since the last look. */
+export function newRequests(service: Sandbox): () => string[] {
+  let seen = service.requests.length;
+  return () => {
+    const fresh = service.requests.slice(seen).map(({ path, query }) => `${path}${query && `?${query}`}`);
+    seen = service.requests.length;
+    return fresh;
+  };
+}
+
+/** A source of which a test can say which pages were parsed. */
+export function watched(
+  service: Sandbox,
+  minute = 0,
+): { source: Source; parsed: number[]; skipped: number[] } {
+  const source = openSandboxSource(service, clockAt(minute));
+  const [parsed, skipped]: [number[], number[]] = [[], []];
+  const watching: Source = {
+    ...source,
+    async *sweep(kind, options) {
+      for await (const response of source.sweep(kind, options)) {
+        const read = (): ReturnType<typeof response.read> => {
+          if (response.isKnown) parsed.push(response.page);
+          return response.read();
+        };
+        (response.isKnown ? skipped : parsed).push(response.page);
+        yield { ...response, read };
+      }
+    },
+  };
+  return { source: watching, parsed, skipped };
+}

@@ -1,0 +1,46 @@
+import type { Session, Transaction } from '../../src/mirror/session.ts';
+import type { Timeline } from './timeline.ts';
+
+/** The process is gone. */
+export class Killed extends Error {}
+
+/** Counts down the operations that a process has left to live; null = it dies of old age. */
+export interface Life {
+  left: number | null;
+  isOver: boolean;
+}
+
+/** The same session: the timeline sees it at work, and at the end of its life every operation fails. */
+export function watchedSession(session: Session, timeline: Timeline, life: Life): Session {
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+    timeline.stir();
+    if (life.left !== null && --life.left < 0) life.isOver = true;
+    if (life.isOver) throw new Killed();
+    return await work();
+  };
+  const within = (tx: Transaction): Transaction => ({
+    query: (statement) => step(() => tx.query(statement)),
+    rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
+    putRows: (rows) => step(() => tx.putRows(rows)),
+    append: (rows) => step(() => tx.append(rows)),
+    columnsOf: (table) => step(() => tx.columnsOf(table)),
+    execute: (statement) => step(() => tx.execute(statement)),
+  });
+  return {
+    ...session,
+    query: (statement) => step(() => session.query(statement)),
+    atomically: (work) =>
+      step(async () => {
+        const leave = timeline.occupy();
+        try {
+          return await session.atomically(async (tx) => {
+            const result = await work(within(tx));
+            if (life.isOver) throw new Killed(); // Nothing is committed after the end.
+            return result;
+          });
+        } finally {
+          leave();
+        }
+      }),
+  };
+}
