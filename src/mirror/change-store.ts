@@ -33,7 +33,7 @@ export async function appendChanges(
       ...['fields', 'origin', 'run_id'],
     ],
     rows: events.map(({ recordId, change, observedFrom, before, after, fields }) => [
-      ...[kind, recordId, change, observedFrom, at, before, after],
+      ...[kind, recordId, change, notAfter(observedFrom, at), at, before, after],
       ...[fields, origin, runId],
     ]),
   });
@@ -44,6 +44,11 @@ async function notBefore(db: Queryable, now: string): Promise<string> {
   const [last] = await db.query(sql`select observed_at from changes order by seq desc limit 1`);
   const latest = last === undefined ? '' : String(last['observed_at']);
   return latest > now ? latest : now;
+}
+
+/** Where the clock was set back in between, the interval is empty rather than the wrong way round. */
+function notAfter(observedFrom: string | null, at: string): string | null {
+  return observedFrom !== null && observedFrom > at ? at : observedFrom;
 }
 
 /** Forgets old events; the latest stays, because it says where the numbers and the instants stand. */

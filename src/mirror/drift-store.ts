@@ -9,6 +9,7 @@ export type DriftCode =
   | 'retyped_field'
   | 'unusable_field'
   | 'flapping_field'
+  | 'holes'
   | 'envelope'
   | 'page_size';
 
@@ -34,7 +35,7 @@ export async function hasDrift(
   { kind, code, field }: Omit<Drift, 'detail'>,
 ): Promise<boolean> {
   const rows = await db.query(sql`
-    select 1 from drift where kind = ${kind} and code = ${code} and field = ${field} limit 1`);
+    select 1 from drift where kind = ${kind} and code = ${code} and coalesce(field, '') = ${field ?? ''} limit 1`);
   return rows.length > 0;
 }
 

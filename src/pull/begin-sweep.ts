@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Kind, ListedKind } from '../catalog/kind.ts';
+import { hasDrift } from '../mirror/drift-store.ts';
 import { asMirrored, readFields } from '../mirror/field-store.ts';
 import type { KnownField } from '../mirror/field-store.ts';
 import { readQuarantined } from '../mirror/issue-store.ts';
@@ -50,6 +51,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     ...{ kind: mirrored, lease, runId, claim, pages },
     ticks: createTicks(lease.tick, clock),
     began: request.isPartial ? null : lease.tick,
+    hasHoles: await hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
     knownRows: await countLive(session, kind.name),
     salt: saltOf(kind, rules),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),

@@ -17,7 +17,7 @@ export interface Noticed {
 /** Notes what has changed in how the service answers: fields that came or went, and how the list is wrapped and paged. */
 export async function noteDrift(
   tx: Transaction,
-  { kind, lease }: Sweep,
+  { kind, lease, hasHoles: hadHoles }: Sweep,
   { tally, fieldsBefore, now }: Noticed,
 ): Promise<void> {
   const drifts = presenceDrift(fieldsBefore, tally.fields);
@@ -27,10 +27,17 @@ export async function noteDrift(
   }
   const [before, shape] = [await readListShape(tx, kind.name), tally.shape()];
   await saveListShape(tx, kind.name, shape);
+  if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
   if (lease.completeSweeps === 0) return; // The first reading is what later ones are compared with.
   const ofFields = drifts.map((drift) => ({ kind: kind.name, ...drift }));
   await saveDrift(tx, [...ofFields, ...reshaped(kind.name, before, shape)], now);
 }
+
+const HOLES = {
+  code: 'holes',
+  field: null,
+  detail: 'a short page had others with rows after it: this list is read to an empty page from now on',
+} as const;
 
 function reshaped(kind: string, before: ListShape, shape: ListShape): Drift[] {
   return (['envelope', 'pageSize'] as const)

@@ -115,10 +115,10 @@ function openList(
   { kind, claim }: SweepRequest,
   { sweep, reopen, signal }: Opening,
 ): AsyncIterable<ListResponse> {
-  const { knownRows, salt, pages, ticks, lease } = sweep;
+  const { knownRows, salt, pages, ticks, lease, hasHoles } = sweep;
   const responses = source.sweep(kind, {
     ...{ knownRows, salt, signal, knownPages: pages, tick: ticks.next },
-    thorough: lease.completeSweeps === 0 || claim.isNew,
+    thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),
   });
   return sameSource(responses, { session, kind, claim });

@@ -15,6 +15,8 @@ export interface Sweep {
   readonly ticks: Ticks;
   /** The tick at which it began, which names it; null where only some pages are read. */
   readonly began: number | null;
+  /** Pages of this list have had holes: only an empty page ends it. */
+  readonly hasHoles: boolean;
   /** Live rows before the sweep. */
   readonly knownRows: number;
   /** Names the token, the decoder and the settings under which a page may go unparsed. */

@@ -19,6 +19,8 @@ export interface Tally {
   readonly lastPage: () => number;
   /** A record that the page landed last has shown; null where no page had any. */
   readonly latestId: () => string | null;
+  /** A short page had others with rows after it. */
+  readonly hasHoles: () => boolean;
   readonly changes: () => number;
   /** How the list was wrapped and paged. */
   readonly shape: () => ListShape;
@@ -34,15 +36,17 @@ export function createTally(): Tally {
   const [fields, quarantined, pages] = [new Set<string>(), new Set<string>(), new Set<number>()];
   let firstPage = '';
   let lastPage = 0;
+  let hasHoles = false;
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
 
-  const addPage = ({ response: { page, rows, envelope, meta }, seen }: Landing): void => {
+  const addPage = ({ response: { page, rows, envelope, meta, plan }, seen }: Landing): void => {
     const shown = seen.join();
     if (page === 1) [firstPage, shape] = [shown, { envelope, pageSize: meta?.perPage ?? null }];
     if (page === 1 || (shown !== '' && shown !== firstPage)) pages.add(page); // A whole list may show itself as page 2.
     if (rows > 0) lastPage = Math.max(lastPage, page);
     latestId = seen[0] ?? latestId;
+    hasHoles ||= plan.hasHoles;
   };
 
   return {
@@ -56,6 +60,7 @@ export function createTally(): Tally {
     pages: () => pages.size,
     lastPage: () => lastPage,
     latestId: () => latestId,
+    hasHoles: () => hasHoles,
     changes: () => {
       const { created, updated, restored } = records.counts();
       return created + updated + restored;

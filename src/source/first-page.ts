@@ -2,6 +2,8 @@ import type { Meta } from './envelope.ts';
 import type { PageResponse, PagesKnown } from './page-checks.ts';
 
 const PAGES_WHERE_UNKNOWN = 1000;
+/** What `meta` says beyond this is not believed. */
+const MOST_PAGES = 1_000_000;
 
 /**
  * What page 1 teaches about the rest.
@@ -26,7 +28,7 @@ export function learnFromFirst(
   const { lastPage, perPage, total } = meta;
   const onePage = (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
   const stride = onePage ? Math.max(rows, perPage ?? 0) : rows;
-  const pages = Math.max(lastPage ?? 1, pagesFor(total ?? 0, stride));
+  const pages = Math.max(Math.min(lastPage ?? 1, MOST_PAGES), pagesFor(total ?? 0, stride));
   return { stride, countable: true, onePage, mostAnswers: mostAnswers(pages) };
 }
 

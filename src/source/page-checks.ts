@@ -18,6 +18,10 @@ export interface PagesKnown {
   /** That number can be counted by: it comes from `meta`, or looks like a page. */
   readonly countable: boolean;
   readonly lastPage: number | null;
+  /** The lowest page that was empty: whatever `meta` says of later ones is not so. */
+  readonly emptyFrom: number;
+  /** A short or empty page had others with rows after it: the list leaves out records after it has cut its pages. */
+  readonly hasHoles: boolean;
   /** By what page 1 said, there is no page 2. */
   readonly onePage: boolean;
   readonly answers: number;

@@ -60,18 +60,18 @@ function afterOpen(plan: SweepPlan, view: View): SweepPlan {
 }
 
 /** The page that should be asked instead, where `meta` contradicts that the list ends here. */
-function detourFrom({ stride }: SweepPlan, view: View): number | null {
-  if (view.again || view.rows >= stride) return null;
-  return view.rows > 0 ? pageBeyond(view) : pageOfTotal(view, stride);
+function detourFrom(plan: SweepPlan, view: View): number | null {
+  if (view.again || view.rows >= plan.stride) return null;
+  const { lastPage } = view.meta;
+  const believed = lastPage !== null && lastPage < plan.emptyFrom ? lastPage : null;
+  if (view.rows === 0) return pageOfTotal(plan, view, believed);
+  return believed !== null && believed > view.page ? believed : null;
 }
 
-function pageBeyond({ page, meta: { lastPage } }: View): number | null {
-  return lastPage !== null && lastPage > page ? lastPage : null;
-}
-
-function pageOfTotal({ page, meta: { lastPage, total } }: View, stride: number): number | null {
-  if (page === 1 || total === null || total === (page - 1) * stride) return null;
-  const named = lastPage !== null && lastPage !== page ? lastPage : Math.max(1, pagesFor(total, stride));
+function pageOfTotal({ stride }: SweepPlan, view: View, lastPage: number | null): number | null {
+  const { page, meta } = view;
+  if (page === 1 || meta.total === null || meta.total === (page - 1) * stride) return null;
+  const named = lastPage ?? Math.max(1, pagesFor(meta.total, stride));
   return named === page ? null : named;
 }
 
@@ -86,8 +86,10 @@ function afterBody(plan: SweepPlan): SweepPlan {
   return plan.latest.page === plan.ask?.to ? finish(plan) : plan;
 }
 
+/** Where pages have holes, the numbers of `meta` may agree by chance: only an empty page ends such a list. */
+
 function finish(plan: SweepPlan): SweepPlan {
-  return plan.ended ? done(plan) : { ...plan, phase: 'tail', ask: only(plan.top.page + 1) };
+  return plan.ended && !plan.hasHoles ? done(plan) : { ...plan, phase: 'tail', ask: only(plan.top.page + 1) };
 }
 
 function afterTail(plan: SweepPlan, { page, rows, again }: View): SweepPlan {
