@@ -35,7 +35,8 @@ export function syncStatusView(kinds: readonly ListedKind[], dialect: Dialect): 
       },
       {
         name: 'held_deletions',
-        expression: `(select count(*) from deletions d where d.kind = k.kind and d.state = 'held')`,
+        // Its type is that of the first release: PostgreSQL lets no view change a column's.
+        expression: `cast((select count(*) from deletions d where d.kind = k.kind and d.state = 'held') as integer)`,
       },
     ],
     from: `from (${rows.join(' union all ')}) k left join kind_state s on s.kind = k.kind`,

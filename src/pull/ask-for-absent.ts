@@ -35,8 +35,8 @@ export async function askForAbsent(
   return { gone: those(false), there: those(true), isSound: true };
 }
 
-/** Null where the service gave no answer that tells. */
-async function isThere(
+/** Asks for one record; null where the service gave no answer that tells. */
+export async function isThere(
   { source, signal }: PullParts,
   { kind, id, ticks }: Pick<AbsentRecords, 'kind' | 'ticks'> & { readonly id: string },
 ): Promise<boolean | null> {

@@ -31,6 +31,9 @@ export interface BegunSweep {
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
 
+/** Where a list stands that nothing is known of. */
+const UNKNOWN_LIST = { completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 };
+
 /**
  * Takes the kind's lease, makes sure that its columns are filled by the rules of this release, and reads what is known.
  *
@@ -41,7 +44,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   const { kind, runId, claim, rules } = request;
   const now = clock.now();
   const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
-  const lease = claim.isNew ? { ...held, completeSweeps: 0, certifiedAt: null, baselineAt: null } : held;
+  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST } : held;
   const mirrored = await asMirrored(session, kind);
   await redecode(session, mirrored, now);
   const fieldsBefore = await readFields(session, kind.name);

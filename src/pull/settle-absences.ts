@@ -1,10 +1,11 @@
+import type { RetrievableKind } from '../catalog/kind.ts';
 import type { Certificate } from '../diff/certify.ts';
 import { planDeletions } from '../diff/plan-deletions.ts';
 import type { Absence, DeletionPlan, DeletionRules } from '../diff/plan-deletions.ts';
 import { forgetAbsences, readAbsences, readProtected, saveAbsences } from '../mirror/deletion-store.ts';
 import { renewLease } from '../mirror/kind-lease.ts';
 import { countLive } from '../mirror/status-store.ts';
-import { askableKind } from './ask-for-absent.ts';
+import { askableKind, isThere } from './ask-for-absent.ts';
 import { bury } from './bury.ts';
 import { findAbsent } from './find-absent.ts';
 import type { PullParts } from './parts.ts';
@@ -32,17 +33,14 @@ export async function settleAbsences(parts: PullParts, sweep: Sweep, absences: A
   const { kind, lease } = sweep;
   const noted = await readAbsences(parts.session, kind.name);
   const control = absences.tally.latestId();
-  const askable =
-    control !== null && lease.controlFailures < MOST_CONTROL_FAILURES ? askableKind(kind) : null;
+  const askable = control === null ? null : await usablePath(parts, sweep, control);
   const plan = await planFor(parts, sweep, { ...absences, noted, canAsk: askable !== null });
-  await parts.session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick: sweep.ticks.latest(), now: parts.clock.now() });
-    await forgetAbsences(tx, kind.name, plan.forget);
-    await saveAbsences(tx, kind.name, { absences: plan.note, lastSeenAt: lease.certifiedAt });
-  });
+  await note(parts, sweep, plan);
   const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
+  const isMended = askable !== null && lease.controlFailures >= MOST_CONTROL_FAILURES;
+  const failures = isMended ? 0 : lease.controlFailures;
   if (askable === null || control === null || plan.ask.length === 0)
-    return { deleted: missed, controlFailures: lease.controlFailures };
+    return { deleted: missed, controlFailures: failures };
   for (const { id, ...absence } of plan.note) noted.set(id, { id, ...absence });
   const asked = await proveByAsking(parts, sweep, {
     kind: askable,
@@ -53,8 +51,32 @@ export async function settleAbsences(parts: PullParts, sweep: Sweep, absences: A
   });
   return {
     deleted: missed + asked.deleted,
-    controlFailures: asked.isSound || parts.signal?.aborted ? 0 : lease.controlFailures + 1,
+    controlFailures: asked.isSound || parts.signal?.aborted ? 0 : failures + 1,
   };
+}
+
+/** A path that failed in three sweeps is tried with the control first: it may have been mended. */
+async function usablePath(
+  parts: PullParts,
+  { kind, lease, ticks }: Sweep,
+  control: string,
+): Promise<RetrievableKind | null> {
+  const askable = askableKind(kind);
+  if (askable === null || lease.controlFailures < MOST_CONTROL_FAILURES) return askable;
+  return (await isThere(parts, { kind: askable, id: control, ticks })) === true ? askable : null;
+}
+
+async function note(
+  { session, clock }: PullParts,
+  { kind, lease, ticks }: Sweep,
+  plan: DeletionPlan,
+): Promise<void> {
+  if (plan.forget.length === 0 && plan.note.length === 0) return;
+  await session.atomically(async (tx) => {
+    await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
+    await forgetAbsences(tx, kind.name, plan.forget);
+    await saveAbsences(tx, kind.name, { absences: plan.note, lastSeenAt: lease.certifiedAt });
+  });
 }
 
 async function planFor(

@@ -11,7 +11,7 @@ import { start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
-const TIMEOUT = { timeout: 90_000 };
+const TIMEOUT = { timeout: 180_000 };
 const SEED = 20_260_301;
 const KILLS = 15;
 const MOST_TURNS = 3000; // Some milliseconds of the event loop: as long as it takes to land a few pages.

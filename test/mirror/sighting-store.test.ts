@@ -67,8 +67,8 @@ test('the ids are JSON that SQL can take apart', async () => {
 test('they are read in the order of answers, as the certificate wants them, those of other kinds left out', async () => {
   const session = await tempMirror();
   await save(session, LAST_PAGE, { sweep: null, sentAt: later(1) }, { kind: 'products' });
-  const { page, sent, answered, ids, rows, endRows, total } = SIGHTING;
-  const first = { page, sent, answered, ids, rows, endRows, total };
+  const { sweep, page, sent, answered, ids, rows, endRows, total } = SIGHTING;
+  const first = { sweep, page, sent, answered, ids, rows, endRows, total };
   expect(await readSightings(session, 'clients')).toEqual([
     { ...first, sweep: null, seenAt: '2026-03-01 12:00:00.001' },
     { ...first, ...LAST_PAGE, seenAt: NOON_TEXT },

@@ -1,63 +1,133 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
 import type { Session } from '../../src/mirror/session.ts';
-import { Crash, contentOf, dyingAt, mirror, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+import type { PullReport } from '../../src/pull/pull-kinds.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { clockAt, eventsOf, kindsNamed, shortEvents } from './steps.ts';
+import { Crash, contentOf, dyingAt, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
+
+const NAMES = ['clients', 'punches'];
+const NO_GRACE = { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } };
+
+/** Pulls as a process of its own, so that the lease of one that died is free at once. */
+function pullAs(name: string, service: Sandbox, session: Session, minute = 0): Promise<PullReport> {
+  const owner = { name, isDead: (other: string) => other !== name };
+  return pullFrom(service, session, {
+    parts: { owner, clock: clockAt(minute) },
+    request: { kinds: kindsNamed(...NAMES), deletions: NO_GRACE },
+  });
+}
+
+/** Makes a mirror file, and gives out copies of it: each death needs a mirror that has not died yet. */
+async function copiesOf(prepare: (session: Session) => Promise<unknown>): Promise<() => Session> {
+  const folder = tempFolder();
+  const original = join(folder, 'original.db');
+  const session = openSqliteSession(original);
+  await migrate(session, KINDS);
+  await prepare(session);
+  await session.close();
+  let copies = 0;
+  return () => {
+    const copy = join(folder, `${copies++}.db`);
+    copyFileSync(original, copy);
+    return openSqliteSession(copy);
+  };
+}
+
+/** Lets a pull die at each of its operations in turn; returns how many there are. */
+async function dieEverywhere(
+  service: Sandbox,
+  copy: () => Session,
+  { minute, check }: { minute: number; check: (session: Session, when: 'dead' | 'healed') => Promise<void> },
+): Promise<number> {
+  for (let n = 1; ; n++) {
+    await using session = copy();
+    const isDead = await pullAs('first', service, dyingAt(session, n), minute).then(
+      () => false,
+      (error: unknown) => error instanceof Crash,
+    );
+    if (!isDead) return n - 1;
+    await check(session, 'dead');
+    await pullAs('second', service, session, minute);
+    await check(session, 'healed');
+  }
+}
 
 test(
-  'A24: whatever operation a pull dies at, pages are whole and the next pull heals it',
-  { timeout: 60_000 },
+  'A24: whatever operation a first pull dies at, pages are whole and the next pull heals it',
+  { timeout: 180_000 },
   async () => {
     const service = await sandbox({ size: 130 });
     const truth = truthOf(service);
-    const kinds = LISTED_KINDS.filter(({ name }) => ['clients', 'punches'].includes(name));
-    let died = 0;
-    for (let n = 1; ; n++) {
-      const session = await mirror();
-      // Each step is a process of its own, so that the dead one's lease is free at once.
-      const owner = (name: string) => ({ name, isDead: (other: string) => other !== name });
-      const dying = await pullFrom(service, dyingAt(session, n), {
-        parts: { owner: owner('first') },
-        request: { kinds },
-      }).then(
-        () => false,
-        (error: unknown) => error instanceof Crash,
-      );
-      if (!dying) break;
-      died++;
-
-      for (const { ids, rows } of await sightedPages(session))
-        expect(rows).toEqual(expect.arrayContaining([...ids]));
-      const report = await pullFrom(service, session, {
-        parts: { owner: owner('second') },
-        request: { kinds },
-      });
-
-      expect(report.kinds.map(({ state }) => state)).toEqual(['certified', 'certified']);
+    const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
+      await expectWholePages(session);
+      expect(await eventsOf(session)).toEqual([]);
+      if (when === 'dead') return;
       const content = await contentOf(session);
-      for (const { name } of kinds) expect(content[name]).toEqual(truth[name]);
-    }
+      for (const name of NAMES) expect(content[name]).toEqual(truth[name]);
+      const states = await session.query(sql`select state from kind_state`);
+      expect(states).toEqual([{ state: 'certified' }, { state: 'certified' }]);
+    };
+    const died = await dieEverywhere(service, await copiesOf(() => Promise.resolve()), { minute: 0, check });
     expect(died).toBeGreaterThan(40);
   },
 );
 
-/** The ids that each landed response showed, beside the ids that its kind's table holds. */
-async function sightedPages(
-  session: Session,
-): Promise<{ ids: readonly string[]; rows: readonly string[] }[]> {
-  const sightings = await rowsOfSightings(session);
-  return await Promise.all(
-    sightings.map(async ({ kind, ids }) => ({
-      ids: ids
-        .slice(1, -1)
-        .split(',')
-        .filter((id) => id !== ''),
-      rows: (await rowsOf(session, kind)).map((row) => String(row['id'])),
-    })),
-  );
+test(
+  'whatever operation a pull dies at, its events are there once it is pulled again, and each of them once',
+  { timeout: 180_000 },
+  async () => {
+    const service = await sandbox({ size: 130 });
+    const { world } = service;
+    const [changed = 0, gone = 0, back = 0] = world.ids('clients').slice(40);
+    const record = world.get('clients', back) ?? {};
+    const copy = await copiesOf(async (session) => {
+      await pullAs('earlier', service, session);
+      world.remove('clients', back);
+      await pullAs('earlier', service, session, 10);
+      expect(await shortEvents(session)).toEqual([`${back} deleted`]);
+    });
+    world.update('clients', changed, { city: 'Matane' });
+    world.remove('clients', gone);
+    world.insert('clients', record);
+    const fresh = Number(world.insert('clients', { code: 'ZZZ' })['id']);
+    const expected = [`${changed} updated`, `${fresh} created`, `${back} restored`, `${gone} deleted`].sort();
+
+    const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
+      await expectEventsWithRows(session);
+      await expectWholePages(session);
+      if (when === 'dead') return;
+      expect((await shortEvents(session)).slice(1).sort()).toEqual(expected);
+      const rows = (await rowsOf(session, 'clients')).filter((row) => row['_deleted_at'] === null);
+      expect(rows.map((row) => row['_raw'])).toEqual(truthOf(service)['clients']);
+    };
+    expect(await dieEverywhere(service, copy, { minute: 30, check })).toBeGreaterThan(40);
+  },
+);
+
+/** The latest event of each record says what its row holds. */
+async function expectEventsWithRows(session: Session): Promise<void> {
+  const latest = new Map((await eventsOf(session)).map((event) => [String(event['record_id']), event]));
+  const rows = new Map((await rowsOf(session, 'clients')).map((row) => [String(row['id']), row]));
+  for (const [id, { after }] of latest) {
+    const row = rows.get(id);
+    expect(row?.['_deleted_at'] === null ? row['_raw'] : null, id).toBe(after);
+  }
 }
 
-async function rowsOfSightings(session: Session): Promise<{ kind: string; ids: string }[]> {
-  const rows = await session.query(sql`select kind, ids from sightings`);
-  return rows.map((row) => ({ kind: String(row['kind']), ids: String(row['ids']) }));
+/** Every id that a landed response showed is a row. */
+async function expectWholePages(session: Session): Promise<void> {
+  for (const name of NAMES) {
+    const held = new Set((await rowsOf(session, name)).map((row) => String(row['id'])));
+    for (const { ids } of await session.query(sql`select ids from sightings where kind = ${name}`)) {
+      const shown = (JSON.parse(String(ids)) as number[]).map(String);
+      expect(shown.filter((id) => !held.has(id))).toEqual([]);
+    }
+  }
 }

@@ -94,7 +94,12 @@ describe('a pull', () => {
 
     const report = await pullFrom(service, session);
 
-    expect(report.kinds[1]).toMatchObject({ state: 'certified', rows: 59, quarantined: 1 });
+    expect(report.kinds[1]).toMatchObject({
+      state: 'complete',
+      reason: 'rows_unseen',
+      rows: 59,
+      quarantined: 1,
+    });
     expect(await session.query(open)).toMatchObject([
       { record_id: '007', field: null, code: 'id_not_an_integer' },
       { record_id: String(first), field: 'creation_date', code: 'not_a_date', detail: '"2025-02-30"' },

@@ -56,7 +56,7 @@ export function expectEqual(path: string, { world }: Pick<Sandbox, 'world'>): vo
   }
 }
 
-/** The file is a healthy database in which no page has landed by halves. */
+/** The file is a healthy database in which no page has landed by halves, nor a row without its event. */
 export function expectSound(path: string): void {
   expect(ask(path, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   for (const kind of KIND_NAMES) {
@@ -66,6 +66,27 @@ export function expectSound(path: string): void {
        where s.kind = '${kind}' and not exists (select 1 from ${kind} k where k.id = j.value)`,
     );
     expect(halves, `rows of ${kind} that a page showed and the mirror lacks`).toEqual([]);
+  }
+  expectWholeHistory(path);
+}
+
+/** Each event goes on where the one before it ended, and the last one left what the row is now. */
+function expectWholeHistory(path: string): void {
+  const broken = ask(
+    path,
+    `select c.seq from changes c join changes n on n.seq = (
+       select min(seq) from changes x where x.kind = c.kind and x.record_id = c.record_id and x.seq > c.seq)
+     where c.after is not n.before`,
+  );
+  expect(broken, 'events that the next one of the record does not follow from').toEqual([]);
+  for (const kind of KIND_NAMES) {
+    const stale = ask(
+      path,
+      `select k.id from ${kind} k join changes c on c.seq = (
+         select max(seq) from changes x where x.kind = '${kind}' and x.record_id = cast(k.id as text))
+       where c.after is not case when k._deleted_at is null then k._raw end`,
+    );
+    expect(stale, `rows of ${kind} that are not as their last event left them`).toEqual([]);
   }
 }
 

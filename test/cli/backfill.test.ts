@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { sandbox } from '../pull/support.ts';
+import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
+import { ask, expectEqual } from '../support/mirror-file.ts';
+import { requestNumber } from '../support/requests.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+import type { Env } from '../support/command-line.ts';
+
+async function scene(size = 60) {
+  const [service, path] = [await sandbox({ size }), freshMirror()];
+  return { service, path, env: settingsFor(service, path) };
+}
+
+const backfill = async (env: Env, ...argv: readonly string[]) => {
+  const ended = await run(['backfill', ...argv, '--json'], env);
+  return { ...ended, report: document(ended) as Record<string, unknown> };
+};
+
+test('reads records by ids and ranges of ids, and names those that the service does not have', async () => {
+  const { service, path, env } = await scene();
+  const [first = 0, gone = 0, last = 0] = [...service.world.ids('clients')].sort((a, b) => a - b);
+  await run(['pull', 'clients'], env);
+  service.world.update('clients', first, { city: 'Matane' });
+  service.world.remove('clients', gone);
+
+  const { code, report } = await backfill(env, 'clients', '--ids', `${first}-${last},7`);
+
+  const span = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const missing = span.filter((id) => id !== first && id !== last).map(String);
+  expect(missing).toContain(String(gone));
+  expect(code).toBe(0);
+  expect(report).toMatchObject({
+    ...{ kind: 'clients', state: 'complete', updated: 1, rows: 2, unchanged: 1 },
+    ...{ missing: [...missing, '7'], resumed: null },
+  });
+  const rows = ask(path, `select city, _deleted_at from clients where id in (${first}, ${gone}) order by id`);
+  expect(rows).toEqual([
+    { city: 'Matane', _deleted_at: null },
+    { city: expect.any(String) as string, _deleted_at: null },
+  ]);
+  expect(ask(path, 'select change, origin from changes')).toEqual([{ change: 'updated', origin: 'service' }]);
+});
+
+test('reads pages, or all of them', async () => {
+  const { service, path, env } = await scene(260);
+  expect(await backfill(env, 'clients', '--pages', '1-2')).toMatchObject({
+    ...{ code: 0, report: { state: 'complete', rows: 200, pages: 2 } },
+  });
+  for (const kind of ['projects', 'purchase_products', 'punches'])
+    expect((await backfill(env, kind, '--all')).report).toMatchObject({
+      state: 'complete',
+      rows: service.world.count(kind),
+    });
+  await run(['pull'], env);
+  expectEqual(path, service);
+});
+
+test('sales products, which no list has, are read by their ids only', async () => {
+  const { service, path, env } = await scene();
+  const id = service.world.ids('sales_products')[0] ?? 0;
+  expect(await backfill(env, 'sales_products', '--ids', String(id))).toMatchObject({
+    code: 0,
+    report: { rows: 1 },
+  });
+  expect(ask(path, 'select id from sales_products')).toEqual([{ id: BigInt(id) }]);
+  for (const extent of [['--all'], ['--pages', '1']]) {
+    const refused = await run(['backfill', 'sales_products', ...extent], env);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--ids')]);
+  }
+});
+
+test('interrupted by Ctrl-C it ends with 3, says how to go on, and the same command does', async () => {
+  const { service, path, env } = await scene(3000);
+  await run(['pull', 'clients'], env);
+  for (const id of service.world.ids('clients')) service.world.update('clients', id, { city: 'Partout' });
+  const stop = new AbortController();
+  void requestNumber(service, 14).then(() => {
+    stop.abort();
+  });
+
+  const first = await run(['backfill', 'clients', '--all'], env, stop.signal);
+  expect([first.code, first.stdout]).toEqual([3, expect.stringContaining('goes on from there')]);
+  const [before] = ask(path, `select count(*) as n from clients where city = 'Partout'`);
+  expect(Number(before?.['n'])).toBeLessThan(3000);
+  const second = await run(['backfill', 'clients', '--all'], env);
+
+  expect([second.code, second.stdout]).toEqual([
+    0,
+    expect.stringMatching(/Went on where run \d+ was interrupted/),
+  ]);
+  expect(ask(path, `select count(*) as n from clients where city = 'Partout'`)).toEqual([{ n: 3000n }]);
+  expect(kindIn(await run(['pull', 'clients', '--json'], env), 'clients')).toMatchObject({
+    updated: 0,
+    unchanged: 3000,
+  });
+  expect((await backfill(env, 'clients', '--all')).report).toMatchObject({ resumed: null, rows: 3000 });
+});
+
+test('where the service fails it ends with 3 and a reason', async () => {
+  const { service, env } = await scene();
+  service.setFaults([{ on: { kind: 'clients' }, do: { refuse: true } }]);
+  for (const extent of [['--all'], ['--ids', '1']])
+    expect(await backfill(env, 'clients', ...extent)).toMatchObject({
+      ...{
+        code: 3,
+        report: {
+          state: 'aborted',
+          reason: 'forbidden',
+          detail: expect.stringContaining('/api/clients') as string,
+        },
+      },
+    });
+});
+
+describe('what it cannot mean is usage, and asks the service for nothing', () => {
+  test.each([
+    [['clients']],
+    [['clients', '--all', '--ids', '1']],
+    [['clients', '--ids', '']],
+    [['clients', '--ids', '0']],
+    [['clients', '--ids', '5-1']],
+    [['clients', '--ids', '1,x']],
+    [['clients', '--ids', '1-9999999999']],
+    [['clients', '--ids', '99999999999999999999']],
+    [['clients', '--pages', '0-2']],
+    [['clients', '--pages', '1,2']],
+    [['client', '--all']],
+  ])('%j', async (argv) => {
+    const { service, env } = await scene();
+    const { code, stdout } = await run(['backfill', ...argv], env);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(service.requests).toEqual([]);
+  });
+});
+
+test('a run of it is listed', async () => {
+  const { env } = await scene();
+  await run(['backfill', 'departments', '--all'], env);
+  const runs = await run(['runs'], env);
+  expect(runs.stdout).toMatch(/backfill\s.*departments/);
+});

@@ -1,0 +1,98 @@
+import { sql } from 'drizzle-orm';
+import type { Session } from '../../src/mirror/session.ts';
+import type { Exchange } from './line-of-fire.ts';
+import { outcomeOf } from './pull-once.ts';
+import type { Pulled } from './pull-once.ts';
+import { isSameRows, rowIdentity } from './reading.ts';
+import { canonical } from './json-reader.ts';
+import type { Node } from './json-reader.ts';
+
+/** What became of a malformed answer: a stable word, and what is wrong with that, if anything is. */
+export interface Fate {
+  readonly code: string;
+  readonly problem: string | null;
+}
+
+/** What the mirror says of a kind after a pull. */
+export interface Held {
+  readonly ids: ReadonlySet<string>;
+  /** Codes of issues about whole records. */
+  readonly quarantined: ReadonlySet<string>;
+  /** Codes of open issues about fields, by record. */
+  readonly misfits: ReadonlyMap<string, string>;
+}
+
+export async function readHeld(session: Session, kind: string): Promise<Held> {
+  const rows = await session.query(sql`select cast(id as text) as id from ${sql.identifier(kind)}`);
+  const issues = await session.query(
+    sql`select record_id, field, code, closed_at from issues where kind = ${kind}`,
+  );
+  const ofFields = issues.filter(({ field, closed_at }) => field !== null && closed_at === null);
+  return {
+    ids: new Set(rows.map(({ id }) => String(id))),
+    quarantined: new Set(issues.filter(({ field }) => field === null).map(({ code }) => String(code))),
+    misfits: new Map(ofFields.map(({ record_id, code }) => [String(record_id), String(code)])),
+  };
+}
+
+/** Finds out what became of a malformed answer. */
+export function fateOf(exchange: Exchange, pulled: Pulled, held: Held): Fate {
+  if (exchange.page === null) return fine(fateOfRecord(exchange));
+  const { reading, truth, served } = exchange;
+  const outcome = outcomeOf(pulled, served.name);
+  const state = pulled.reports.get(served.name)?.state;
+  const isRead = state === 'certified' || state === 'complete';
+  if (reading.is === 'refused' && isRead) return fateOfRefused(exchange, pulled);
+  if (reading.is === 'list' && truth.is === 'list' && isSameRows(reading.rows, truth.rows))
+    return fine('harmless: the same records');
+  if (reading.is === 'open') return fine(isRead ? 'harmless: nested deep beside' : outcome);
+  return reading.is === 'list' && isRead ? fateOfRows(reading.rows, outcome, held) : fine(outcome);
+}
+
+const fine = (code: string): Fate => ({ code, problem: null });
+
+/** The list was read all the same: then the question was put again. */
+function fateOfRefused({ reading, target, served }: Exchange, { exchanges }: Pulled): Fate {
+  const same = exchanges.filter((other) => other.target === target && other.served === served);
+  const wasAnswered = same.some((other) => other.reading.is !== 'refused');
+  if (reading.is === 'refused' && reading.mayPass && wasAnswered) return fine('asked again');
+  return { code: 'swallowed', problem: 'no list, but it was read as one' };
+}
+
+function fateOfRecord({ reading, truth, id }: Exchange): string {
+  if (reading.is === 'gone') return truth.is === 'gone' ? 'harmless: gone it is' : 'retrieve: gone, said once';
+  const isIt = reading.is === 'record' && truth.is === 'record' && rowId(reading.record) === id;
+  return isIt ? 'harmless: it is there' : 'retrieve: nothing concluded';
+}
+
+function rowId(row: Node): string | null {
+  const identity = rowIdentity(row);
+  return 'id' in identity ? identity.id : null;
+}
+
+/** A list that was read and landed: every row of it is a row of the mirror, or an issue. */
+function fateOfRows(rows: readonly Node[], outcome: string, held: Held): Fate {
+  const identities = rows.map(rowIdentity);
+  const codes = identities.flatMap((identity) => ('code' in identity ? [identity.code] : []));
+  const silent = codes.find((code) => !held.quarantined.has(code));
+  if (silent !== undefined) return { code: 'swallowed', problem: `a row was dropped without an issue: ${silent}` };
+  const ids = identities.flatMap((identity) => ('id' in identity ? [identity.id] : []));
+  const twoVersions = clashing(rows);
+  const lost = ids.find((id) => !held.ids.has(id) && !twoVersions.has(id));
+  if (lost !== undefined) return { code: 'swallowed', problem: `record ${lost} was dropped without an issue` };
+  const misfit = ids.map((id) => held.misfits.get(id)).find((code) => code !== undefined);
+  const issue = codes[0] ?? (twoVersions.size > 0 ? 'two_versions' : misfit);
+  if (issue !== undefined) return fine(`issue: ${issue}`);
+  return fine(outcome === 'certified' ? 'well formed: other records, landed as sent' : outcome);
+}
+
+/** Ids that come more than once, with other content. */
+function clashing(rows: readonly Node[]): Set<string> {
+  const [seen, clash] = [new Map<string, string>(), new Set<string>()];
+  for (const row of rows) {
+    const [id, text] = [rowId(row), canonical(row)];
+    if (id !== null && (seen.get(id) ?? text) !== text) clash.add(id);
+    if (id !== null) seen.set(id, text);
+  }
+  return clash;
+}

@@ -1,0 +1,39 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+
+const DISK_IN_MEMORY = '/dev/shm';
+
+/**
+ * Gives a test file mirrors that start alike: migrated once, filled once, and then copied as a file.
+ *
+ * @returns What opens a fresh copy; the one before it is gone then.
+ */
+export function copiedMirror(fill: (session: Session) => Promise<void>): () => Promise<Session> {
+  let folder = '';
+  let open: Session | null = null;
+  const template = (): string => join(folder, 'template.db');
+  const copy = (): string => join(folder, 'mirror.db');
+  beforeAll(async () => {
+    folder = mkdtempSync(join(existsSync(DISK_IN_MEMORY) ? DISK_IN_MEMORY : tmpdir(), 'bms-sync-malformed-'));
+    await using session = openSqliteSession(template());
+    await migrate(session, KINDS);
+    await fill(session);
+  });
+  afterAll(async () => {
+    await open?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return async () => {
+    await open?.close();
+    for (const beside of ['', '-wal', '-shm']) rmSync(copy() + beside, { force: true });
+    copyFileSync(template(), copy());
+    open = openSqliteSession(copy());
+    return open;
+  };
+}

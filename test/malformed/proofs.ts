@@ -1,0 +1,36 @@
+import { sql } from 'drizzle-orm';
+import { instantOf } from '../../src/lib/clock.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { GRACE_SECONDS } from './pull-once.ts';
+import type { Pulled } from './pull-once.ts';
+
+/** Deletions without two proofs a grace apart: the service's own word, or a list that was read whole. */
+export async function unproven(session: Session, pulls: readonly Pulled[]): Promise<string[]> {
+  const deletions = await session.query(sql`
+    select kind, record_id, proof, absent_since, concluded_at from deletions where state = 'deleted'`);
+  return deletions.flatMap((row) => {
+    const [kind, id, proof] = [String(row['kind']), String(row['record_id']), String(row['proof'])];
+    const untilMs = instantOf(String(row['concluded_at'])).getTime();
+    const fromMs = instantOf(String(row['absent_since'])).getTime();
+    const instants = proof === 'retrieve' ? deniedAt(pulls, kind, id) : readAt(pulls, kind);
+    const within = instants.filter((ms) => ms >= fromMs && ms <= untilMs);
+    const spanMs = Math.max(...within) - Math.min(...within);
+    const isProven = within.length >= 2 && spanMs >= GRACE_SECONDS * 1000;
+    return isProven ? [] : [`${kind} ${id}: deleted by ${proof} with ${within.length} proofs, ${spanMs} ms apart`];
+  });
+}
+
+/** When the service said that a record is gone. */
+function deniedAt(pulls: readonly Pulled[], kind: string, id: string): number[] {
+  return pulls
+    .flatMap(({ exchanges }) => exchanges)
+    .filter((exchange) => exchange.served.name === kind && exchange.id === id && exchange.reading.is === 'gone')
+    .map(({ atMs }) => atMs);
+}
+
+/** When a list was read to its end; any instant of the pull may be the one. */
+function readAt(pulls: readonly Pulled[], kind: string): number[] {
+  return pulls
+    .filter(({ reports }) => ['certified', 'complete'].includes(reports.get(kind)?.state ?? ''))
+    .flatMap(({ atMs, tookMs }) => [atMs, atMs + tookMs]);
+}

@@ -1,0 +1,98 @@
+import { devFix } from './dev-fix.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { createLogger } from '../../src/lib/logger.ts';
+import { SyncError } from '../../src/lib/sync-error.ts';
+import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import type { PullReport } from '../../src/pull/pull-kinds.ts';
+import type { KindReport } from '../../src/mirror/run-store.ts';
+import type { HttpClient } from '../../src/source/http-client.ts';
+import { openSource } from '../../src/source/source.ts';
+import type { FakeClock } from '../support/fake-clock.ts';
+import { TOKEN } from './line-of-fire.ts';
+import type { Exchange, LineOfFire } from './line-of-fire.ts';
+import type { Served } from './service.ts';
+
+/** Stand-ins with a fault, each made of the real part. */
+export interface Doubles {
+  readonly http?: (client: HttpClient) => HttpClient;
+  readonly session?: (session: Session) => Session;
+}
+
+export interface PullingParts {
+  readonly session: Session;
+  readonly fire: LineOfFire;
+  readonly clock: FakeClock;
+  readonly doubles: Doubles;
+}
+
+export interface PullPlan {
+  readonly kinds: readonly Served[];
+  readonly concurrency: number;
+}
+
+/** One pull: what it was answered, and what it made of it. */
+export interface Pulled extends PullPlan {
+  readonly exchanges: readonly Exchange[];
+  readonly reports: ReadonlyMap<string, KindReport>;
+  /** What ended the run; null where nothing did. */
+  readonly error: unknown;
+  readonly atMs: number;
+  readonly tookMs: number;
+}
+
+export const GRACE_SECONDS = 900;
+/** Three readings of three short lists with every attempt used up, and the questions for what is absent: far fewer. */
+export const MOST_REQUESTS = 1500;
+
+const BASE_URL = 'http://service';
+const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
+
+const RULES = {
+  ...{ baseUrl: BASE_URL, acceptNewSource: false, keepRunsDays: null, keepChangesDays: null },
+  deletions: { graceSeconds: GRACE_SECONDS, holdAbove: { rows: 5, share: 0.02 } },
+  ...{ repeatBelowPages: 20, salt: 'malformed', ignoreFields: {} },
+};
+
+/** Pulls once; a fault of the service is a report, and any other error is part of what is handed back. */
+export async function pullOnce(parts: PullingParts, plan: PullPlan): Promise<Pulled> {
+  const { fire, clock } = parts;
+  const [first, atMs, startMs] = [fire.exchanges.length, clock.now().getTime(), clock.monotonicMs()];
+  fire.left = MOST_REQUESTS;
+  const { report, error } = await attempt(parts, plan);
+  return {
+    ...plan,
+    exchanges: fire.exchanges.slice(first),
+    reports: new Map(report?.kinds.map((kind) => [kind.kind, kind])),
+    ...{ error, atMs, tookMs: clock.monotonicMs() - startMs },
+  };
+}
+
+interface Attempt {
+  readonly report: PullReport | null;
+  readonly error: unknown;
+}
+
+async function attempt(parts: PullingParts, { kinds, concurrency }: PullPlan): Promise<Attempt> {
+  const { session, fire, clock, doubles } = parts;
+  const settings = {
+    ...{ baseUrl: BASE_URL, token: TOKEN, concurrency, requestsPerSecond: null, timeoutSeconds: 30 },
+    ...{ maxAttempts: 3, maxBodyBytes: 1e7, authHeaders: 'all' as const, proxyUrl: null },
+  };
+  const openHttp = (): HttpClient => doubles.http?.(fire.client) ?? fire.client;
+  await using source = openSource(settings, { clock, logger, random: () => 0.5, openHttp });
+  const owner = { name: 'malformed', isDead: () => true };
+  const pulling = { session: devFix(doubles.session?.(session) ?? session), source, clock, logger, owner };
+  try {
+    const report = await pullKinds(pulling, { kinds: kinds.map(({ kind }) => kind), ...RULES });
+    return { report, error: null };
+  } catch (error) {
+    return { report: null, error };
+  }
+}
+
+/** What became of a kind, as a stable word. */
+export function outcomeOf({ reports, error }: Pulled, kind: string): string {
+  if (error instanceof SyncError) return error.code;
+  const report = reports.get(kind);
+  return report === undefined ? 'not pulled' : (report.reason ?? report.state);
+}

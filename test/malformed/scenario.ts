@@ -1,0 +1,167 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../src/lib/clock.ts';
+import { SyncError, describe } from '../../src/lib/sync-error.ts';
+import { decideHold } from '../../src/mirror/deletion-store.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { randomFrom } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/random.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import type { FakeClock } from '../support/fake-clock.ts';
+import { badTexts, canonicalText, corruptRows, falselyDeleted, integrityFaults, rowsOf, unequal } from './checks.ts';
+import type { MirrorRow } from './checks.ts';
+import { brokenChain } from './event-chain.ts';
+import { fateOf, readHeld } from './fates.ts';
+import { noteSent, openFire, TOKEN } from './line-of-fire.ts';
+import type { LineOfFire } from './line-of-fire.ts';
+import { unproven } from './proofs.ts';
+import { GRACE_SECONDS, MOST_REQUESTS, pullOnce } from './pull-once.ts';
+import type { Doubles, Pulled, PullPlan } from './pull-once.ts';
+import { createService, stirService } from './service.ts';
+import type { Served } from './service.ts';
+
+export interface ScenarioOptions {
+  /** A mirror that `fillMirror` has filled. */
+  readonly session: Session;
+  readonly doubles?: Doubles;
+  readonly trace?: (line: string) => void;
+}
+
+/** What came of a scenario: each malformed answer with its class and its fate, and what went wrong. */
+export interface Played {
+  readonly answers: readonly { readonly mutation: string; readonly code: string }[];
+  readonly problems: readonly string[];
+  readonly pulls: number;
+  readonly deleted: number;
+  readonly held: number;
+}
+
+interface Stage extends ScenarioOptions {
+  readonly service: readonly Served[];
+  readonly random: Random;
+  readonly clock: FakeClock;
+  readonly fire: LineOfFire;
+  readonly pulls: Pulled[];
+  /** Every record that was ever sent. */
+  readonly sent: Map<string, Set<string>>;
+  readonly answers: { mutation: string; code: string }[];
+  readonly problems: string[];
+}
+
+const PULLS_UNDER_FIRE = 12;
+const HEALING_PULLS = 3;
+const CALM: Omit<PullPlan, 'kinds'> = { concurrency: 2 };
+const FIRST_DAY = '2026-03-01T12:00:00Z';
+const LATER = '2026-03-02T12:00:00Z';
+/** Longer than any wait between two attempts that the service may ask for. */
+const LONGEST_WAIT_MS = 15 * 60_000;
+
+/** Pulls the true service until every list is certified: what all scenarios start from. */
+export async function fillMirror(session: Session): Promise<void> {
+  const service = createService();
+  const clock = fakeClock(FIRST_DAY);
+  const fire = openFire({ service, random: randomFrom('calm'), clock });
+  for (let pull = 0; pull < 2; pull++) {
+    const { reports, error } = await pullOnce({ session, fire, clock, doubles: {} }, { kinds: service, ...CALM });
+    const states = [...reports.values()].map(({ state }) => state);
+    if (error !== null || states.some((state) => state !== 'certified'))
+      throw new Error(`The mirror could not be filled: ${states.join()}`, { cause: error });
+    await clock.sleep(60_000);
+  }
+}
+
+/** Fires malformed answers at pull after pull, then lets the service heal. */
+export async function playScenario(seed: number, options: ScenarioOptions): Promise<Played> {
+  const stage = setStage(seed, options);
+  const first = await snapshot(stage);
+  stirService(stage.service, stage.random);
+  stage.fire.rate = stage.random.pick([0.15, 0.4, 0.7]);
+  for (let pull = 0; pull < PULLS_UNDER_FIRE && stage.problems.length === 0; pull++) await pullUnderFire(stage);
+  if (stage.problems.length === 0) await heal(stage);
+  await checkAtEnd(stage, first);
+  const { answers, problems, pulls, session } = stage;
+  return { answers, problems, pulls: pulls.length, ...(await countsOf(session)) };
+}
+
+function setStage(seed: number, options: ScenarioOptions): Stage {
+  const [service, random, clock] = [createService(), randomFrom('malformed', seed), fakeClock(LATER)];
+  const fire = openFire({ service, random, clock });
+  const sent = new Map(service.map(({ name, records }) => [name, new Set([...records.values()].map(canonicalText))]));
+  return { ...options, service, random, clock, fire, sent, pulls: [], answers: [], problems: [] };
+}
+
+async function snapshot({ session, service }: Stage): Promise<Map<string, MirrorRow[]>> {
+  const first = new Map<string, MirrorRow[]>();
+  for (const { name } of service) first.set(name, await rowsOf(session, name));
+  return first;
+}
+
+async function pullUnderFire(stage: Stage): Promise<void> {
+  const { random, service, clock } = stage;
+  await clock.sleep(random.integer(0, 2 * GRACE_SECONDS) * 1000);
+  const one = random.pick(service);
+  const kinds = random.chance(0.5) ? [one] : service.filter((served) => served !== one);
+  await pullAndCheck(stage, { kinds, concurrency: random.integer(1, 3) });
+}
+
+async function pullAndCheck(stage: Stage, plan: PullPlan): Promise<void> {
+  const { session, fire, clock, doubles = {}, pulls, problems, trace } = stage;
+  const pulled = await pullOnce({ session, fire, clock, doubles }, plan);
+  pulls.push(pulled);
+  for (const { target, mutation, shown } of pulled.exchanges) trace?.(`  ${target} [${mutation ?? ''}] ${shown}`);
+  trace?.(`${instantText(clock.now())} ${JSON.stringify([...pulled.reports.values()])} ${String(pulled.error)}`);
+  problems.push(...faultsOfRun(pulled));
+  noteSent(stage.sent, pulled.exchanges);
+  for (const served of plan.kinds) {
+    problems.push(...(await corruptRows(session, served, stage.sent.get(served.name) ?? new Set())));
+    problems.push(...(await falselyDeleted(session, served)));
+    await judgeAnswers(stage, served, pulled);
+  }
+}
+
+/** A crash, a hang, a secret: what no answer may ever cause. */
+function faultsOfRun({ error, tookMs, exchanges }: Pulled): string[] {
+  const isTyped = error === null || error instanceof SyncError;
+  const told = error instanceof SyncError ? describe(error) : '';
+  const isLong = exchanges.length >= MOST_REQUESTS || tookMs > exchanges.length * LONGEST_WAIT_MS;
+  return [
+    ...(isTyped ? [] : [`crash: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`]),
+    ...(isLong ? [`hang: ${exchanges.length} requests, ${tookMs} ms`] : []),
+    ...(told.includes(TOKEN) ? [`token in an error: ${told}`] : []),
+  ];
+}
+
+async function judgeAnswers({ session, answers, problems }: Stage, served: Served, pulled: Pulled): Promise<void> {
+  const held = await readHeld(session, served.name);
+  for (const exchange of pulled.exchanges) {
+    if (exchange.served !== served || exchange.mutation === null) continue;
+    const { code, problem } = fateOf(exchange, pulled, held);
+    answers.push({ mutation: exchange.mutation, code });
+    if (problem !== null) problems.push(`[${exchange.mutation}] ${problem}: ${exchange.target} ${exchange.shown}`);
+  }
+}
+
+/** The true service again: within three pulls the mirror is what it is, once a person has looked at what is held. */
+async function heal(stage: Stage): Promise<void> {
+  const { session, service, clock, fire, problems } = stage;
+  fire.rate = 0;
+  for (let pull = 0; pull < HEALING_PULLS; pull++) {
+    await clock.sleep((GRACE_SECONDS + 1) * 1000);
+    await pullAndCheck(stage, { kinds: service, ...CALM });
+    for (const { name } of service) await session.atomically((tx) => decideHold(tx, name, 'approved'));
+  }
+  for (const served of service) problems.push(...(await unequal(session, served)).map((what) => `not healed: ${what}`));
+}
+
+async function checkAtEnd({ session, service, pulls, problems }: Stage, first: ReadonlyMap<string, MirrorRow[]>) {
+  problems.push(...(await unproven(session, pulls)));
+  problems.push(...(await badTexts(session, TOKEN)));
+  problems.push(...(await integrityFaults(session)).map((what) => `integrity: ${what}`));
+  for (const { name } of service) problems.push(...(await brokenChain(session, name, first.get(name) ?? [])));
+}
+
+async function countsOf(session: Session): Promise<{ deleted: number; held: number }> {
+  const [row] = await session.query(sql`
+    select (select count(*) from changes where change = 'deleted') as deleted,
+      (select count(*) from deletions where state = 'approved') as held`);
+  return { deleted: Number(row?.['deleted']), held: Number(row?.['held']) };
+}
