@@ -30,40 +30,38 @@ export const MOST_CONTROL_FAILURES = 3;
 
 /** Draws the conclusions from rows that a certified list does not have: suspicion, hold, proof, tombstone. */
 export async function settleAbsences(parts: PullParts, sweep: Sweep, absences: Absences): Promise<Settled> {
-  const { kind, lease } = sweep;
-  const noted = await readAbsences(parts.session, kind.name);
-  const control = absences.tally.latestId();
-  const askable = control === null ? null : await usablePath(parts, sweep, control);
-  const plan = await planFor(parts, sweep, { ...absences, noted, canAsk: askable !== null });
+  const noted = await readAbsences(parts.session, sweep.kind.name);
+  const { path, failures } = await pathToAsk(parts, sweep, absences.tally.latestId());
+  const plan = await planFor(parts, sweep, { ...absences, noted, canAsk: path !== null });
   await note(parts, sweep, plan);
+  for (const absence of plan.note) noted.set(absence.id, absence);
+
   const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
-  const isMended = askable !== null && lease.controlFailures >= MOST_CONTROL_FAILURES;
-  const failures = isMended ? 0 : lease.controlFailures;
-  if (askable === null || control === null || plan.ask.length === 0)
-    return { deleted: missed, controlFailures: failures };
-  for (const { id, ...absence } of plan.note) noted.set(id, { id, ...absence });
-  const asked = await proveByAsking(parts, sweep, {
-    kind: askable,
-    control,
-    ids: plan.ask,
-    noted,
-    rules: absences.rules,
-  });
-  return {
-    deleted: missed + asked.deleted,
-    controlFailures: asked.isSound || parts.signal?.aborted ? 0 : failures + 1,
-  };
+  if (path === null || plan.ask.length === 0) return { deleted: missed, controlFailures: failures };
+  const asking = { ...path, ids: plan.ask, noted, rules: absences.rules };
+  const { deleted, isSound } = await proveByAsking(parts, sweep, asking);
+  const hasFailed = !isSound && !parts.signal?.aborted;
+  return { deleted: missed + deleted, controlFailures: hasFailed ? failures + 1 : 0 };
+}
+
+interface PathToAsk {
+  /** Null where nothing can be proven by asking. */
+  readonly path: { readonly kind: RetrievableKind; readonly control: string } | null;
+  readonly failures: number;
 }
 
 /** A path that failed in three sweeps is tried with the control first: it may have been mended. */
-async function usablePath(
+async function pathToAsk(
   parts: PullParts,
   { kind, lease, ticks }: Sweep,
-  control: string,
-): Promise<RetrievableKind | null> {
-  const askable = askableKind(kind);
-  if (askable === null || lease.controlFailures < MOST_CONTROL_FAILURES) return askable;
-  return (await isThere(parts, { kind: askable, id: control, ticks })) === true ? askable : null;
+  control: string | null,
+): Promise<PathToAsk> {
+  const [askable, failures] = [askableKind(kind), lease.controlFailures];
+  if (askable === null || control === null) return { path: null, failures };
+  const path = { kind: askable, control };
+  if (failures < MOST_CONTROL_FAILURES) return { path, failures };
+  const isMended = (await isThere(parts, { kind: askable, id: control, ticks })) === true;
+  return isMended ? { path, failures: 0 } : { path: null, failures };
 }
 
 async function note(

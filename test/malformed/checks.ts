@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm';
+import type { Kind } from '../../src/catalog/kind.ts';
+import { changedFields } from '../../src/diff/compare.ts';
 import { decodeRecord } from '../../src/diff/decode-record.ts';
 import { isObject, parseJson } from '../../src/lib/json.ts';
 import { asMirrored } from '../../src/mirror/field-store.ts';
@@ -14,12 +16,14 @@ export interface MirrorRow {
 }
 
 export async function rowsOf(session: Session, kind: string): Promise<MirrorRow[]> {
-  return (await readRows(session, kind, [])).map((row) => ({
-    id: String(row['id']),
-    raw: String(row['_raw']),
-    isDeleted: row['_deleted_at'] !== null,
-  }));
+  return (await readRows(session, kind, [])).map(mirrorRow);
 }
+
+const mirrorRow = (row: Row): MirrorRow => ({
+  id: String(row['id']),
+  raw: String(row['_raw']),
+  isDeleted: row['_deleted_at'] !== null,
+});
 
 /** Values as text: a number of JavaScript would not hold every integer. */
 function readRows(session: Session, kind: string, columns: readonly string[]): Promise<Row[]> {
@@ -29,47 +33,59 @@ function readRows(session: Session, kind: string, columns: readonly string[]): P
   return session.query(sql`select ${sql.join([own, ...texts], sql`, `)} from ${table} order by ${table}.id`);
 }
 
-/** Rows whose columns are not what their `_raw` says, or whose `_raw` is no record that the service ever sent. */
-export async function corruptRows(
-  session: Session,
-  { kind }: Served,
-  sent: ReadonlySet<string>,
-): Promise<string[]> {
+/** What the mirror holds of a kind after a pull. */
+export interface HeldKind {
+  /** With the columns that were discovered. */
+  readonly kind: Kind;
+  readonly rows: readonly Row[];
+  readonly issues: readonly Row[];
+}
+
+export async function readHeld(session: Session, { kind }: Served): Promise<HeldKind> {
   const mirrored = await asMirrored(session, kind);
-  const columns = mirrored.fields.map(({ name }) => name);
-  const rows = await readRows(session, kind.name, columns.slice(1));
-  const issues = await session.query(sql`
-    select record_id, field, code from issues
-    where kind = ${kind.name} and closed_at is null and field is not null`);
+  const columns = mirrored.fields.map(({ name }) => name).filter((name) => name !== 'id');
+  const rows = await readRows(session, kind.name, columns);
+  const issues = await session.query(
+    sql`select record_id, field, code, closed_at from issues where kind = ${kind.name}`,
+  );
+  return { kind: mirrored, rows, issues };
+}
+
+/** Rows whose columns are not what their `_raw` says, or whose `_raw` is no record that the service ever sent. */
+export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<string>): string[] {
   const found: string[] = [];
   const misfits: string[] = [];
   for (const row of rows) {
-    const [id, raw] = [String(row['id']), String(row['_raw'])];
-    const node = readJson(raw);
-    if (typeof node === 'string') found.push(`${kind.name} ${id}: _raw is ${node}`);
-    else if (!sent.has(canonical(node))) found.push(`${kind.name} ${id}: nobody sent ${raw.slice(0, 300)}`);
+    const { id, raw } = mirrorRow(row);
+    if (!sent.has(canonicalText(raw))) found.push(`${kind.name} ${id}: nobody sent ${raw.slice(0, 300)}`);
     const parsed = parseJson(raw);
-    const decoded = decodeRecord(mirrored, isObject(parsed) ? parsed : {});
+    const decoded = decodeRecord(kind, isObject(parsed) ? parsed : {});
     misfits.push(...decoded.misfits.map(({ field, code }) => [id, field, code].join(' ')));
-    mirrored.fields.forEach(({ name }, at) => {
+    kind.fields.forEach(({ name }, at) => {
       const [held, fresh] = [row[name] ?? null, decoded.values[at] ?? null];
       if (String(held) !== String(fresh)) found.push(`${kind.name} ${id}: ${name} is ${held}, not ${fresh}`);
     });
   }
-  const open = issues.map(({ record_id, field, code }) => [record_id, field, code].join(' '));
+  const ofFields = issues.filter(({ field, closed_at }) => field !== null && closed_at === null);
+  const open = ofFields.map(({ record_id, field, code }) => [record_id, field, code].join(' '));
   if (open.sort().join() !== misfits.sort().join())
     found.push(`${kind.name}: open issues [${open.join()}], misfits [${misfits.join()}]`);
   return found;
 }
 
 /** Records that the service has and the mirror calls deleted. */
-export async function falselyDeleted(session: Session, { name, records }: Served): Promise<string[]> {
+export function falselyDeleted({ rows }: HeldKind, { name, records }: Served): string[] {
+  const deleted = rows.map(mirrorRow).filter(({ id, isDeleted }) => isDeleted && records.has(id));
+  return deleted.map(({ id }) => `${name} ${id}: deleted, but it is there`);
+}
+
+/** Events that say that a record is gone which the service has. */
+export async function falseEvents(session: Session, { name, records }: Served): Promise<string[]> {
   const events = await session.query(
     sql`select record_id from changes where kind = ${name} and change = 'deleted'`,
   );
-  const rows = (await rowsOf(session, name)).filter(({ isDeleted }) => isDeleted);
-  const deleted = [...events.map((event) => String(event['record_id'])), ...rows.map(({ id }) => id)];
-  return deleted.filter((id) => records.has(id)).map((id) => `${name} ${id}: deleted, but it is there`);
+  const wrong = events.map((event) => String(event['record_id'])).filter((id) => records.has(id));
+  return wrong.map((id) => `${name} ${id}: a deleted event, but it is there`);
 }
 
 /** Every text in the database that is not as it should be: one with the token in it, or one that no database keeps. */
@@ -98,14 +114,20 @@ export async function integrityFaults(session: Session): Promise<string[]> {
 }
 
 /** Live rows that are not the service's records, or records that are no live rows. */
-export async function unequal(session: Session, { name, records }: Served): Promise<string[]> {
+export async function unequal(session: Session, { name, kind, records }: Served): Promise<string[]> {
   const live = (await rowsOf(session, name)).filter(({ isDeleted }) => !isDeleted);
   const held = new Map(live.map(({ id, raw }) => [id, canonicalText(raw)]));
   const missing = [...records]
-    .filter(([id, text]) => held.get(id) !== canonicalText(text))
+    .filter(([id, text]) => held.get(id) !== canonicalText(text) && !isSameRecord(kind, held.get(id), text))
     .map(([id, text]) => `${name} ${id}: holds ${String(held.get(id))}, the service ${canonicalText(text)}`);
   const extra = [...held.keys()].filter((id) => !records.has(id)).map((id) => `${name} ${id}: is not there`);
   return [...missing, ...extra];
+}
+
+/** Equal by the types of the fields: a row keeps the spelling that came first. */
+function isSameRecord(kind: Kind, held: string | undefined, sent: string): boolean {
+  const [a, b] = [held, sent].map((text) => (text === undefined ? null : parseJson(text)));
+  return isObject(a) && isObject(b) && changedFields(kind, a, b).length === 0;
 }
 
 export function canonicalText(text: string): string {

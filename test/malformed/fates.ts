@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import type { Session } from '../../src/mirror/session.ts';
+import type { HeldKind } from './checks.ts';
 import type { Exchange } from './line-of-fire.ts';
 import { outcomeOf } from './pull-once.ts';
 import type { Pulled } from './pull-once.ts';
@@ -22,11 +21,7 @@ export interface Held {
   readonly misfits: ReadonlyMap<string, string>;
 }
 
-export async function readHeld(session: Session, kind: string): Promise<Held> {
-  const rows = await session.query(sql`select cast(id as text) as id from ${sql.identifier(kind)}`);
-  const issues = await session.query(
-    sql`select record_id, field, code, closed_at from issues where kind = ${kind}`,
-  );
+export function heldOf({ rows, issues }: HeldKind): Held {
   const ofFields = issues.filter(({ field, closed_at }) => field !== null && closed_at === null);
   return {
     ids: new Set(rows.map(({ id }) => String(id))),

@@ -30,6 +30,8 @@ export interface LineOfFire {
   readonly exchanges: Exchange[];
   /** Share of the answers that are malformed. */
   rate: number;
+  /** Whether most of them can be read as lists. */
+  isReadable: boolean;
   /** Requests that the pull under way may send yet. */
   left: number;
 }
@@ -48,12 +50,13 @@ export function openFire(parts: FireParts): LineOfFire {
   const fire: LineOfFire = {
     exchanges: [],
     rate: 0,
+    isReadable: false,
     left: Infinity,
     client: {
       destroy: () => Promise.resolve(),
       get: ({ target }) => {
         if (--fire.left < 0) return Promise.reject(new Endless(`and now ${target}`));
-        const { draft, exchange } = answer(parts, target, { rate: fire.rate, sparing });
+        const { draft, exchange } = answer(parts, target, { ...fire, sparing });
         fire.exchanges.push(exchange);
         return Promise.resolve(answerOf(draft));
       },
@@ -64,10 +67,11 @@ export function openFire(parts: FireParts): LineOfFire {
 
 interface Aim {
   readonly rate: number;
+  readonly isReadable: boolean;
   readonly sparing: Sparing;
 }
 
-function answer({ service, random, clock }: FireParts, target: string, { rate, sparing }: Aim) {
+function answer({ service, random, clock }: FireParts, target: string, { rate, isReadable, sparing }: Aim) {
   const asked = askedFor(service, target);
   const honest = honestDraft(asked);
   const truth = readingOf(honest);
@@ -76,8 +80,9 @@ function answer({ service, random, clock }: FireParts, target: string, { rate, s
     const shown = `${draft.status} ${Buffer.from(answerOf(draft).bytes).toString().slice(0, 1500)}`;
     return { draft, exchange: { ...asked, target, mutation, reading, truth, atMs, shown } };
   };
-  if (!random.chance(rate)) return told(honest, truth, null);
-  const { name, draft } = mutate(honest, sceneOf(service, asked, random));
+  // A sweep that breaks off at its first page never meets the faults of the others.
+  if (!random.chance(asked.page === 1 ? rate / 3 : rate)) return told(honest, truth, null);
+  const { name, draft } = mutate(honest, sceneOf(service, asked, random), isReadable);
   const reading = readingOf(draft);
   return sparing.allows(asked, reading, truth) ? told(draft, reading, name) : told(honest, truth, null);
 }

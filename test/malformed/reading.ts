@@ -23,7 +23,7 @@ export function readAnswer(answer: HttpAnswer, isList: boolean): Reading {
   const body = readBody(answer.bytes);
   if (!isList && (answer.status === 404 || answer.status === 410)) {
     if (isCached(answer)) return refused('cache', true);
-    if (body === 'deep') return { is: 'open' };
+    if (body === 'deep') return { is: 'gone' }; // Deeper than we look, and it may well be an object.
     return typeof body === 'object' && body.is === 'object' ? { is: 'gone' } : refused('status');
   }
   const { status } = answer;

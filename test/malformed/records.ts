@@ -10,7 +10,7 @@ const name = (random: Random): string =>
 const day = (random: Random): string => `20${random.integer(10, 26)}-0${random.integer(1, 9)}-1${random.digits(1)}`;
 const time = (random: Random): string => `1${random.digits(1)}:${random.integer(10, 59)}:00`;
 
-export const WRITERS: Readonly<Record<'clients' | 'categories' | 'punches', WriteRecord>> = {
+export const WRITERS: Readonly<Record<'clients' | 'categories' | 'bookings' | 'punches', WriteRecord>> = {
   clients: (id, random) =>
     `{"id":${id},"code":"C${id}","name":"${name(random)}","inactive":${random.integer(0, 1)},` +
     `"creation_date":"${day(random)}","city":"${name(random)}","phone":null,"credit":${amount(random)},` +
@@ -21,6 +21,10 @@ export const WRITERS: Readonly<Record<'clients' | 'categories' | 'punches', Writ
     `{"id":${id},"code":"K${id}","name_fr":"${name(random)}","name_en":"${name(random)}","status":1,` +
     `"sync_web":${random.integer(0, 1)},"img_paths":[],"margin":${amount(random)}}`,
 
+  bookings: (id, random) =>
+    `{"id":${id},"code":"B${id}","inactive":0,"pickup_date":"${day(random)}","client_id":${random.integer(1, 99)},` +
+    `"price":${amount(random)},"items":[{"id":${id * 3},"value":${amount(random)}}]}`,
+
   punches: (id, random) =>
     `{"id":${id},"appointment_id":${random.integer(1, 99)},"user_id":${random.integer(1, 5)},"date":"${day(random)}",` +
     `"start_time":"${time(random)}","end_time":null,"ptotal":"${amount(random)}","note":"${name(random)}","system_id":17}`,
@@ -30,7 +34,7 @@ export type ServedName = keyof typeof WRITERS;
 
 /** The records of a kind by id; the same for the same origin. */
 export function recordsOf(kind: ServedName, count: number): Map<string, string> {
-  const first = { clients: 101, categories: 501, punches: 901 }[kind];
+  const first = { clients: 101, categories: 501, bookings: 701, punches: 901 }[kind];
   return new Map(
     Array.from({ length: count }, (_none, index) => {
       const id = first + index * 3;

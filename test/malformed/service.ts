@@ -26,10 +26,11 @@ export interface Asked {
   readonly id: string | null;
 }
 
-/** Documented paging with `meta`; paging by answer with `meta`; a list that comes whole, without a word of pages. */
+/** Documented paging with `meta`; paging by answer with `meta`, and without; a list that comes whole, without a word of pages. */
 const PLANS = [
-  { name: 'clients', count: 28, pageSize: 10, hasMeta: true },
-  { name: 'categories', count: 23, pageSize: 8, hasMeta: true },
+  { name: 'clients', count: 28, pageSize: 5, hasMeta: true },
+  { name: 'categories', count: 23, pageSize: 4, hasMeta: true },
+  { name: 'bookings', count: 24, pageSize: 10, hasMeta: false },
   { name: 'punches', count: 27, pageSize: Infinity, hasMeta: false },
 ] as const;
 

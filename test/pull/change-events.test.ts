@@ -122,7 +122,9 @@ describe.each(DATABASES)('%s', (database) => {
     const steps = [
       () => service.world.update(kind, id, { city: 'A' }),
       () => service.world.insert(kind, { code: 'N' }),
-      () => service.world.remove(kind, gone),
+      () => {
+        service.world.remove(kind, gone);
+      },
       () => service.world.update(kind, id, { city: 'B' }),
       () => service.world.insert(kind, { code: 'M' }),
     ];

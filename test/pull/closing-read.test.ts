@@ -67,7 +67,8 @@ test('new records alone are no reason to read again; a missing one is, and a wri
   await pullOne(service, session, { kind });
   const pages = newPages(service);
   // Sorted by code: these come on page 2, which one sweep sees on one side of its point only.
-  const middle = String(service.world.get(kind, service.world.ids(kind)[150] ?? 0)?.['code']);
+  const { code } = service.world.get(kind, service.world.ids(kind)[150] ?? 0) ?? {};
+  const middle = typeof code === 'string' ? code : '';
   service.world.insert(kind, { code: `${middle}a` });
   expect(await pullOne(service, session, { kind, minute: 10 })).toMatchObject({
     ...{ state: 'complete', reason: 'certified_earlier', created: 1 },

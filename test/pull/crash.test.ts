@@ -63,7 +63,7 @@ test(
   'A24: whatever operation a first pull dies at, pages are whole and the next pull heals it',
   { timeout: 180_000 },
   async () => {
-    const service = await sandbox({ size: 130 });
+    const service = await sandbox({ size: 105 });
     const truth = truthOf(service);
     const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
       await expectWholePages(session);

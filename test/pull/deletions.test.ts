@@ -11,6 +11,7 @@ import {
   eventsOf,
   instantAt,
   newRequests,
+  openIssueCodes,
   pullOne,
   shortEvents,
 } from './steps.ts';
@@ -204,4 +205,15 @@ test('the sums of a report count what was buried', async () => {
     sql`select deleted, restored from run_kinds where run_id = ${report.runId}`,
   );
   expect(row).toEqual({ deleted: 4, restored: 0 });
+});
+
+test('what was wrong with a record is over once it is gone', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  service.world.update('clients', service.world.ids('clients')[0] ?? 0, { credit: '1,50' });
+  await pullOne(service, session, { kind: 'clients' });
+  expect(await openIssueCodes(session)).toEqual(['not_a_decimal']);
+  remove(service, 'clients', 0);
+  for (const minute of [20, 40]) await pullOne(service, session, { kind: 'clients', minute });
+
+  expect(await openIssueCodes(session)).toEqual([]);
 });

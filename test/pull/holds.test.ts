@@ -49,6 +49,7 @@ describe.each(DATABASES)('%s', (database) => {
     const [service, session] = [await sandbox(), await MIRRORS[database]()];
     await pullOne(service, session, { kind });
     const [back = {}] = removeFirst(service, kind, 12);
+    const id = Number(back['id']);
     for (const minute of [20, 40]) await pullOne(service, session, { kind, minute });
     expect(await holds(session)).toEqual([`${kind} held 12`]);
 
@@ -57,7 +58,7 @@ describe.each(DATABASES)('%s', (database) => {
     for (const minute of [60, 80]) await pullOne(service, session, { kind, minute });
 
     expect(await shortEvents(session)).toHaveLength(11);
-    expect(await shortEvents(session)).not.toContain(`${String(back['id'])} deleted`);
+    expect(await shortEvents(session)).not.toContain(`${id} deleted`);
     expect(await liveCount(session, kind)).toBe(service.world.count(kind));
     expect(await holds(session)).toEqual([]);
   });
@@ -134,4 +135,18 @@ test('a list without a total that keeps its round number of rows may be cut off'
   for (const minute of [20, 40, 60]) await pullOne(service, session, { kind: 'punches', minute });
 
   expect(await holds(session)).toEqual(['punches held 2']);
+});
+
+test('a decision is about what waits for one: what was rejected before stays rejected', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  await pullOne(service, session, { kind: 'clients' });
+  removeFirst(service, 'clients', 8);
+  await pullOne(service, session, { kind: 'clients', minute: 20 });
+  await decide(session, 'clients', 'rejected');
+  removeFirst(service, 'clients', 7);
+  await pullOne(service, session, { kind: 'clients', minute: 40 });
+  expect(await holds(session)).toEqual(['clients held 7', 'clients rejected 8']);
+
+  expect(await decide(session, 'clients', 'approved')).toBe(7);
+  expect(await holds(session)).toEqual(['clients approved 7', 'clients rejected 8']);
 });

@@ -25,7 +25,7 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   const lease = await claimKind(session, { kind: kind.name, owner, now: NOW, isDead: () => true });
   const claim = { baseUrl: 'http://service.test', isNew: false, systemId: null, isBound: false };
   return {
-    ...{ kind, lease, runId: 1, claim, knownRows: 0, began: lease.tick, salt: 'salt' },
+    ...{ kind, lease, runId: 1, claim, knownRows: 0, hasHoles: false, began: lease.tick, salt: 'salt' },
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),

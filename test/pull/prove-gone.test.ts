@@ -15,6 +15,7 @@ import {
   pullOne,
   shortEvents,
 } from './steps.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { SourceError } from '../../src/source/errors.ts';
 import type { Source } from '../../src/source/source.ts';
@@ -50,7 +51,7 @@ function retrieving(service: Sandbox, minute: number, retrieve: Source['retrieve
 function finding(service: Sandbox, minute: number, record: JsonObject): Source {
   const honest = openSandboxSource(service, clockAt(minute));
   return retrieving(service, minute, (asked, id, options) =>
-    id === String(record['id'])
+    Number(id) === Number(record['id'])
       ? Promise.resolve({ record, sent: options?.tick?.() ?? 0, answered: options?.tick?.() ?? 0 })
       : honest.retrieve(asked, id, options),
   );
@@ -130,37 +131,72 @@ test.each(FAILURES)('%s for the record in question is no evidence', async (_, fa
   expect(await kindState(session, kind)).toMatchObject({ control_failures: 0 });
 });
 
-test.each([
+/** A source of which every single-record answer is bent. */
+function broken(service: Sandbox, minute: number, deed: Fault['do']): Source {
+  return retrieving(service, minute, async (asked, id, options) => {
+    service.setFaults([{ on: { kind }, do: deed }]);
+    try {
+      return await openSandboxSource(service, clockAt(minute)).retrieve(asked, id, options);
+    } finally {
+      service.setFaults([]);
+    }
+  });
+}
+
+test.each<Fault['do']>([
   { status: 500 },
   { status: 404, body: '<html>not found</html>' },
-  { refuse: true as const },
+  { refuse: true },
   { status: 404 },
 ])(
   'where the control gets %j, nothing is concluded; after three sweeps the list is the proof',
   async (deed) => {
     const { service, session, gone } = await oneGone();
-    const broken = { ...service };
+    const pullBroken = (minute: number): Promise<unknown> =>
+      pullOne(service, session, { kind, minute, parts: { source: broken(service, minute, deed) } });
     for (const [index, minute] of [20, 40, 60].entries()) {
-      const source = retrieving(service, minute, (asked, id, options) => {
-        service.setFaults([{ on: { kind }, do: deed }]);
-        return openSandboxSource(service, clockAt(minute))
-          .retrieve(asked, id, options)
-          .finally(() => {
-            service.setFaults([]);
-          });
-      });
-      expect(await pullOne(broken, session, { kind, minute, parts: { source } })).toMatchObject({
-        deleted: 0,
-      });
+      expect(await pullBroken(minute)).toMatchObject({ deleted: 0 });
       expect(await kindState(session, kind)).toMatchObject({ control_failures: index + 1 });
     }
     expect(await openIssueCodes(session)).toEqual(['retrieve_unusable']);
     expect(await shortEvents(session)).toEqual([]);
 
-    await pullOne(service, session, { kind, minute: 80 });
+    await pullBroken(80);
     expect(await absencesOf(session)).toEqual([`${gone} deleted list`]);
+    expect(await openIssueCodes(session)).toEqual(['retrieve_unusable']);
   },
 );
+
+test('a path that works again proves again, and its issue is over', async () => {
+  const { service, session, gone } = await oneGone();
+  for (const minute of [10, 20, 30]) {
+    const source = broken(service, minute, { status: 500 });
+    await pullOne(service, session, { kind, minute, parts: { source } });
+  }
+  for (const minute of [40, 60]) await pullOne(service, session, { kind, minute });
+
+  expect(await absencesOf(session)).toEqual([`${gone} deleted retrieve`]);
+  expect(await openIssueCodes(session)).toEqual([]);
+  expect(await kindState(session, kind)).toMatchObject({ control_failures: 0 });
+});
+
+test('Ctrl-C while records are asked for says nothing about the path', async () => {
+  const { service, session } = await oneGone();
+  for (const minute of [20, 40]) {
+    const source = broken(service, minute, { status: 500 });
+    await pullOne(service, session, { kind, minute, parts: { source } });
+  }
+  const stop = new AbortController();
+  const honest = openSandboxSource(service, clockAt(60));
+  const source = retrieving(service, 60, (...asked) => {
+    stop.abort();
+    return honest.retrieve(...asked);
+  });
+  await pullOne(service, session, { kind, minute: 60, parts: { source, signal: stop.signal } });
+
+  expect(await kindState(session, kind)).toMatchObject({ control_failures: 2 });
+  expect(await shortEvents(session)).toEqual([]);
+});
 
 test('a control that is gone by the second look makes that round worthless', async () => {
   const { service, session, gone } = await oneGone();

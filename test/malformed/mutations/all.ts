@@ -20,6 +20,8 @@ export const MUTATIONS: ReadonlyMap<string, Mutation> = new Map(
 );
 
 const NAMES = [...MUTATIONS.keys()];
+/** Most of these leave a list that can be read to its end, so that the records themselves are judged. */
+const READABLE = NAMES.filter((name) => /^(record|page)/.test(name));
 
 export interface Mutated {
   readonly name: string;
@@ -27,8 +29,9 @@ export interface Mutated {
 }
 
 /** Makes an answer malformed in one way, sometimes with damage to its bytes on top. */
-export function mutate(draft: Draft, scene: Scene): Mutated {
-  const name = scene.random.pick(NAMES);
+export function mutate(draft: Draft, scene: Scene, isReadable: boolean): Mutated {
+  const { random } = scene;
+  const name = random.pick(isReadable && random.chance(0.8) ? READABLE : NAMES);
   const mutated = MUTATIONS.get(name)?.(draft, scene) ?? draft;
-  return { name, draft: scene.random.chance(0.1) ? alsoBytes(mutated, scene) : mutated };
+  return { name, draft: random.chance(isReadable ? 0.02 : 0.1) ? alsoBytes(mutated, scene) : mutated };
 }
