@@ -53,6 +53,7 @@ CREATE TABLE "pages" (
 	"bytes" bigint NOT NULL,
 	"ids" text NOT NULL,
 	"fields" text NOT NULL,
+	"sent" bigint NOT NULL,
 	"response" bigint NOT NULL,
 	CONSTRAINT "pages_kind_page_pk" PRIMARY KEY("kind","page")
 );
@@ -66,6 +67,7 @@ CREATE TABLE "touched" (
 --> statement-breakpoint
 ALTER TABLE "kind_state" ADD COLUMN "baseline_at" timestamp(3) with time zone;--> statement-breakpoint
 ALTER TABLE "kind_state" ADD COLUMN "control_failures" bigint;--> statement-breakpoint
+ALTER TABLE "kind_state" ADD COLUMN "known_from" bigint;--> statement-breakpoint
 ALTER TABLE "runs" ADD COLUMN "request" text;--> statement-breakpoint
 ALTER TABLE "runs" ADD COLUMN "cursor" text;--> statement-breakpoint
 ALTER TABLE "sightings" ADD COLUMN "sweep" bigint;--> statement-breakpoint

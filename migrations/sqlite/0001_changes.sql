@@ -56,6 +56,7 @@ CREATE TABLE `pages` (
 	`bytes` BIGINT NOT NULL,
 	`ids` text NOT NULL,
 	`fields` text NOT NULL,
+	`sent` BIGINT NOT NULL,
 	`response` BIGINT NOT NULL,
 	PRIMARY KEY(`kind`, `page`)
 );
@@ -69,6 +70,7 @@ CREATE TABLE `touched` (
 --> statement-breakpoint
 ALTER TABLE `kind_state` ADD `baseline_at` TIMESTAMP;--> statement-breakpoint
 ALTER TABLE `kind_state` ADD `control_failures` BIGINT;--> statement-breakpoint
+ALTER TABLE `kind_state` ADD `known_from` BIGINT;--> statement-breakpoint
 ALTER TABLE `runs` ADD `request` text;--> statement-breakpoint
 ALTER TABLE `runs` ADD `cursor` text;--> statement-breakpoint
 ALTER TABLE `sightings` ADD `sweep` BIGINT;

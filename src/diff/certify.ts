@@ -30,6 +30,8 @@ export interface Certificate {
   readonly lists: (id: string) => boolean;
   /** Some response that is not certainly before the point showed it. */
   readonly showedSince: (id: string) => boolean;
+  /** The tick at which the last response that showed the record was sent; null where none did. */
+  readonly lastShown: (id: string) => number | null;
   /** Ids that were shown before the point only, and were not in the list at the point. */
   readonly absent: () => string[];
 }
@@ -66,13 +68,15 @@ export function certify(responses: readonly Sighting[], known: readonly string[]
   if (points.length === 0) return uncertified('no_end', 'no response proves the end of the list');
 
   const spans = spansOf(responses, known);
-  let newest: Uncertified | null = null;
+  let told: Uncertified | null = null;
   for (const point of points) {
     const verdict = judge(point, spans);
     if (verdict.certified || verdict.reason === 'too_many_rows') return verdict;
-    newest ??= verdict;
+    // A point whose total agrees says more than the empty page after it, which only bounds the list.
+    if (told === null || (told.reason === 'total_differs' && verdict.reason === 'rows_unseen'))
+      told = verdict;
   }
-  return newest ?? uncertified('no_end', 'no response proves the end of the list');
+  return told ?? uncertified('no_end', 'no response proves the end of the list');
 }
 
 /** Newest first. */
@@ -111,7 +115,7 @@ function judge(point: Point, spans: Spans): Verdict {
       `${size} rows were there when a response proved that there are ${endRows} at most`,
     );
 
-  const { ids, lastAnswered } = spans;
+  const { ids, lastAnswered, lastSent } = spans;
   const wasShownSince = (index: number): boolean => (lastAnswered[index] ?? -Infinity) > sent;
   return {
     certified: true,
@@ -119,6 +123,10 @@ function judge(point: Point, spans: Spans): Verdict {
     size,
     lists: (id) => isLive[ids.find(id)] === 1,
     showedSince: (id) => wasShownSince(ids.find(id)),
+    lastShown: (id) => {
+      const tick = lastSent[ids.find(id)] ?? -Infinity;
+      return tick === -Infinity ? null : tick;
+    },
     absent: () => {
       const absent: string[] = [];
       for (let index = 0; index < isLive.length; index++)

@@ -23,6 +23,7 @@ export const PAGES: EngineTable = {
     bigint('bytes'),
     text('ids'),
     text('fields'),
+    bigint('sent'),
     bigint('response'),
   ],
   primaryKey: ['kind', 'page'],

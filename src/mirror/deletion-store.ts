@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Absence, AbsenceState } from '../diff/plan-deletions.ts';
 import { instantOf, instantText } from '../lib/clock.ts';
 import type { Queryable, Row, Transaction } from './session.ts';
+import { sqlList } from './sql-list.ts';
 
 /** Absences of a kind that nothing was concluded from yet, by record id; those looked at longest ago first. */
 export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {
@@ -11,39 +12,56 @@ export async function readAbsences(db: Queryable, kind: string): Promise<Map<str
   return new Map(rows.map((row) => [String(row['record_id']), absence(row)]));
 }
 
+/** An absence, and when a list showed the record last; null = that is not known. */
+export interface NotedAbsence extends Absence {
+  readonly lastSeenAt: string | null;
+}
+
 /** Notes absences; what was noted of the same records before is replaced, save when they were seen last. */
 export async function saveAbsences(
   tx: Transaction,
   kind: string,
-  { absences, lastSeenAt }: { readonly absences: readonly Absence[]; readonly lastSeenAt: string | null },
+  absences: readonly NotedAbsence[],
 ): Promise<void> {
-  for (const { id, state, sweep, absentSince, struckAt } of absences) {
-    await tx.query(sql`
-      insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at)
-      values (${kind}, ${id}, ${state}, ${sweep}, ${instantText(absentSince)}, ${lastSeenAt}, ${textOf(struckAt)})
-      on conflict (kind, record_id) do update set
-        state = excluded.state, sweep = excluded.sweep, absent_since = excluded.absent_since,
-        struck_at = excluded.struck_at, proof = null, concluded_at = null,
-        last_seen_at = case when deletions.concluded_at is null then deletions.last_seen_at else excluded.last_seen_at end`);
-  }
+  if (absences.length === 0) return;
+  const rows = absences.map(
+    ({ id, state, sweep, absentSince, lastSeenAt, struckAt }) =>
+      sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(absentSince)}, ${lastSeenAt}, ${textOf(struckAt)})`,
+  );
+  await tx.query(sql`
+    insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at)
+    values ${sql.join(rows, sql`, `)}
+    on conflict (kind, record_id) do update set
+      state = excluded.state, sweep = excluded.sweep, absent_since = excluded.absent_since,
+      struck_at = excluded.struck_at, proof = null, concluded_at = null,
+      last_seen_at = case when deletions.concluded_at is null then deletions.last_seen_at else excluded.last_seen_at end`);
 }
 
 /** Forgets the absence of records that are there again. */
 export async function forgetAbsences(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
-  for (const id of ids) await tx.query(sql`delete from deletions where kind = ${kind} and record_id = ${id}`);
+  if (ids.length === 0) return;
+  await tx.query(sql`delete from deletions where kind = ${kind} and record_id in (${sqlList(ids)})`);
 }
 
-/** Records by what proof a record was found to be gone; returns since when, at the earliest, it may have been. */
-export async function concludeAbsence(
+/** Records by what proof records were found to be gone; returns when each was seen last, where that is known. */
+export async function concludeAbsences(
   tx: Transaction,
   kind: string,
-  { id, proof, now }: { readonly id: string; readonly proof: 'retrieve' | 'list'; readonly now: Date },
-): Promise<string | null> {
-  const [row] = await tx.query(sql`
+  { ids, proof, now }: { readonly ids: readonly string[]; readonly proof: Proof; readonly now: Date },
+): Promise<Map<string, string | null>> {
+  const rows = await tx.query(sql`
     update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${instantText(now)}
-    where kind = ${kind} and record_id = ${id} returning last_seen_at`);
-  return typeof row?.['last_seen_at'] === 'string' ? row['last_seen_at'] : null;
+    where kind = ${kind} and record_id in (${sqlList(ids)}) returning record_id, last_seen_at`);
+  return new Map(
+    rows.map((row) => [
+      String(row['record_id']),
+      row['last_seen_at'] === null ? null : String(row['last_seen_at']),
+    ]),
+  );
 }
+
+/** The service said twice that the record is gone, or a later certified list lacks it too. */
+export type Proof = 'retrieve' | 'list';
 
 /** A mass disappearance that waits for a person. */
 export interface Hold {
@@ -78,16 +96,21 @@ export async function readHeldIds(
   return rows.map((row) => String(row['record_id']));
 }
 
-/** Records a person's decision on what is held, or was decided otherwise before; returns how many records it is about. */
+/**
+ * Records a person's decision on what is held, or, where nothing is, takes the last decision back; returns how many records
+ * it is about.
+ */
 export async function decideHold(
   tx: Transaction,
   kind: string,
   decision: 'approved' | 'rejected',
 ): Promise<number> {
-  const rows = await tx.query(sql`
-    update deletions set state = ${decision} where kind = ${kind} and state in ('held', 'approved', 'rejected')
-    returning record_id`);
-  return rows.length;
+  for (const states of [sql`('held')`, sql`('approved', 'rejected')`]) {
+    const rows = await tx.query(sql`
+      update deletions set state = ${decision} where kind = ${kind} and state in ${states} returning record_id`);
+    if (rows.length > 0) return rows.length;
+  }
+  return 0;
 }
 
 /** Ids that an unsettled write of ours is about: their absence proves nothing yet. */

@@ -39,6 +39,7 @@ export const KIND_STATE: EngineTable = {
     optionalTimestamp('lease_until'),
     optionalTimestamp('baseline_at'),
     optionalBigint('control_failures'),
+    optionalBigint('known_from'),
   ],
   primaryKey: ['kind'],
 };

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
 import type { Queryable, Row, Transaction } from './session.ts';
+import { sqlList } from './sql-list.ts';
 
 export interface Issue {
   /** Null where the record has no usable id. */
@@ -82,6 +83,15 @@ export interface SeenIssues {
   readonly now: Date;
 }
 
+/** Closes what is open about records that are gone. */
+export async function closeIssuesOf(
+  tx: Transaction,
+  kind: string,
+  { ids, now }: { readonly ids: readonly string[]; readonly now: Date },
+): Promise<void> {
+  if (await hasOpenFieldIssues(tx, kind)) await closeIssues(tx, await openFieldIssues(tx, kind, ids), now);
+}
+
 /** Opens an issue about a whole list where it is not open yet, or closes it. */
 export async function saveListIssue(
   tx: Transaction,
@@ -112,10 +122,7 @@ async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean>
 async function openFieldIssues(db: Queryable, kind: string, ids: readonly string[]): Promise<OpenIssue[]> {
   const open: OpenIssue[] = [];
   for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
-    const some = sql.join(
-      ids.slice(from, from + IDS_A_QUERY).map((id) => sql`${id}`),
-      sql`, `,
-    );
+    const some = sqlList(ids.slice(from, from + IDS_A_QUERY));
     const rows = await db.query(sql`
       select id, record_id, field, code, detail from issues
       where kind = ${kind} and closed_at is null and field is not null and record_id in (${some})`);

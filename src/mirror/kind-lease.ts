@@ -18,6 +18,8 @@ export interface KindLease {
   readonly certifiedAt: string | null;
   /** Since when records that are new to the mirror are new to the service too; null = not yet. */
   readonly baselineAt: string | null;
+  /** The tick from which sightings are of the present source. */
+  readonly knownFrom: number;
   /** In how many sweeps running a record known to be there could not be asked for. */
   readonly controlFailures: number;
 }
@@ -52,31 +54,37 @@ export async function claimKind(session: Session, { kind, owner, now, isDead }: 
       values (${kind}, 0, 'running', 0, ${owner}, ${epoch}, ${leaseEnd(now)})
       on conflict (kind) do update set
         state = 'running', reason = null, owner = excluded.owner, epoch = excluded.epoch, lease_until = excluded.lease_until`);
-    const { before, tick, completeSweeps, certifiedAt, baselineAt, controlFailures } = held;
-    return { kind, owner, epoch, before, tick, completeSweeps, certifiedAt, baselineAt, controlFailures };
+    return { ...held.standing, kind, owner, epoch };
   });
 }
 
-interface Holder extends Omit<KindLease, 'kind' | 'owner'> {
+interface Holder {
   readonly owner: string | null;
   readonly leaseUntil: string;
+  readonly epoch: number;
+  readonly standing: Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
 }
 
 async function readHolder(tx: Transaction, kind: string): Promise<Holder> {
   const [row = {}] = await tx.query(sql`
-    select state, reason, owner, epoch, tick, complete_sweeps, lease_until, certified_at, baseline_at, control_failures
+    select state, reason, owner, epoch, tick, complete_sweeps, lease_until, certified_at, baseline_at, known_from,
+      control_failures
     from kind_state where kind = ${kind}`);
   const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
+  const count = (name: string): number => Number(row[name] ?? 0);
   return {
     owner: text('owner'),
     leaseUntil: text('lease_until') ?? '',
-    before: beforeOf(text('state') ?? 'never', text('reason')),
-    epoch: Number(row['epoch'] ?? 0),
-    tick: Number(row['tick'] ?? 0),
-    completeSweeps: Number(row['complete_sweeps'] ?? 0),
-    certifiedAt: text('certified_at'),
-    baselineAt: text('baseline_at'),
-    controlFailures: Number(row['control_failures'] ?? 0),
+    epoch: count('epoch'),
+    standing: {
+      before: beforeOf(text('state') ?? 'never', text('reason')),
+      tick: count('tick'),
+      completeSweeps: count('complete_sweeps'),
+      certifiedAt: text('certified_at'),
+      baselineAt: text('baseline_at'),
+      knownFrom: count('known_from'),
+      controlFailures: count('control_failures'),
+    },
   };
 }
 

@@ -12,14 +12,15 @@ export interface StoredPage {
   readonly keys: readonly string[];
   /** Fields that some record had. */
   readonly fields: readonly string[];
-  /** The tick as of which each record's row was what the page showed. */
+  /** Between these ticks it was read; each record's row was then what the page showed. */
+  readonly sent: number;
   readonly response: number;
 }
 
 /** Reads a kind's pages by their numbers. */
 export async function readPages(db: Queryable, kind: string): Promise<Map<number, StoredPage>> {
   const rows = await db.query(
-    sql`select page, digest, bytes, ids, fields, response from pages where kind = ${kind}`,
+    sql`select page, digest, bytes, ids, fields, sent, response from pages where kind = ${kind}`,
   );
   const fieldsOf = createFieldNames();
   return new Map(
@@ -28,6 +29,7 @@ export async function readPages(db: Queryable, kind: string): Promise<Map<number
       {
         digest: String(row['digest']),
         bytes: Number(row['bytes']),
+        sent: Number(row['sent']),
         response: Number(row['response']),
         ids: String(row['ids']),
         // A million ids as separate strings would cost more than the pages: they are cut up when asked for.
@@ -54,14 +56,14 @@ function createFieldNames(): (text: string) => readonly string[] {
 export async function savePage(
   tx: Transaction,
   kind: string,
-  { page, digest, bytes, ids, fields, response }: Omit<StoredPage, 'keys'> & { readonly page: number },
+  { page, digest, bytes, ids, fields, sent, response }: Omit<StoredPage, 'keys'> & { readonly page: number },
 ): Promise<void> {
   await tx.query(sql`
-    insert into pages (kind, page, digest, bytes, ids, fields, response)
-    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${response})
+    insert into pages (kind, page, digest, bytes, ids, fields, sent, response)
+    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response})
     on conflict (kind, page) do update set
       digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
-      response = excluded.response`);
+      sent = excluded.sent, response = excluded.response`);
 }
 
 /** Forgets a page: the next sweep parses it. */
@@ -79,7 +81,9 @@ export async function settlePages(
   { lastPage, began }: { readonly lastPage: number; readonly began: number },
 ): Promise<void> {
   await tx.query(sql`delete from pages where kind = ${kind} and page > ${lastPage}`);
-  await tx.query(sql`update pages set response = ${began} where kind = ${kind} and response < ${began}`);
+  await tx.query(
+    sql`update pages set sent = ${began}, response = ${began} where kind = ${kind} and response < ${began}`,
+  );
   await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
 }
 

@@ -44,6 +44,8 @@ export interface RunStart {
   readonly kinds: readonly string[];
   /** What was asked for besides the kinds. */
   readonly request?: string;
+  /** How far an earlier run of the same request came. */
+  readonly cursor?: string | null;
   readonly owner: string;
   readonly now: Date;
   readonly isDead: (owner: string) => boolean;
@@ -52,7 +54,7 @@ export interface RunStart {
 /** Records that a run begins, and that runs of dead processes ended; returns its id. */
 export async function startRun(
   session: Session,
-  { command, kinds, request, owner, now, isDead }: RunStart,
+  { command, kinds, request, cursor, owner, now, isDead }: RunStart,
 ): Promise<number> {
   const at = instantText(now);
   return session.atomically(async (tx) => {
@@ -62,8 +64,8 @@ export async function startRun(
         update runs set state = 'interrupted', reason = 'its process ended', finished_at = ${at} where id = ${run['id']}`);
     }
     const [row] = await tx.query(sql`
-      insert into runs (command, kinds, request, state, owner, requested_at, started_at)
-      values (${command}, ${JSON.stringify(kinds)}, ${request ?? null}, 'running', ${owner}, ${at}, ${at}) returning id`);
+      insert into runs (command, kinds, request, cursor, state, owner, requested_at, started_at)
+      values (${command}, ${JSON.stringify(kinds)}, ${request ?? null}, ${cursor ?? null}, 'running', ${owner}, ${at}, ${at}) returning id`);
     return Number(row?.['id']);
   });
 }

@@ -42,7 +42,7 @@ export async function bindSource(tx: Transaction, { baseUrl, isNew, systemId }: 
     for (const table of ['pages', 'touched', 'deletions'])
       await tx.query(sql`delete from ${sql.identifier(table)}`);
     await tx.query(
-      sql`update kind_state set complete_sweeps = 0, certified_at = null, baseline_at = null, control_failures = 0`,
+      sql`update kind_state set complete_sweeps = 0, certified_at = null, baseline_at = null, control_failures = 0, known_from = tick`,
     );
   }
   if (systemId !== null) await writeMeta(tx, 'source.system_id', systemId);

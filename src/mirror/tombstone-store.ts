@@ -1,14 +1,18 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
 import { appendChanges } from './change-store.ts';
-import { concludeAbsence } from './deletion-store.ts';
+import { concludeAbsences } from './deletion-store.ts';
+import type { Proof } from './deletion-store.ts';
+import { closeIssuesOf } from './issue-store.ts';
 import type { Queryable, SqlValue, Transaction } from './session.ts';
+import { sqlList } from './sql-list.ts';
 import { saveTouches } from './touch-store.ts';
 
 export interface Burial {
   readonly kind: string;
+  /** At most some hundreds: they go into one statement. */
   readonly ids: readonly string[];
-  readonly proof: 'retrieve' | 'list';
+  readonly proof: Proof;
   /** The tick as of which the records are gone; a row that was written since is left alone. */
   readonly response: number;
   readonly runId: number;
@@ -20,26 +24,22 @@ export async function buryRows(
   tx: Transaction,
   { kind, ids, proof, response, runId, now }: Burial,
 ): Promise<string[]> {
+  if (ids.length === 0) return [];
   const at = instantText(now);
-  const events = [];
-  for (const id of ids) {
-    const [row] = await tx.query(sql`
-      update ${sql.identifier(kind)} set _deleted_at = ${at}, _changed_at = ${at}, _response = ${response}
-      where id = ${id} and _deleted_at is null and _response < ${response} returning _raw`);
-    if (row === undefined) continue;
-    const observedFrom = await concludeAbsence(tx, kind, { id, proof, now });
-    const before = String(row['_raw']);
-    events.push({
-      recordId: id,
-      change: 'deleted' as const,
-      before,
-      after: null,
-      fields: '{}',
-      observedFrom,
-    });
-  }
-  const buried = events.map(({ recordId }) => recordId);
+  const rows = await tx.query(sql`
+    update ${sql.identifier(kind)} set _deleted_at = ${at}, _changed_at = ${at}, _response = ${response}
+    where id in (${sqlList(ids)}) and _deleted_at is null and _response < ${response}
+    returning cast(id as text) as id, _raw`);
+  const buried = rows.map((row) => String(row['id']));
+  if (buried.length === 0) return [];
+  const lastSeen = await concludeAbsences(tx, kind, { ids: buried, proof, now });
+  await closeIssuesOf(tx, kind, { ids: buried, now });
   await saveTouches(tx, kind, { ids: buried, response });
+  const events = rows.map((row) => {
+    const [recordId, before] = [String(row['id']), String(row['_raw'])];
+    const observedFrom = lastSeen.get(recordId) ?? null;
+    return { recordId, change: 'deleted' as const, before, after: null, fields: '{}', observedFrom };
+  });
   await appendChanges(tx, { kind, events, origin: 'service', runId, now });
   return buried;
 }
@@ -51,6 +51,7 @@ export interface LiveRow {
 }
 
 const ROWS_A_QUERY = 5_000;
+const IDS_A_QUERY = 500;
 
 /** Hands out all live rows of a kind, in the order of ids. */
 export async function* liveRows(db: Queryable, kind: string): AsyncGenerator<LiveRow[]> {
@@ -67,10 +68,10 @@ export async function* liveRows(db: Queryable, kind: string): AsyncGenerator<Liv
 /** The live rows among these ids. */
 export async function liveRowsOf(db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> {
   const found: LiveRow[] = [];
-  for (const id of ids) {
+  for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
     const rows = await db.query(sql`
       select cast(id as text) as id, _response, _changed_at from ${sql.identifier(kind)} as k
-      where k.id = ${id} and _deleted_at is null`);
+      where k.id in (${sqlList(ids.slice(from, from + IDS_A_QUERY))}) and _deleted_at is null`);
     found.push(...rows.map(liveRow));
   }
   return found;

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from './session.ts';
+import { sqlList } from './sql-list.ts';
 
 /**
  * Rows that were written again, by the tick of the response that they have their present content or state from.
@@ -33,6 +34,8 @@ export async function confirmRows(
   kind: string,
   { ids, response }: { readonly ids: readonly string[]; readonly response: number },
 ): Promise<void> {
-  for (const id of ids)
-    await tx.query(sql`update ${sql.identifier(kind)} set _response = ${response} where id = ${id}`);
+  if (ids.length === 0) return;
+  await tx.query(
+    sql`update ${sql.identifier(kind)} set _response = ${response} where id in (${sqlList(ids)})`,
+  );
 }

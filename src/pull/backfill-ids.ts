@@ -1,15 +1,15 @@
 import { isListed } from '../catalog/kind.ts';
 import type { Kind, ListedKind, RetrievableKind } from '../catalog/kind.ts';
 import { sortPage } from '../diff/judge-page.ts';
-import type { Incoming } from '../diff/judge-page.ts';
-import { renewLease } from '../mirror/kind-lease.ts';
+import type { SortedPage } from '../diff/judge-page.ts';
 import { saveCursor } from '../mirror/run-store.ts';
-import { bindSource } from '../mirror/source-binding.ts';
 import { askableKind } from './ask-for-absent.ts';
 import type { BackfillWork } from './backfill.ts';
-import { checkSystem, namesCompany, sameSource } from './guard-source.ts';
-import { landRecords } from './land-records.ts';
-import type { Landed, Shown } from './land-records.ts';
+import { checkSystem, namesCompany, ofSameCompany } from './guard-source.ts';
+import { inDraft } from './in-draft.ts';
+import type { Shown } from './land-records.ts';
+import { landSorted } from './land-sorted.ts';
+import type { LandedSorted } from './land-sorted.ts';
 import type { PullParts } from './parts.ts';
 
 const ASKED_TOGETHER = 50;
@@ -37,75 +37,74 @@ async function askForIds(
 ): Promise<void> {
   for (let from = work.done; from < ids.length; from += ASKED_TOGETHER) {
     const some = ids.slice(from, from + ASKED_TOGETHER);
-    const { ticks } = work.sweep;
-    const options = { tick: ticks.next, signal: parts.signal };
+    const options = { tick: work.sweep.ticks.next, signal: parts.signal };
     const answers = await Promise.all(some.map((id) => parts.source.retrieve(kind, id, options)));
-    const shown = answers.flatMap(({ record, sent, answered }) =>
-      record === null ? [] : [{ ...sortPage([record]), sent, answered }],
-    );
     if (namesCompany(kind))
       checkSystem(
         work.sweep.claim,
         answers.flatMap(({ record }) => record ?? []),
       );
-    const missing = some.filter((_, index) => answers[index]?.record === null);
+    const shown = answers.flatMap(({ record, ...ticks }) =>
+      record === null ? [] : [{ ...sortPage([record]), ...ticks }],
+    );
+    for (const [index, id] of some.entries()) if (answers[index]?.record === null) work.missing.push(id);
     const cursor = from + some.length;
-    await land(parts, work, { answers: shown, missing, cursor, isListed: false });
+    await land(parts, work, { answers: shown, cursor, isListed: false });
     parts.onProgress?.({ kind: kind.name, pages: cursor, lastPage: ids.length });
   }
 }
 
 async function lookForIds(
-  { session, source, signal, ...parts }: PullParts,
+  parts: PullParts,
   work: BackfillWork,
   { kind, ids }: WantedIds & { readonly kind: ListedKind },
 ): Promise<void> {
   const wanted = new Set(ids);
   const { ticks, claim } = work.sweep;
-  const pages = source.pages(kind, { from: 1, to: Infinity }, { tick: ticks.next, signal });
-  for await (const response of sameSource(pages, { session, kind, claim })) {
-    const { incoming } = sortPage(response.read());
-    const found = incoming.filter(({ id }) => wanted.has(id));
-    for (const { id } of found) wanted.delete(id);
-    const answers = [{ ...response, incoming: found }];
-    await land({ session, source, ...parts }, work, { answers, missing: [], cursor: 0, isListed: true });
+  const pages = parts.source.pages(
+    kind,
+    { from: 1, to: Infinity },
+    { tick: ticks.next, signal: parts.signal },
+  );
+  for await (const response of ofSameCompany(pages, { kind, claim })) {
+    const { incoming, quarantined } = sortPage(response.read());
+    const found = {
+      incoming: incoming.filter(({ id }) => wanted.has(id)),
+      quarantined: quarantined.filter(({ id }) => id !== null && wanted.has(id)),
+    };
+    for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
+    await land(parts, work, { answers: [{ ...response, ...found }], cursor: 0, isListed: true });
     parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.plan.lastPage });
     if (wanted.size === 0) return;
   }
-  work.missing.push(...wanted);
-}
-
-interface Found extends Pick<Shown, 'sent' | 'answered' | 'isListed'> {
-  readonly incoming: readonly Incoming[];
+  for (const id of wanted) work.missing.push(id);
 }
 
 interface Answered {
-  readonly answers: readonly Omit<Found, 'isListed'>[];
-  readonly missing: readonly string[];
+  readonly answers: readonly (SortedPage & Pick<Shown, 'sent' | 'answered'>)[];
+  /** How many of the ids are done with this. */
   readonly cursor: number;
   readonly isListed: boolean;
 }
 
 async function land(
   { session, clock }: PullParts,
-  work: BackfillWork,
-  { answers, missing, cursor, isListed: isFromList }: Answered,
+  { sweep, tally }: BackfillWork,
+  { answers, cursor, isListed: isFromList }: Answered,
 ): Promise<void> {
-  const { sweep, tally } = work;
   const now = clock.now();
-  const all = await session.atomically(async (tx) => {
-    await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
-    if (!sweep.claim.isBound) await bindSource(tx, sweep.claim);
-    await saveCursor(tx, sweep.runId, String(cursor));
-    const landed: Landed[] = [];
-    for (const { incoming, sent, answered } of answers)
-      landed.push(
-        await landRecords(tx, sweep, { records: incoming, sent, answered, isListed: isFromList, now }),
-      );
-    return landed;
+  const landings = await inDraft(session, sweep, {
+    now,
+    work: async (tx, draft) => {
+      await saveCursor(tx, sweep.runId, String(cursor));
+      const landed: LandedSorted[] = [];
+      for (const { incoming, quarantined, sent, answered } of answers) {
+        const shown = { incoming, quarantined, sent, answered, isListed: isFromList, now };
+        landed.push(await landSorted(tx, draft, shown));
+      }
+      return landed;
+    },
   });
-  sweep.claim.isBound = true;
-  for (const [index, landed] of all.entries())
+  for (const [index, landed] of landings.entries())
     tally.addRecords(answers[index]?.incoming.map(({ id }) => id) ?? [], landed);
-  work.missing.push(...missing);
 }

@@ -3,7 +3,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { saveCursor } from '../mirror/run-store.ts';
 import { arrivedTogether } from './arrived-together.ts';
 import type { BackfillWork } from './backfill.ts';
-import { sameSource } from './guard-source.ts';
+import { ofSameCompany } from './guard-source.ts';
 import { landPages } from './land-pages.ts';
 import type { PullParts } from './parts.ts';
 
@@ -19,10 +19,7 @@ export async function backfillPages(
   const rest = { from: Math.max(range.from, done + 1), to: range.to };
   const { ticks, claim, runId } = sweep;
   const responses = source.pages(kind, rest, { tick: ticks.next, signal });
-  for await (const batch of arrivedTogether(
-    sameSource(responses, { session, kind, claim }),
-    PAGES_TOGETHER,
-  )) {
+  for await (const batch of arrivedTogether(ofSameCompany(responses, { kind, claim }), PAGES_TOGETHER)) {
     const landings = await landPages(session, sweep, { responses: batch, now: clock.now() });
     for (const landing of landings) tally.add(landing);
     const page = batch.at(-1)?.page ?? done;

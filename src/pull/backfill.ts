@@ -1,5 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
+import { OtherSourceError } from '../mirror/errors.ts';
 import { releaseKind } from '../mirror/kind-lease.ts';
 import { readCursor } from '../mirror/run-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
@@ -9,7 +10,7 @@ import { backfillIds } from './backfill-ids.ts';
 import { backfillPages } from './backfill-pages.ts';
 import { beginSweep } from './begin-sweep.ts';
 import { addColumns } from './end-sweep.ts';
-import { startHeartbeat } from './heartbeat.ts';
+import { askWitness, namesCompany } from './guard-source.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
 import { recordRun } from './record-run.ts';
 import type { RunFacts } from './record-run.ts';
@@ -63,13 +64,25 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
   const before = { ...parts.source.counts };
   const { result, ...facts } = await recordRun(
     parts,
-    { ...request, command: 'backfill', kinds: [kind] },
+    { ...request, command: 'backfill', kinds: [kind], cursor: earlier?.cursor ?? null },
     async (runId) => {
       const claim = await claimSource(parts.session, { baseUrl: request.baseUrl, acceptNew: false });
-      const { sweep } = await beginSweep(parts, { kind, runId, claim, rules: request, isPartial: true });
+      if (!namesCompany(kind)) await askWitness(parts, claim);
+      const { sweep, stopHeartbeat } = await beginSweep(parts, {
+        kind,
+        runId,
+        claim,
+        rules: request,
+        isPartial: true,
+      });
       const work = { sweep, tally: createTally(), done: Number(earlier?.cursor ?? 0), missing: [] };
-      const ending = await read(parts, request, work);
-      await end(parts, work, ending);
+      const ending = await read(parts, request, work)
+        .catch(async (error: unknown) => {
+          if (error instanceof OtherSourceError) await end(parts, work, 'refused'); // The lease is still ours.
+          throw error;
+        })
+        .finally(stopHeartbeat);
+      await end(parts, work, ending.state);
       const counts = { ...work.tally.counts(), missing: work.missing };
       return { state: stateOf(ending), result: { kind: kind.name, ...ending, ...counts } };
     },
@@ -89,7 +102,6 @@ async function read(
   { kind, extent }: BackfillRequest,
   work: BackfillWork,
 ): Promise<Ending> {
-  const stopHeartbeat = startHeartbeat(parts, work.sweep.lease);
   try {
     if ('ids' in extent) await backfillIds(parts, work, { kind, ids: extent.ids });
     else await backfillPages(parts, work, { kind, range: extent.pages });
@@ -97,16 +109,18 @@ async function read(
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return { state: error.state, reason: error.reason, detail: describe(error) };
-  } finally {
-    stopHeartbeat();
   }
 }
 
 /** Gives the lease back as the last sweep left it: a backfill says nothing about the state of the list. */
-async function end(parts: PullParts, { sweep, tally }: BackfillWork, ending: Ending): Promise<void> {
+async function end(
+  parts: PullParts,
+  { sweep, tally }: BackfillWork,
+  state: Ending['state'] | 'refused',
+): Promise<void> {
   const { session, clock } = parts;
   const { lease, kind } = sweep;
-  if (ending.state === 'complete') await addColumns(parts, kind);
+  if (state === 'complete') await addColumns(parts, kind);
   await session.atomically((tx) =>
     releaseKind(tx, lease, {
       ...{ ...lease.before, isComplete: false },

@@ -10,6 +10,7 @@ import { decoderOf, redecode } from '../mirror/redecode.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
 import { countLive } from '../mirror/status-store.ts';
 import { readTouches } from '../mirror/touch-store.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
 import type { Sweep } from './sweep.ts';
 import { createTicks } from './ticks.ts';
@@ -27,6 +28,8 @@ export type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind;
 
 export interface BegunSweep {
   readonly sweep: Sweep;
+  /** Stops the heartbeat that keeps the lease. */
+  readonly stopHeartbeat: () => void;
   /** What the kind's fields had shown before the sweep. */
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
@@ -41,28 +44,48 @@ const UNKNOWN_LIST = { completeSweeps: 0, certifiedAt: null, baselineAt: null, c
  */
 export async function beginSweep(parts: PullParts, request: ReadingRequest): Promise<BegunSweep> {
   const { session, clock, owner } = parts;
-  const { kind, runId, claim, rules } = request;
+  const { kind, claim } = request;
   const now = clock.now();
   const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
   const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST } : held;
-  const mirrored = await asMirrored(session, kind);
-  await redecode(session, mirrored, now);
-  const fieldsBefore = await readFields(session, kind.name);
-  const parsesAll = request.isPartial === true || claim.isNew;
-  const pages = parsesAll ? new Map<never, never>() : await readPages(session, kind.name);
-  const sweep: Sweep = {
-    ...{ kind: mirrored, lease, runId, claim, pages },
-    ticks: createTicks(lease.tick, clock),
-    began: request.isPartial ? null : lease.tick,
+  const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table anew may outlast the lease.
+  try {
+    const mirrored = await asMirrored(session, kind);
+    await redecode(session, mirrored, now);
+    const fieldsBefore = await readFields(session, kind.name);
+    const sweep = {
+      ...(await readKnown(parts, request)),
+      lease,
+      kind: mirrored,
+      ticks: createTicks(lease.tick, clock),
+    };
+    return {
+      sweep: { ...sweep, began: request.isPartial ? null : lease.tick, fields: new Map(fieldsBefore) },
+      stopHeartbeat,
+      fieldsBefore,
+    };
+  } catch (error) {
+    stopHeartbeat();
+    throw error;
+  }
+}
+
+type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields'>;
+
+/** What is known of a list before it is read. */
+async function readKnown({ session }: PullParts, request: ReadingRequest): Promise<Known> {
+  const { kind, runId, claim, rules, isPartial } = request;
+  const parsesAll = isPartial === true || claim.isNew;
+  return {
+    ...{ runId, claim },
+    pages: parsesAll ? new Map<never, never>() : await readPages(session, kind.name),
     hasHoles: await hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
     knownRows: await countLive(session, kind.name),
     salt: saltOf(kind, rules),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     touched: createTouched(await readTouches(session, kind.name, 0)),
-    fields: new Map(fieldsBefore), // Landing adds to its own copy.
     quarantined: await readQuarantined(session, kind.name),
   };
-  return { sweep, fieldsBefore };
 }
 
 /**

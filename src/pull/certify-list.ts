@@ -9,6 +9,8 @@ import type { Sweep } from './sweep.ts';
 /** What is certain about a list after a sweep. */
 export interface ListVerdict {
   readonly verdict: Verdict;
+  /** The instant at which the response that was sent at a tick was sent; null where it is not kept. */
+  readonly sentAt: (tick: number) => string | null;
   /** The instant as of which the list is known exactly; null = it is not. */
   readonly certifiedAt: string | null;
   /** The list was known exactly at an instant within this very sweep. */
@@ -21,10 +23,10 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListV
   const alone = certify(responses);
   const verdict =
     alone.certified || alone.reason !== 'rows_unseen' ? alone : await withKnown(session, sweep, responses);
-  if (!verdict.certified) return { verdict, certifiedAt: null, isOfThisSweep: false };
-  const { answered, sweep: ofSweep } = verdict.point;
-  const point = responses.find((response) => response.answered === answered);
-  return { verdict, certifiedAt: point?.seenAt ?? null, isOfThisSweep: ofSweep === sweep.began };
+  const sentAt = (tick: number): string | null => responses.find(({ sent }) => sent === tick)?.seenAt ?? null;
+  if (!verdict.certified) return { verdict, sentAt, certifiedAt: null, isOfThisSweep: false };
+  const { sent, sweep: ofSweep } = verdict.point;
+  return { verdict, sentAt, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began };
 }
 
 /** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
@@ -37,7 +39,7 @@ async function withKnown(
   const first = Math.min(...responses.map(({ sent }) => sent));
   const rows = await session.query(sql`
     select cast(id as text) as id from ${sql.identifier(kind.name)}
-    where _listed < ${first} and _deleted_at is null`);
+    where _listed > ${lease.knownFrom} and _listed < ${first} and _deleted_at is null`);
   return certify(
     responses,
     rows.map(({ id }) => String(id)),

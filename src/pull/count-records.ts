@@ -1,5 +1,5 @@
 import { createIdSet } from '../lib/id-set.ts';
-import type { Landed } from './land-records.ts';
+import type { LandedSorted } from './land-sorted.ts';
 
 /** Counts of a reading: a record counts once, however often it was read. */
 export interface RecordCounts {
@@ -8,27 +8,34 @@ export interface RecordCounts {
   readonly updated: number;
   readonly restored: number;
   readonly unchanged: number;
+  readonly quarantined: number;
 }
 
 export interface RecordCounter {
-  readonly add: (ids: readonly string[], landed: Landed) => void;
+  readonly add: (ids: readonly string[], landed: LandedSorted) => void;
+  /** Keys of the records that no row could be made of. */
+  readonly quarantined: ReadonlySet<string>;
   readonly counts: () => RecordCounts;
 }
 
 export function createRecordCounter(): RecordCounter {
   const [seen, touched] = [createIdSet(), createIdSet()];
+  const quarantined = new Set<string>();
   let [created, updated, restored] = [0, 0, 0];
   return {
+    quarantined,
     add: (ids, landed) => {
       created += landed.created.length;
       updated += landed.changed.length;
       restored += landed.restored.length;
+      for (const key of landed.quarantined) quarantined.add(key);
       for (const id of ids) seen.add(id);
       for (const id of [...landed.created, ...landed.changed, ...landed.restored]) touched.add(id);
     },
     counts: () => {
       const rows = seen.size();
-      return { rows, created, updated, restored, unchanged: rows - touched.size() };
+      const unchanged = rows - touched.size();
+      return { rows, created, updated, restored, unchanged, quarantined: quarantined.size };
     },
   };
 }

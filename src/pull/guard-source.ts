@@ -60,27 +60,46 @@ export function namesCompany(kind: Kind): boolean {
 
 /**
  * Makes sure of the company before kinds are swept that neither name it nor have rows enough to tell: one request more,
- * and only then. A token that may not read the kind that names it leaves the question open.
+ * and only then.
  *
  * @throws {OtherSourceError}
  */
 export async function confirmCompany(
-  { session, source, signal }: PullParts,
+  parts: PullParts,
   kinds: readonly ListedKind[],
   claim: SourceClaim,
 ): Promise<void> {
-  if (kinds.some(namesCompany) || claim.isNew || claim.systemId === null) return;
-  const known = await Promise.all(kinds.map(({ name }) => hasMoreLive(session, name, ROWS_THAT_IDENTIFY)));
-  const witness = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list that names it.
-  if (known.every(Boolean) || witness === undefined) return;
-  const once = { thorough: false, tick: () => 0, ...(signal && { signal }) };
+  if (kinds.some(namesCompany)) return;
+  const known = await Promise.all(
+    kinds.map(({ name }) => hasMoreLive(parts.session, name, ROWS_THAT_IDENTIFY)),
+  );
+  if (!known.every(Boolean)) await askWitness(parts, claim);
+}
+
+/**
+ * Reads the shortest list that names its company, and compares; a token that may not read it leaves the question open.
+ *
+ * @throws {OtherSourceError}
+ */
+export async function askWitness({ source, signal }: PullParts, claim: SourceClaim): Promise<void> {
+  const witness = LISTED_KINDS.find(({ name }) => name === 'departments');
+  if (claim.isNew || claim.systemId === null || witness === undefined) return;
   try {
-    for await (const response of source.sweep(witness, once)) {
-      checkSystem(claim, response.read());
-      return;
-    }
+    const pages = source.pages(witness, { from: 1, to: 1 }, { tick: () => 0, signal });
+    for await (const response of pages) checkSystem(claim, response.read());
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
+  }
+}
+
+/** Lets responses pass whose records do not name another company; which of them the mirror knows is no question. */
+export async function* ofSameCompany(
+  responses: AsyncIterable<ListResponse>,
+  { kind, claim }: Pick<Guard, 'kind' | 'claim'>,
+): AsyncGenerator<ListResponse> {
+  for await (const response of responses) {
+    if (namesCompany(kind)) checkSystem(claim, response.read());
+    yield response;
   }
 }
 

@@ -1,14 +1,11 @@
 import { sortPage } from '../diff/judge-page.ts';
-import type { Quarantined } from '../diff/judge-page.ts';
-import { issueKey, saveQuarantined } from '../mirror/issue-store.ts';
-import type { Issue } from '../mirror/issue-store.ts';
 import { dropPage, idsText, savePage } from '../mirror/page-store.ts';
 import type { StoredPage } from '../mirror/page-store.ts';
 import type { Transaction } from '../mirror/session.ts';
 import { saveSighting } from '../mirror/sighting-store.ts';
 import type { ListResponse } from '../source/source.ts';
-import { landRecords } from './land-records.ts';
-import type { Landed } from './land-records.ts';
+import { landSorted } from './land-sorted.ts';
+import type { LandedSorted } from './land-sorted.ts';
 import type { Sweep } from './sweep.ts';
 
 /** A response, and the instant at which it lands. */
@@ -18,16 +15,14 @@ export interface Arrival {
 }
 
 /** What became of a page, by record id. */
-export interface Landing extends Landed {
+export interface Landing extends LandedSorted {
   readonly response: ListResponse;
   readonly seen: readonly string[];
   /** Fields that some record had. */
   readonly fields: Iterable<string>;
-  /** Keys of the records that no row could be made of. */
-  readonly quarantined: readonly string[];
 }
 
-const NOTHING: Landed = { created: [], changed: [], restored: [], overtaken: [] };
+const NOTHING: LandedSorted = { created: [], changed: [], restored: [], overtaken: [], quarantined: [] };
 
 /** Lands one list response within a transaction: its records, its sighting, its digest. */
 export async function landPage(tx: Transaction, sweep: Sweep, arrival: Arrival): Promise<Landing> {
@@ -38,9 +33,10 @@ export async function landPage(tx: Transaction, sweep: Sweep, arrival: Arrival):
   return landParsed(tx, sweep, arrival);
 }
 
-/** A row that was written since its page was landed may differ from what the page shows. */
-function isStale({ keys, response }: StoredPage, { touched }: Sweep): boolean {
-  return !touched.isEmpty() && keys.some((id) => touched.lastWrite(id) > response);
+/** A row that another response wrote after its page was asked for may differ from what the page shows. */
+function isStale({ keys, sent, response }: StoredPage, { touched }: Sweep): boolean {
+  const isOthers = (write: number): boolean => write > sent && write !== response;
+  return !touched.isEmpty() && keys.some((id) => isOthers(touched.lastWrite(id)));
 }
 
 /** The same bytes hold the same records: that they are still there is all that is new. */
@@ -50,27 +46,24 @@ async function landKnown(
   { response, page }: { readonly response: ListResponse; readonly page: StoredPage },
 ): Promise<Landing> {
   await saveSighting(tx, sightingOf(sweep, response, page.ids));
-  return { ...NOTHING, response, seen: page.keys, fields: page.fields, quarantined: [] };
+  return { ...NOTHING, response, seen: page.keys, fields: page.fields };
 }
 
 async function landParsed(tx: Transaction, sweep: Sweep, { response, now }: Arrival): Promise<Landing> {
-  const { incoming, quarantined } = sortPage(response.read());
-  const issues = quarantined.map(quarantineIssue);
-  const fresh = issues.filter((issue) => !sweep.quarantined.has(issueKey(issue)));
-  await saveQuarantined(tx, sweep.kind.name, { issues: fresh, now });
-  for (const issue of fresh) sweep.quarantined.add(issueKey(issue));
-
+  const sorted = sortPage(response.read());
   const { sent, answered } = response;
-  const landed = await landRecords(tx, sweep, { records: incoming, sent, answered, isListed: true, now });
-  const seen = incoming.map(({ id }) => id);
-  const unclear = quarantined.flatMap(({ id, code }) => (id !== null && code === 'two_versions' ? [id] : []));
+  const landed = await landSorted(tx, sweep, { ...sorted, sent, answered, isListed: true, now });
+  const seen = sorted.incoming.map(({ id }) => id);
+  const unclear = sorted.quarantined.flatMap(({ id, code }) =>
+    id !== null && code === 'two_versions' ? [id] : [],
+  );
   await saveSighting(tx, sightingOf(sweep, response, idsText([...seen, ...unclear])));
 
-  const fields = new Set(incoming.flatMap(({ record }) => Object.keys(record)));
+  const fields = new Set(sorted.incoming.flatMap(({ record }) => Object.keys(record)));
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === response.rows && landed.overtaken.length === 0;
   await rememberPage(tx, sweep, { response, ids: isWhole ? idsText(seen) : null, fields });
-  return { ...landed, response, seen, fields, quarantined: issues.map(issueKey) };
+  return { ...landed, response, seen, fields };
 }
 
 interface Shown {
@@ -83,14 +76,10 @@ interface Shown {
 async function rememberPage(
   tx: Transaction,
   { kind }: Sweep,
-  { response: { page, answered, digest }, ids, fields }: Shown,
+  { response: { page, sent, answered, digest }, ids, fields }: Shown,
 ): Promise<void> {
   if (digest === null || ids === null) await dropPage(tx, kind.name, page);
-  else await savePage(tx, kind.name, { page, ...digest, ids, fields: [...fields], response: answered });
-}
-
-function quarantineIssue({ id, code, raw }: Quarantined): Issue {
-  return { recordId: id, field: null, code, detail: raw };
+  else await savePage(tx, kind.name, { page, ...digest, ids, fields: [...fields], sent, response: answered });
 }
 
 function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse, ids: string) {

@@ -1,8 +1,6 @@
-import { renewLease } from '../mirror/kind-lease.ts';
 import type { Session } from '../mirror/session.ts';
-import { bindSource } from '../mirror/source-binding.ts';
-import { readTouches } from '../mirror/touch-store.ts';
 import type { ListResponse } from '../source/source.ts';
+import { inDraft } from './in-draft.ts';
 import { landPage } from './land-page.ts';
 import type { Landing } from './land-page.ts';
 import type { Sweep } from './sweep.ts';
@@ -22,25 +20,12 @@ export async function landPages(
   sweep: Sweep,
   { responses, now }: Arrivals,
 ): Promise<readonly Landing[]> {
-  const { landings, draft } = await session.atomically(async (tx) => {
-    // The work may run again after a lost connection: what it learns counts once it has landed.
-    const touched = sweep.touched.draft();
-    const draft = {
-      ...sweep,
-      touched,
-      fields: new Map(sweep.fields),
-      quarantined: new Set(sweep.quarantined),
-    };
-    await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
-    if (!sweep.claim.isBound) await bindSource(tx, sweep.claim);
-    touched.add(await readTouches(tx, sweep.kind.name, touched.latest()));
-    const landings: Landing[] = [];
-    for (const response of responses) landings.push(await landPage(tx, draft, { response, now }));
-    return { landings, draft };
+  return inDraft(session, sweep, {
+    now,
+    work: async (tx, draft) => {
+      const landings: Landing[] = [];
+      for (const response of responses) landings.push(await landPage(tx, draft, { response, now }));
+      return landings;
+    },
   });
-  sweep.claim.isBound = true;
-  draft.touched.keep();
-  for (const [field, seen] of draft.fields) sweep.fields.set(field, seen);
-  for (const key of draft.quarantined) sweep.quarantined.add(key);
-  return landings;
 }

@@ -2,6 +2,7 @@ import type { RetrievableKind } from '../catalog/kind.ts';
 import { isProvenGone } from '../diff/plan-deletions.ts';
 import type { Absence, DeletionRules } from '../diff/plan-deletions.ts';
 import { saveAbsences } from '../mirror/deletion-store.ts';
+import { renewLease } from '../mirror/kind-lease.ts';
 import { askForAbsent } from './ask-for-absent.ts';
 import { bury } from './bury.ts';
 import type { PullParts } from './parts.ts';
@@ -58,9 +59,11 @@ async function look(parts: PullParts, sweep: Sweep, asking: Asking): Promise<Loo
     .map((absence): Absence => ({ ...absence, state: struckState(absence), struckAt: now }));
   const unlisted = of(there).map((absence): Absence => ({ ...absence, state: 'unlisted', struckAt: now }));
   for (const absence of [...struck, ...unlisted]) noted.set(absence.id, absence);
-  await parts.session.atomically((tx) =>
-    saveAbsences(tx, sweep.kind.name, { absences: [...struck, ...unlisted], lastSeenAt: null }),
-  );
+  const seen = [...struck, ...unlisted].map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
+  await parts.session.atomically(async (tx) => {
+    await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
+    await saveAbsences(tx, sweep.kind.name, seen);
+  });
   const deleted = await bury(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
   return { deleted, struck, isSound };
 }

@@ -8,6 +8,8 @@ export interface RunRequest {
   readonly kinds: readonly Kind[];
   /** What was asked for besides the kinds, as text; the same text may go on where another run was interrupted. */
   readonly request?: string;
+  /** Where such a run was interrupted: it counts until this one has come further. */
+  readonly cursor?: string | null;
   readonly keepRunsDays: number | null;
   readonly keepChangesDays: number | null;
 }

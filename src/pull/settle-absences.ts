@@ -8,6 +8,7 @@ import { countLive } from '../mirror/status-store.ts';
 import { askableKind, isThere } from './ask-for-absent.ts';
 import { bury } from './bury.ts';
 import { findAbsent } from './find-absent.ts';
+import type { ListVerdict } from './certify-list.ts';
 import type { PullParts } from './parts.ts';
 import { proveByAsking } from './prove-by-asking.ts';
 import type { Sweep } from './sweep.ts';
@@ -22,6 +23,8 @@ export interface Settled {
 
 export interface Absences {
   readonly certificate: Certificate;
+  /** The instant at which the response that was sent at a tick was sent. */
+  readonly sentAt: ListVerdict['sentAt'];
   readonly tally: Tally;
   readonly rules: DeletionRules;
 }
@@ -33,15 +36,15 @@ export async function settleAbsences(parts: PullParts, sweep: Sweep, absences: A
   const noted = await readAbsences(parts.session, sweep.kind.name);
   const { path, failures } = await pathToAsk(parts, sweep, absences.tally.latestId());
   const plan = await planFor(parts, sweep, { ...absences, noted, canAsk: path !== null });
-  await note(parts, sweep, plan);
+  await note(parts, sweep, { plan, ...absences });
   for (const absence of plan.note) noted.set(absence.id, absence);
 
   const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
   if (path === null || plan.ask.length === 0) return { deleted: missed, controlFailures: failures };
   const asking = { ...path, ids: plan.ask, noted, rules: absences.rules };
   const { deleted, isSound } = await proveByAsking(parts, sweep, asking);
-  const hasFailed = !isSound && !parts.signal?.aborted;
-  return { deleted: missed + deleted, controlFailures: hasFailed ? failures + 1 : 0 };
+  const failed = parts.signal?.aborted ? failures : failures + 1; // Whoever is stopped has not been refused.
+  return { deleted: missed + deleted, controlFailures: isSound ? 0 : failed };
 }
 
 interface PathToAsk {
@@ -64,17 +67,27 @@ async function pathToAsk(
   return isMended ? { path, failures: 0 } : { path: null, failures };
 }
 
+const NOTED_TOGETHER = 500;
+
+/** Notes what was planned, some at a time: whoever else writes must not wait for a mass disappearance. */
 async function note(
   { session, clock }: PullParts,
   { kind, lease, ticks }: Sweep,
-  plan: DeletionPlan,
+  { plan, certificate, sentAt }: Pick<Absences, 'certificate' | 'sentAt'> & { readonly plan: DeletionPlan },
 ): Promise<void> {
-  if (plan.forget.length === 0 && plan.note.length === 0) return;
-  await session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
-    await forgetAbsences(tx, kind.name, plan.forget);
-    await saveAbsences(tx, kind.name, { absences: plan.note, lastSeenAt: lease.certifiedAt });
-  });
+  const lastSeenAt = (id: string): string | null => {
+    const tick = certificate.lastShown(id);
+    return tick === null ? null : sentAt(tick);
+  };
+  const absences = plan.note.map((absence) => ({ ...absence, lastSeenAt: lastSeenAt(absence.id) }));
+  for (let from = 0; from < Math.max(absences.length, plan.forget.length); from += NOTED_TOGETHER) {
+    const to = from + NOTED_TOGETHER;
+    await session.atomically(async (tx) => {
+      await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
+      await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
+      await saveAbsences(tx, kind.name, absences.slice(from, to));
+    });
+  }
 }
 
 async function planFor(

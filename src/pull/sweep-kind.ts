@@ -2,7 +2,6 @@ import type { KindReport } from '../mirror/run-store.ts';
 import { beginSweep } from './begin-sweep.ts';
 import type { SweepRequest } from './begin-sweep.ts';
 import { endSweep } from './end-sweep.ts';
-import { startHeartbeat } from './heartbeat.ts';
 import type { PullParts } from './parts.ts';
 import { readList } from './read-list.ts';
 import type { Ending, Reading } from './read-list.ts';
@@ -22,9 +21,8 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   const { source, clock } = parts;
   const startedAt = clock.now();
   const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
-  const { sweep, fieldsBefore } = await beginSweep(parts, request);
+  const { sweep, stopHeartbeat, fieldsBefore } = await beginSweep(parts, request);
   const reading: Reading = { sweep, tally: createTally() };
-  const stopHeartbeat = startHeartbeat(parts, sweep.lease);
   try {
     const ending = await readList(parts, request, reading);
     const settled = await settle(parts, request, { ...reading, ending });
@@ -53,9 +51,10 @@ async function settle(
   { rules }: SweepRequest,
   { sweep, tally, ending }: Reading & { readonly ending: Ending },
 ): Promise<Settled> {
-  const verdict = ending.state === 'complete' && !parts.signal?.aborted ? ending.verdict.verdict : null;
-  if (!verdict?.certified) return { deleted: 0, controlFailures: sweep.lease.controlFailures };
-  return settleAbsences(parts, sweep, { certificate: verdict, tally, rules: rules.deletions });
+  const list = ending.state === 'complete' && !parts.signal?.aborted ? ending.verdict : null;
+  if (!list?.verdict.certified) return { deleted: 0, controlFailures: sweep.lease.controlFailures };
+  const { verdict: certificate, sentAt } = list;
+  return settleAbsences(parts, sweep, { certificate, sentAt, tally, rules: rules.deletions });
 }
 
 function outcomeOf(ending: Ending): KindReport['state'] {

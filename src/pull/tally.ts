@@ -2,18 +2,17 @@ import type { ListShape } from '../mirror/drift-store.ts';
 import { createRecordCounter } from './count-records.ts';
 import type { RecordCounts } from './count-records.ts';
 import type { Landing } from './land-page.ts';
-import type { Landed } from './land-records.ts';
+import type { LandedSorted } from './land-sorted.ts';
 
 /** Counts of a reading: a page and a record count once, however often they were read. */
 export interface TallyCounts extends RecordCounts {
   readonly pages: number;
-  readonly quarantined: number;
 }
 
 export interface Tally {
   readonly add: (landing: Landing) => void;
   /** Counts records that no page was landed for. */
-  readonly addRecords: (ids: readonly string[], landed: Landed) => void;
+  readonly addRecords: (ids: readonly string[], landed: LandedSorted) => void;
   readonly pages: () => number;
   /** The highest page that had rows. */
   readonly lastPage: () => number;
@@ -33,7 +32,7 @@ export interface Tally {
 
 export function createTally(): Tally {
   const records = createRecordCounter();
-  const [fields, quarantined, pages] = [new Set<string>(), new Set<string>(), new Set<number>()];
+  const [fields, pages] = [new Set<string>(), new Set<number>()];
   let firstPage = '';
   let lastPage = 0;
   let hasHoles = false;
@@ -54,7 +53,6 @@ export function createTally(): Tally {
       addPage(landing);
       records.add(landing.seen, landing);
       for (const field of landing.fields) fields.add(field);
-      for (const key of landing.quarantined) quarantined.add(key);
     },
     addRecords: records.add,
     pages: () => pages.size,
@@ -67,7 +65,7 @@ export function createTally(): Tally {
     },
     shape: () => shape,
     fields,
-    quarantined,
-    counts: () => ({ pages: pages.size, ...records.counts(), quarantined: quarantined.size }),
+    quarantined: records.quarantined,
+    counts: () => ({ pages: pages.size, ...records.counts() }),
   };
 }

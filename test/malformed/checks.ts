@@ -55,19 +55,22 @@ export async function readHeld(session: Session, { kind }: Served): Promise<Held
 export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<string>): string[] {
   const found: string[] = [];
   const misfits: string[] = [];
+  const live = new Set<string>();
   for (const row of rows) {
-    const { id, raw } = mirrorRow(row);
+    const { id, raw, isDeleted } = mirrorRow(row);
     if (!sent.has(canonicalText(raw))) found.push(`${kind.name} ${id}: nobody sent ${raw.slice(0, 300)}`);
     const parsed = parseJson(raw);
     const decoded = decodeRecord(kind, isObject(parsed) ? parsed : {});
-    misfits.push(...decoded.misfits.map(({ field, code }) => [id, field, code].join(' ')));
+    if (!isDeleted) live.add(id);
+    if (!isDeleted) misfits.push(...decoded.misfits.map(({ field, code }) => [id, field, code].join(' ')));
     kind.fields.forEach(({ name }, at) => {
       const [held, fresh] = [row[name] ?? null, decoded.values[at] ?? null];
       if (String(held) !== String(fresh)) found.push(`${kind.name} ${id}: ${name} is ${held}, not ${fresh}`);
     });
   }
   const ofFields = issues.filter(({ field, closed_at }) => field !== null && closed_at === null);
-  const open = ofFields.map(({ record_id, field, code }) => [record_id, field, code].join(' '));
+  const ofLive = ofFields.filter(({ record_id }) => live.has(String(record_id)));
+  const open = ofLive.map(({ record_id, field, code }) => [record_id, field, code].join(' '));
   if (open.sort().join() !== misfits.sort().join())
     found.push(`${kind.name}: open issues [${open.join()}], misfits [${misfits.join()}]`);
   return found;

@@ -1,4 +1,3 @@
-import { devFix } from './dev-fix.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { SyncError } from '../../src/lib/sync-error.ts';
@@ -81,7 +80,7 @@ async function attempt(parts: PullingParts, { kinds, concurrency }: PullPlan): P
   const openHttp = (): HttpClient => doubles.http?.(fire.client) ?? fire.client;
   await using source = openSource(settings, { clock, logger, random: () => 0.5, openHttp });
   const owner = { name: 'malformed', isDead: () => true };
-  const pulling = { session: devFix(doubles.session?.(session) ?? session), source, clock, logger, owner };
+  const pulling = { session: doubles.session?.(session) ?? session, source, clock, logger, owner };
   try {
     const report = await pullKinds(pulling, { kinds: kinds.map(({ kind }) => kind), ...RULES });
     return { report, error: null };

@@ -74,7 +74,7 @@ export async function playScenario(seed: number, options: ScenarioOptions): Prom
   const stage = setStage(seed, options);
   const first = await snapshot(stage);
   stirService(stage.service, stage.random);
-  stage.fire.rate = stage.random.pick([0.3, 0.6, 0.9]);
+  stage.fire.rate = stage.random.pick([0.4, 0.7, 1]);
   stage.fire.isReadable = stage.random.chance(0.5);
   for (let pull = 0; pull < PULLS_UNDER_FIRE && stage.problems.length === 0; pull++) await pullUnderFire(stage);
   if (stage.problems.length === 0) await heal(stage);

@@ -1,0 +1,32 @@
+import { renewLease } from '../mirror/kind-lease.ts';
+import type { Session, Transaction } from '../mirror/session.ts';
+import { bindSource } from '../mirror/source-binding.ts';
+import { readTouches } from '../mirror/touch-store.ts';
+import type { Sweep } from './sweep.ts';
+
+/**
+ * Runs a landing as one transaction, on a draft of what the sweep knows: what it learns counts once it has landed, since
+ * the work may run again after a lost connection.
+ *
+ * @throws {LeaseError} Where another owner has taken the sweep over; nothing lands.
+ */
+export async function inDraft<T>(
+  session: Session,
+  sweep: Sweep,
+  { now, work }: { readonly now: Date; readonly work: (tx: Transaction, draft: Sweep) => Promise<T> },
+): Promise<T> {
+  const { result, draft } = await session.atomically(async (tx) => {
+    const touched = sweep.touched.draft();
+    const [fields, quarantined] = [new Map(sweep.fields), new Set(sweep.quarantined)];
+    const draft = { ...sweep, touched, fields, quarantined };
+    await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
+    if (!sweep.claim.isBound) await bindSource(tx, sweep.claim);
+    touched.add(await readTouches(tx, sweep.kind.name, touched.latest()));
+    return { result: await work(tx, draft), draft };
+  });
+  sweep.claim.isBound = true;
+  draft.touched.keep();
+  for (const [field, seen] of draft.fields) sweep.fields.set(field, seen);
+  for (const key of draft.quarantined) sweep.quarantined.add(key);
+  return result;
+}
