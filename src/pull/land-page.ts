@@ -1,4 +1,5 @@
 import { sortPage } from '../diff/judge-page.ts';
+import type { Incoming } from '../diff/judge-page.ts';
 import { dropPage, idsText, savePage } from '../mirror/page-store.ts';
 import type { StoredPage } from '../mirror/page-store.ts';
 import type { Transaction } from '../mirror/session.ts';
@@ -59,11 +60,24 @@ async function landParsed(tx: Transaction, sweep: Sweep, { response, now }: Arri
   );
   await saveSighting(tx, sightingOf(sweep, response, idsText([...seen, ...unclear])));
 
-  const fields = new Set(sorted.incoming.flatMap(({ record }) => Object.keys(record)));
+  const fields = fieldsOf(sorted.incoming);
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === response.rows && landed.overtaken.length === 0;
   await rememberPage(tx, sweep, { response, ids: isWhole ? idsText(seen) : null, fields });
   return { ...landed, response, seen, fields };
+}
+
+/** Most records of a page have the same fields in the same order: those of the record before need no second look. */
+function fieldsOf(records: readonly Incoming[]): ReadonlySet<string> {
+  const fields = new Set<string>();
+  let before: readonly string[] = [];
+  for (const { record } of records) {
+    const names = Object.keys(record);
+    const isSame = names.length === before.length && names.every((name, index) => name === before[index]);
+    if (!isSame) for (const name of names) fields.add(name);
+    before = names;
+  }
+  return fields;
 }
 
 interface Shown {
