@@ -53,6 +53,7 @@ const RULES: Record<FieldType, Rule> = {
   },
   timestamp: (value) => {
     const instant = typeof value === 'string' ? value.replace(/^(.{10})T/, '$1 ') : '';
+    if (value === '0000-00-00 00:00:00') return NONE;
     return isInstant(instant) ? meant(instant) : blankOrMisfit(value);
   },
   text: (value) => {
@@ -64,7 +65,7 @@ const RULES: Record<FieldType, Rule> = {
 
 /** How the service writes "none" in dates, times and decimals. */
 function blankOrMisfit(value: Json): Meaning {
-  return value === '' || value === '0000-00-00' || value === '0000-00-00 00:00:00' ? NONE : MISFIT;
+  return value === '' || value === '0000-00-00' ? NONE : MISFIT;
 }
 
 /** Text as it is, a number as its token; null for everything else. */

@@ -12,14 +12,8 @@ export function changedFields(kind: Kind, before: JsonObject, after: JsonObject)
     const field =
       kind.fields.find((candidate) => candidate.name === name) ??
       kind.hints.find((hint) => hint.name === name);
-    const [was, is] = [ownValue(before, name), ownValue(after, name)];
-    return canonicalValue(field, was) !== canonicalValue(field, is) && !isSame(was, is);
+    return canonicalValue(field, ownValue(before, name)) !== canonicalValue(field, ownValue(after, name));
   });
-}
-
-/** The same JSON, whatever its type makes of it: `12` and `12.0`, of which an integer takes only the first. */
-function isSame(a: Json | undefined, b: Json | undefined): boolean {
-  return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b);
 }
 
 /** A text that is equal exactly for equal values: by the field's type, or as JSON where it has none or fits none. */

@@ -49,6 +49,7 @@ export async function concludeAbsences(
   kind: string,
   { ids, proof, now }: { readonly ids: readonly string[]; readonly proof: Proof; readonly now: Date },
 ): Promise<Map<string, string | null>> {
+  if (ids.length === 0) return new Map();
   const rows = await tx.query(sql`
     update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${instantText(now)}
     where kind = ${kind} and record_id in (${sqlList(ids)}) returning record_id, last_seen_at`);

@@ -138,6 +138,31 @@ describe('a row that is gone', () => {
   });
 });
 
+describe('when a record was shown last', () => {
+  const POINT = response({ sent: 11, answered: 12, ids: '[1]', endRows: 1 });
+
+  test('is when the last response that showed it was sent, before the point or since, in whatever order they landed', () => {
+    const seen = [
+      response({ sent: 5, answered: 20, ids: '[1,2,9007199254740993]' }),
+      response({ sent: 6, answered: 7, ids: '[2,3]' }),
+      response({ sweep: null, sent: 8, answered: 9, ids: '[3]' }),
+      POINT,
+      response({ sent: 30, answered: 31, ids: '[4]' }),
+    ];
+    for (const landed of [seen, seen.toReversed()]) {
+      const { lastShown } = certificateOf(landed);
+      const ticks = ['1', '2', '3', '4', '9007199254740993', '9007199254740992'].map(lastShown);
+      expect(ticks).toEqual([11, 6, 8, 30, 5, null]);
+    }
+  });
+
+  test('is told by no response where the record is only known from before, or not at all', () => {
+    const { lastShown, absent } = certificateOf([POINT], ['1', '7']);
+    expect([lastShown('1'), lastShown('7'), lastShown('8')]).toEqual([11, null, null]);
+    expect(absent()).toEqual(['7']);
+  });
+});
+
 test('responses under way at the same time are in no order', () => {
   const page = { ids: '[1]', page: 1 };
   const point = response({ page: 2, ids: '[2]', endRows: 2, sent: 10, answered: 20 });
@@ -182,9 +207,34 @@ describe('no certificate', () => {
     expect(point).toBe(old);
   });
 
-  test('for the newest reason, where several points fail', () => {
-    const wrong = NEXT.map((page) => (page.endRows === null ? page : { ...page, total: 6 }));
-    expect(outcome(certify([...QUIET, ...wrong]))).toBe('total_differs');
+  describe('for the reason of the newest point, where several fail', () => {
+    const withTotal = (pages: readonly Sighting[], total: number): Sighting[] =>
+      pages.map((page) => (page.endRows === null ? page : { ...page, total }));
+    const unseen = {
+      certified: false,
+      reason: 'rows_unseen',
+      detail: '3 of 5 rows seen both before and after the response that proves the end',
+    };
+
+    test('be it its total or its rows', () => {
+      expect(certify([...withTotal(QUIET, 7), ...withTotal(NEXT, 6)])).toMatchObject({
+        reason: 'total_differs',
+        detail: 'its total is 6, its pages hold 5 rows',
+      });
+      const fewer = NEXT.map((page) => (page.page === 2 ? { ...page, ids: '[3]', rows: 1 } : page));
+      const ownRows = { ...unseen, detail: unseen.detail.replace('3 of 5', '4 of 5') };
+      expect(certify([...QUIET, ...fewer])).toEqual(ownRows);
+      expect(certify([...withTotal(QUIET, 7), ...fewer])).toEqual(ownRows);
+    });
+
+    test('save that the rows which an older one lacks say more than a total', () => {
+      expect(certify([...QUIET, ...withTotal(NEXT, 6)])).toEqual(unseen);
+    });
+
+    test('as where an empty page after the end bounds the list only', () => {
+      const empty = response({ sent: 9, answered: 10, page: 4, endRows: 6, total: 5 });
+      expect(certify([...QUIET, empty])).toEqual(unseen);
+    });
   });
 
   test('at all, where more rows were there than the list had: a premise is broken', () => {
@@ -260,11 +310,18 @@ function byDefinition(responses: readonly Sighting[], known: readonly string[]):
     if (live.length > (p.endRows ?? 0)) return 'too_many_rows';
     if (live.length === p.endRows) {
       const absent = everyId.filter((id) => !live.includes(id) && !since.includes(id));
-      return { point: p, size: live.length, live: live.sort(), since: since.sort(), absent: absent.sort() };
+      const last = everyId.flatMap((id) => {
+        const sent = responses.filter((r) => idsOf(r).includes(id)).map((r) => r.sent);
+        return sent.length === 0 ? [] : [[id, Math.max(...sent)]];
+      });
+      return {
+        ...{ point: p, size: live.length, last: Object.fromEntries(last) as unknown },
+        ...{ live: live.sort(), since: since.sort(), absent: absent.sort() },
+      };
     }
     reasons.push('rows_unseen');
   }
-  return reasons[0] ?? 'no_end';
+  return reasons.find((reason) => reason === 'rows_unseen') ?? reasons[0] ?? 'no_end';
 }
 
 describe('any responses', () => {
@@ -298,9 +355,13 @@ describe('any responses', () => {
 
   const told = (verdict: Verdict): unknown => {
     if (!verdict.certified) return verdict.reason;
-    const { point, size, lists, showedSince, absent } = verdict;
+    const { point, size, lists, showedSince, lastShown, absent } = verdict;
     const all = POOL.toSorted();
-    return { point, size, live: all.filter(lists), since: all.filter(showedSince), absent: absent().sort() };
+    const last = all.map((id) => [id, lastShown(id)] as const).filter(([, tick]) => tick !== null);
+    return {
+      ...{ point, size, live: all.filter(lists), since: all.filter(showedSince), absent: absent().sort() },
+      last: Object.fromEntries(last),
+    };
   };
 
   test('are judged as the definition says', () => {

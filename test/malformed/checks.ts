@@ -4,7 +4,7 @@ import { changedFields } from '../../src/diff/compare.ts';
 import { decodeRecord } from '../../src/diff/decode-record.ts';
 import { isObject, parseJson } from '../../src/lib/json.ts';
 import { asMirrored } from '../../src/mirror/field-store.ts';
-import type { Row, Session } from '../../src/mirror/session.ts';
+import type { Row, Session, SqlValue } from '../../src/mirror/session.ts';
 import { canonical, readJson } from './json-reader.ts';
 import type { Served } from './service.ts';
 
@@ -94,22 +94,23 @@ export async function falseEvents(session: Session, { name, records }: Served): 
 /** Every text in the database that is not as it should be: one with the token in it, or one that no database keeps. */
 export async function badTexts(session: Session, token: string): Promise<string[]> {
   const forms = [token, token.replaceAll('/', '\\/'), encodeURIComponent(token)];
-  const found: string[] = [];
   const tables = await session.query(
     sql`select name from sqlite_master where type = 'table' and name not like 'sqlite%'`,
   );
+  const found: string[] = [];
   for (const name of tables.map((table) => String(table['name']))) {
-    for (const row of await session.query(sql`select * from ${sql.identifier(name)}`)) {
-      for (const [column, value] of Object.entries(row)) {
-        if (typeof value !== 'string') continue;
-        const shown = `${name}.${column}: ${JSON.stringify(value.slice(0, 200))}`;
-        if (forms.some((form) => value.includes(form))) found.push(`token in ${shown}`);
-        if (value.includes('\0')) found.push(`NUL in ${shown}`);
-      }
+    const rows = await session.query(sql`select * from ${sql.identifier(name)}`);
+    const texts = rows.flatMap((row) => Object.entries(row)).filter(isText);
+    for (const [column, text] of texts) {
+      const shown = `${name}.${column}: ${JSON.stringify(text.slice(0, 200))}`;
+      if (forms.some((form) => text.includes(form))) found.push(`token in ${shown}`);
+      if (text.includes('\0')) found.push(`NUL, which PostgreSQL refuses, in ${shown}`);
     }
   }
   return found;
 }
+
+const isText = (cell: [string, SqlValue]): cell is [string, string] => typeof cell[1] === 'string';
 
 export async function integrityFaults(session: Session): Promise<string[]> {
   const rows = await session.query(sql`pragma integrity_check`);

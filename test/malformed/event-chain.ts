@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session, SqlValue } from '../../src/mirror/session.ts';
 import { rowsOf } from './checks.ts';
 import type { MirrorRow } from './checks.ts';
 
@@ -43,7 +43,6 @@ export async function brokenChain(
 async function eventsOf(session: Session, kind: string): Promise<Event[]> {
   const rows = await session.query(sql`
     select record_id, change, before, after from changes where kind = ${kind} order by seq`);
-  const textOf = (value: unknown): string | null => (value === null ? null : String(value));
   return rows.map((row) => ({
     id: String(row['record_id']),
     change: String(row['change']),
@@ -52,18 +51,20 @@ async function eventsOf(session: Session, kind: string): Promise<Event[]> {
   }));
 }
 
-function faultOf({ change, before, after }: Event, replayed: Replayed | undefined): string | null {
-  switch (change) {
-    case 'created':
-      return replayed === undefined && before === null ? null : 'it was there';
-    case 'restored':
-      return replayed?.isDeleted === true && after !== null ? null : 'it was not deleted';
-    case 'deleted':
-      return isLive(replayed) && before === replayed.raw && after === null ? null : 'it was otherwise before';
-    default:
-      if (!isLive(replayed) || before !== replayed.raw) return 'it was otherwise before';
-      return after !== before ? null : 'nothing has changed';
-  }
+const textOf = (value: SqlValue | undefined): string | null =>
+  value === null || value === undefined ? null : String(value);
+
+const RULES: Readonly<Record<string, (event: Event, replayed: Replayed | undefined) => boolean>> = {
+  created: ({ before, after }, replayed) => replayed === undefined && before === null && after !== null,
+  restored: ({ after }, replayed) => replayed?.isDeleted === true && after !== null,
+  deleted: ({ before, after }, replayed) => isLive(replayed) && before === replayed.raw && after === null,
+  updated: ({ before, after }, replayed) =>
+    isLive(replayed) && before === replayed.raw && after !== null && after !== before,
+};
+
+function faultOf(event: Event, replayed: Replayed | undefined): string | null {
+  const isSound = RULES[event.change]?.(event, replayed) ?? false;
+  return isSound ? null : 'that is not how the events before it, or the first reading, had left it';
 }
 
 const isLive = (replayed: Replayed | undefined): replayed is Replayed => replayed?.isDeleted === false;

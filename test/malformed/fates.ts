@@ -33,15 +33,19 @@ export function heldOf({ rows, issues }: HeldKind): Held {
 /** Finds out what became of a malformed answer. */
 export function fateOf(exchange: Exchange, pulled: Pulled, held: Held): Fate {
   if (exchange.page === null) return fine(fateOfRecord(exchange));
-  const { reading, truth, served } = exchange;
+  if (isHarmless(exchange)) return fine('harmless: the same records');
+  const { reading, served } = exchange;
   const outcome = outcomeOf(pulled, served.name);
   const state = pulled.reports.get(served.name)?.state;
-  const isRead = state === 'certified' || state === 'complete';
-  if (reading.is === 'refused' && isRead) return fateOfRefused(exchange, pulled);
-  if (reading.is === 'list' && truth.is === 'list' && isSameRows(reading.rows, truth.rows))
-    return fine('harmless: the same records');
-  if (reading.is === 'open') return fine(isRead ? 'harmless: nested deep beside' : outcome);
-  return reading.is === 'list' && isRead ? fateOfRows(reading.rows, outcome, held) : fine(outcome);
+  if (state !== 'certified' && state !== 'complete') return fine(outcome);
+  if (reading.is === 'refused') return fateOfRefused(exchange, pulled);
+  return reading.is === 'list'
+    ? fateOfRows(reading.rows, outcome, held)
+    : fine('harmless: nested deep beside');
+}
+
+function isHarmless({ reading, truth }: Exchange): boolean {
+  return reading.is === 'list' && truth.is === 'list' && isSameRows(reading.rows, truth.rows);
 }
 
 const fine = (code: string): Fate => ({ code, problem: null });
@@ -55,7 +59,8 @@ function fateOfRefused({ reading, target, served }: Exchange, { exchanges }: Pul
 }
 
 function fateOfRecord({ reading, truth, id }: Exchange): string {
-  if (reading.is === 'gone') return truth.is === 'gone' ? 'harmless: gone it is' : 'retrieve: gone, said once';
+  if (reading.is === 'gone')
+    return truth.is === 'gone' ? 'harmless: gone it is' : 'retrieve: gone, said once';
   const isIt = reading.is === 'record' && truth.is === 'record' && rowId(reading.record) === id;
   return isIt ? 'harmless: it is there' : 'retrieve: nothing concluded';
 }
@@ -70,11 +75,13 @@ function fateOfRows(rows: readonly Node[], outcome: string, held: Held): Fate {
   const identities = rows.map(rowIdentity);
   const codes = identities.flatMap((identity) => ('code' in identity ? [identity.code] : []));
   const silent = codes.find((code) => !held.quarantined.has(code));
-  if (silent !== undefined) return { code: 'swallowed', problem: `a row was dropped without an issue: ${silent}` };
+  if (silent !== undefined)
+    return { code: 'swallowed', problem: `a row was dropped without an issue: ${silent}` };
   const ids = identities.flatMap((identity) => ('id' in identity ? [identity.id] : []));
   const twoVersions = clashing(rows);
   const lost = ids.find((id) => !held.ids.has(id) && !twoVersions.has(id));
-  if (lost !== undefined) return { code: 'swallowed', problem: `record ${lost} was dropped without an issue` };
+  if (lost !== undefined)
+    return { code: 'swallowed', problem: `record ${lost} was dropped without an issue` };
   const misfit = ids.map((id) => held.misfits.get(id)).find((code) => code !== undefined);
   const issue = codes[0] ?? (twoVersions.size > 0 ? 'two_versions' : misfit);
   if (issue !== undefined) return fine(`issue: ${issue}`);

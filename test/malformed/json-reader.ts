@@ -63,16 +63,10 @@ function readValue(cursor: Cursor): Node {
 }
 
 function readBare(cursor: Cursor): Node {
-  switch (cursor.text[cursor.at]) {
-    case '{':
-      return { is: 'object', members: new Map(readNest(cursor, '}', readMember)) };
-    case '[':
-      return { is: 'array', items: readNest(cursor, ']', readValue) };
-    case '"':
-      return { is: 'text', text: readText(cursor) };
-    default:
-      return readToken(cursor);
-  }
+  const mark = cursor.text[cursor.at];
+  if (mark === '{') return { is: 'object', members: new Map(readNest(cursor, '}', readMember)) };
+  if (mark === '[') return { is: 'array', items: readNest(cursor, ']', readValue) };
+  return mark === '"' ? { is: 'text', text: readText(cursor) } : readToken(cursor);
 }
 
 function readToken(cursor: Cursor): Node {
@@ -126,18 +120,11 @@ export function canonical(node: Node): string {
 }
 
 function writeCanonical(node: Node): string {
-  switch (node.is) {
-    case 'array':
-      return `[${node.items.map(canonical).join(',')}]`;
-    case 'object': {
-      const members = [...node.members].sort(([a], [b]) => (a < b ? -1 : 1));
-      return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${canonical(value)}`).join(',')}}`;
-    }
-    case 'text':
-      return JSON.stringify(node.text);
-    default:
-      return node.text;
-  }
+  if (node.is === 'array') return `[${node.items.map(canonical).join(',')}]`;
+  if (node.is === 'text') return JSON.stringify(node.text);
+  if (node.is !== 'object') return node.text;
+  const members = [...node.members].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${canonical(value)}`).join(',')}}`;
 }
 
 /** How many arrays and objects stand around the innermost value. */

@@ -5,10 +5,12 @@ import { answerOf } from './draft.ts';
 import type { Draft, Scene } from './draft.ts';
 import { canonical } from './json-reader.ts';
 import { mutate } from './mutations/all.ts';
-import { readAnswer, rowIdentity } from './reading.ts';
+import { readAnswer } from './reading.ts';
 import type { Reading } from './reading.ts';
 import { askedFor, honestDraft } from './service.ts';
 import type { Asked, Served } from './service.ts';
+import { createSparing } from './sparing.ts';
+import type { Sparing } from './sparing.ts';
 
 export const TOKEN = 'canary/7f3a+91=';
 
@@ -30,6 +32,8 @@ export interface LineOfFire {
   readonly exchanges: Exchange[];
   /** Share of the answers that are malformed. */
   rate: number;
+  /** Malformed answers that the pull under way may get yet: after a single one, the rest tells the truth. */
+  most: number;
   /** Whether most of them can be read as lists. */
   isReadable: boolean;
   /** Requests that the pull under way may send yet. */
@@ -50,13 +54,15 @@ export function openFire(parts: FireParts): LineOfFire {
   const fire: LineOfFire = {
     exchanges: [],
     rate: 0,
+    most: Infinity,
     isReadable: false,
     left: Infinity,
     client: {
       destroy: () => Promise.resolve(),
       get: ({ target }) => {
         if (--fire.left < 0) return Promise.reject(new Endless(`and now ${target}`));
-        const { draft, exchange } = answer(parts, target, { ...fire, sparing });
+        const { draft, exchange } = answer(parts, target, { ...fire, rate: rateAt(fire, target), sparing });
+        if (exchange.mutation !== null) fire.most--;
         fire.exchanges.push(exchange);
         return Promise.resolve(answerOf(draft));
       },
@@ -80,11 +86,17 @@ function answer({ service, random, clock }: FireParts, target: string, { rate, i
     const shown = `${draft.status} ${Buffer.from(answerOf(draft).bytes).toString().slice(0, 1500)}`;
     return { draft, exchange: { ...asked, target, mutation, reading, truth, atMs, shown } };
   };
-  // A sweep that breaks off at its first page never meets the faults of the others.
-  if (!random.chance(asked.page === 1 ? rate / 3 : rate)) return told(honest, truth, null);
+  if (!random.chance(rate)) return told(honest, truth, null);
   const { name, draft } = mutate(honest, sceneOf(service, asked, random), isReadable);
   const reading = readingOf(draft);
   return sparing.allows(asked, reading, truth) ? told(draft, reading, name) : told(honest, truth, null);
+}
+
+/** A sweep that breaks off at its first page never meets the faults of the others. */
+function rateAt({ rate, most }: LineOfFire, target: string): number {
+  if (most <= 0) return 0;
+  const isFirst = !/[?&]page=(?!1\b)|\/\d+$/.test(target);
+  return isFirst && most === Infinity ? rate / 3 : rate;
 }
 
 const readingOf = (draft: Draft): Reading => readAnswer(answerOf(draft), draft.isList);
@@ -95,50 +107,6 @@ function sceneOf(service: readonly Served[], { served, page }: Asked, random: Ra
   const elsewhere = Number.isFinite(from) ? [...all.slice(from), ...all] : [...all].reverse();
   const foreign = service.filter((other) => other !== served).flatMap(({ records }) => [...records.values()]);
   return { random, elsewhere, foreign, token: TOKEN };
-}
-
-interface Sparing {
-  /** Whether an answer is malformed rather than a well-formed part of a conspiracy. */
-  allows(asked: Asked, reading: Reading, truth: Reading): boolean;
-}
-
-/**
- * Two proofs, a grace apart, are a proof: a service that says twice, in so many words, that a record is gone has lied,
- * and no reader could tell. So each record is spared a second well-formed lie about its being there.
- */
-function createSparing(): Sparing {
-  const [denied, hidden, unheard] = [new Set<string>(), new Set<string>(), new Map<string, number>()];
-  const isOnce = (set: Set<string>, keys: readonly string[]): boolean => {
-    if (keys.some((key) => set.has(key))) return false;
-    for (const key of keys) set.add(key);
-    return true;
-  };
-  return {
-    allows: ({ served, id }, reading, truth) => {
-      const { name } = served;
-      if (id !== null) {
-        unheard.set(name, (unheard.get(name) ?? 0) + 1);
-        return reading.is !== 'gone' || truth.is === 'gone' || isOnce(denied, [`${name} ${id}`]);
-      }
-      const missing = hiddenIds(reading, truth).map((hiddenId) => `${name} ${hiddenId}`);
-      // Where records can be asked for one by one, the list alone buries nobody.
-      const isSole = name === 'punches' || (unheard.get(name) ?? 0) >= 3;
-      if (isSole) return isOnce(hidden, missing);
-      for (const key of missing) hidden.add(key);
-      return true;
-    },
-  };
-}
-
-/** The ids that the true answer shows and this one does not. */
-function hiddenIds(reading: Reading, truth: Reading): string[] {
-  const shown = new Set(idsOf(reading));
-  return reading.is === 'list' ? idsOf(truth).filter((id) => !shown.has(id)) : [];
-}
-
-export function idsOf(reading: Reading): string[] {
-  if (reading.is !== 'list') return [];
-  return reading.rows.map(rowIdentity).flatMap((identity) => ('id' in identity ? [identity.id] : []));
 }
 
 /** Adds every record that answers showed, by kind, as text that is equal for equal records. */

@@ -4,8 +4,8 @@ import { MUTATIONS } from './mutations/all.ts';
 import { noTotals, playSeries, summary } from './play.ts';
 import { fillMirror } from './scenario.ts';
 
-const RESPONSES = 1000;
-const SERIES = process.env['BMS_TEST_DEEP'] === undefined ? 20 : 100;
+const RESPONSES = 2000;
+const SERIES = process.env['BMS_TEST_DEEP'] === undefined ? 10 : 50;
 /** No series needs so many scenarios: each has seeds of its own. */
 const SEEDS = 1000;
 
@@ -13,7 +13,7 @@ const open = copiedMirror(fillMirror);
 const totals = noTotals();
 
 test.each(Array.from({ length: SERIES }, (_none, index) => index + 1))(
-  'series %i: a thousand malformed answers crash, hang, corrupt, delete and leak nothing, and all of it heals',
+  'series %i: two thousand malformed answers crash, hang, corrupt, delete and leak nothing, and all of it heals',
   { timeout: 120_000 },
   async (series) => {
     await playSeries({ open, from: series * SEEDS, responses: RESPONSES }, totals);

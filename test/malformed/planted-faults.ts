@@ -49,7 +49,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'decimals pass through a float',
-    doubles: putting((value, column) => (column === 'credit' && value !== null ? String(Number(value)) : value)),
+    doubles: putting((value, column) =>
+      column === 'credit' && value !== null ? String(Number(value)) : value,
+    ),
     caughtAs: /credit is /,
   },
   {
@@ -61,7 +63,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'success: false is swallowed',
-    doubles: answering((answer) => withBody(answer, textOf(answer).replace('"success":false', '"success":true'))),
+    doubles: answering((answer) =>
+      withBody(answer, textOf(answer).replace('"success":false', '"success":true')),
+    ),
     caughtAs: /no list, but it was read as one/,
   },
   {

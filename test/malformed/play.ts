@@ -40,7 +40,11 @@ export async function playSeries({ open, from, responses, doubles }: Series, tot
   const enough = totals.responses + responses;
   for (let seed = Number(REPLAYED ?? from); totals.responses < enough; seed++) {
     const trace = REPLAYED === undefined ? {} : { trace: console.log };
-    const played = await playScenario(seed, { session: await open(), ...(doubles && { doubles: doubles() }), ...trace });
+    const played = await playScenario(seed, {
+      session: await open(),
+      ...(doubles && { doubles: doubles() }),
+      ...trace,
+    });
     if (played.problems.length > 0) {
       const replay = `BMS_MALFORMED_SEED=${seed} npx vitest run test/malformed/malformed-answers.test.ts -t "series 1:"`;
       throw new Error(`seed ${seed}\n  ${played.problems.slice(0, 6).join('\n  ')}\n  replay: ${replay}`);
@@ -64,7 +68,9 @@ function count(counts: Counts, word: string): void {
 /** What was fired and what became of it, most frequent first. */
 export function summary({ responses, scenarios, pulls, deleted, classes, codes }: Totals): string {
   const lines = (counts: Counts): string[] =>
-    [...counts].sort(([, a], [, b]) => b - a).map(([word, times]) => `  ${String(times).padStart(6)} ${word}`);
+    [...counts]
+      .sort(([, a], [, b]) => b - a)
+      .map(([word, times]) => `  ${String(times).padStart(6)} ${word}`);
   return [
     `${responses} malformed answers, ${scenarios} scenarios, ${pulls} pulls, ${deleted} proven deletions`,
     ...['by class:', ...lines(classes), 'by what became of them:', ...lines(codes), ''],

@@ -16,7 +16,9 @@ export async function unproven(session: Session, pulls: readonly Pulled[]): Prom
     const within = instants.filter((ms) => ms >= fromMs && ms <= untilMs);
     const spanMs = Math.max(...within) - Math.min(...within);
     const isProven = within.length >= 2 && spanMs >= GRACE_SECONDS * 1000;
-    return isProven ? [] : [`${kind} ${id}: deleted by ${proof} with ${within.length} proofs, ${spanMs} ms apart`];
+    return isProven
+      ? []
+      : [`${kind} ${id}: deleted by ${proof} with ${within.length} proofs, ${spanMs} ms apart`];
   });
 }
 
@@ -24,7 +26,9 @@ export async function unproven(session: Session, pulls: readonly Pulled[]): Prom
 function deniedAt(pulls: readonly Pulled[], kind: string, id: string): number[] {
   return pulls
     .flatMap(({ exchanges }) => exchanges)
-    .filter((exchange) => exchange.served.name === kind && exchange.id === id && exchange.reading.is === 'gone')
+    .filter(
+      (exchange) => exchange.served.name === kind && exchange.id === id && exchange.reading.is === 'gone',
+    )
     .map(({ atMs }) => atMs);
 }
 

@@ -12,7 +12,8 @@ export type Reading =
   /** Nested deeper than we look. */
   | { readonly is: 'open' };
 
-export type Refusal = 'status' | 'encoding' | 'cache' | 'no text' | 'no JSON' | 'says it failed' | 'no records' | 'meta';
+export type Refusal =
+  'status' | 'encoding' | 'cache' | 'no text' | 'no JSON' | 'says it failed' | 'no records' | 'meta';
 
 const refused = (why: Refusal, mayPass = false): Reading => ({ is: 'refused', why, mayPass });
 
@@ -21,27 +22,41 @@ const CACHES = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache']
 
 export function readAnswer(answer: HttpAnswer, isList: boolean): Reading {
   const body = readBody(answer.bytes);
-  if (!isList && (answer.status === 404 || answer.status === 410)) {
-    if (isCached(answer)) return refused('cache', true);
-    if (body === 'deep') return { is: 'gone' }; // Deeper than we look, and it may well be an object.
-    return typeof body === 'object' && body.is === 'object' ? { is: 'gone' } : refused('status');
-  }
-  const { status } = answer;
-  if (status < 200 || status > 299) return refused('status', status >= 500 || MAY_PASS.has(status));
-  if ((answer.headers['content-encoding'] ?? 'identity') !== 'identity') return refused('encoding');
-  if (isCached(answer)) return refused('cache', true);
+  if (!isList && (answer.status === 404 || answer.status === 410)) return readDenial(answer, body);
+  const refusal = refusalOf(answer);
+  if (refusal !== null) return refusal;
   if (body === 'deep') return { is: 'open' };
   if (typeof body === 'string') return refused(body === 'no text' ? 'no text' : 'no JSON');
   return isList ? readList(body) : readRecord(body);
+}
+
+type Body = Node | 'no text' | 'not JSON' | 'deep';
+
+/** A record that is not found: the service itself must say so. */
+function readDenial(answer: HttpAnswer, body: Body): Reading {
+  if (isCached(answer)) return refused('cache', true);
+  if (body === 'deep') return { is: 'gone' }; // Deeper than we look, and it may well be an object.
+  return typeof body === 'object' && body.is === 'object' ? { is: 'gone' } : refused('status');
+}
+
+function refusalOf(answer: HttpAnswer): Reading | null {
+  const { status, headers } = answer;
+  if (status < 200 || status > 299) return refused('status', status >= 500 || MAY_PASS.has(status));
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return refused('encoding');
+  return isCached(answer) ? refused('cache', true) : null;
 }
 
 function isCached({ headers }: HttpAnswer): boolean {
   return CACHES.some((name) => /\bhit\b/i.test(String(headers[name]))) || Number(headers['age'] ?? 0) > 0;
 }
 
-function readBody(bytes: Uint8Array): Node | 'no text' | 'not JSON' | 'deep' {
+function readBody(bytes: Uint8Array): Body {
   if (!isUtf8(bytes)) return 'no text';
-  return readJson(Buffer.from(bytes).toString().replace(/^\ufeff/, ''));
+  return readJson(
+    Buffer.from(bytes)
+      .toString()
+      .replace(/^\ufeff/, ''),
+  );
 }
 
 const member = (node: Node | undefined, name: string): Node | undefined =>
@@ -78,8 +93,13 @@ export function rowIdentity(row: Node): { readonly id: string } | { readonly cod
   if (depthOf(row) > 64) return { code: 'too_deep' };
   if (row.is !== 'object') return { code: 'not_a_record' };
   const id = row.members.get('id');
-  if (id === undefined || (id.is === 'word' && id.text === 'null')) return { code: 'no_id' };
-  if (id.is === 'text' && id.text === '') return { code: 'no_id' };
+  return isNone(id) ? { code: 'no_id' } : identityOf(id);
+}
+
+const isNone = (id: Node | undefined): id is undefined =>
+  id === undefined || canonical(id) === 'null' || canonical(id) === '""';
+
+function identityOf(id: Node): { readonly id: string } | { readonly code: RowCode } {
   const token = id.is === 'number' || id.is === 'text' ? id.text : '';
   if (!/^[1-9]\d*$/.test(token)) return { code: 'id_not_an_integer' };
   return BigInt(token) >= 2n ** 63n ? { code: 'id_too_large' } : { id: token };

@@ -7,7 +7,8 @@ export type WriteRecord = (id: number, random: Random) => string;
 const amount = (random: Random): string => `${random.integer(-50, 4000)}.${random.digits(2)}`;
 const name = (random: Random): string =>
   `${random.pick(['Béton', 'Fer', 'Bois', 'Verre', 'Łódź', 'N\\u00fcss'])} ${random.digits(3)}`;
-const day = (random: Random): string => `20${random.integer(10, 26)}-0${random.integer(1, 9)}-1${random.digits(1)}`;
+const day = (random: Random): string =>
+  `20${random.integer(10, 26)}-0${random.integer(1, 9)}-1${random.digits(1)}`;
 const time = (random: Random): string => `1${random.digits(1)}:${random.integer(10, 59)}:00`;
 
 export const WRITERS: Readonly<Record<'clients' | 'categories' | 'bookings' | 'punches', WriteRecord>> = {

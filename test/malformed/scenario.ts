@@ -1,31 +1,18 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../src/lib/clock.ts';
-import { SyncError, describe } from '../../src/lib/sync-error.ts';
 import { decideHold } from '../../src/mirror/deletion-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { randomFrom } from '../../src/sandbox/random.ts';
-import type { Random } from '../../src/sandbox/random.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import type { FakeClock } from '../support/fake-clock.ts';
-import { badTexts, canonicalText, corruptRows, falseEvents, falselyDeleted, integrityFaults, readHeld, rowsOf, unequal } from './checks.ts';
+import { badTexts, canonicalText, falseEvents, integrityFaults, rowsOf, unequal } from './checks.ts';
 import type { MirrorRow } from './checks.ts';
 import { brokenChain } from './event-chain.ts';
-import { fateOf, heldOf } from './fates.ts';
-import type { Held } from './fates.ts';
-import { noteSent, openFire, TOKEN } from './line-of-fire.ts';
-import type { LineOfFire } from './line-of-fire.ts';
+import { openFire, TOKEN } from './line-of-fire.ts';
+import { pullAndCheck } from './pull-and-check.ts';
+import type { ScenarioOptions, Stage } from './pull-and-check.ts';
 import { unproven } from './proofs.ts';
-import { GRACE_SECONDS, MOST_REQUESTS, pullOnce } from './pull-once.ts';
-import type { Doubles, Pulled, PullPlan } from './pull-once.ts';
+import { GRACE_SECONDS, pullOnce } from './pull-once.ts';
+import type { PullPlan } from './pull-once.ts';
 import { createService, stirService } from './service.ts';
-import type { Served } from './service.ts';
-
-export interface ScenarioOptions {
-  /** A mirror that `fillMirror` has filled. */
-  readonly session: Session;
-  readonly doubles?: Doubles;
-  readonly trace?: (line: string) => void;
-}
 
 /** What came of a scenario: each malformed answer with its class and its fate, and what went wrong. */
 export interface Played {
@@ -36,33 +23,21 @@ export interface Played {
   readonly held: number;
 }
 
-interface Stage extends ScenarioOptions {
-  readonly service: readonly Served[];
-  readonly random: Random;
-  readonly clock: FakeClock;
-  readonly fire: LineOfFire;
-  readonly pulls: Pulled[];
-  /** Every record that was ever sent. */
-  readonly sent: Map<string, Set<string>>;
-  readonly answers: { mutation: string; code: string }[];
-  readonly problems: string[];
-}
-
-const PULLS_UNDER_FIRE = 24;
+const PULLS_UNDER_FIRE = 48;
 const HEALING_PULLS = 3;
 const CALM: Omit<PullPlan, 'kinds'> = { concurrency: 2 };
 const FIRST_DAY = '2026-03-01T12:00:00Z';
 const LATER = '2026-03-02T12:00:00Z';
-/** Longer than any wait between two attempts that the service may ask for. */
-const LONGEST_WAIT_MS = 15 * 60_000;
-
 /** Pulls the true service until every list is certified: what all scenarios start from. */
 export async function fillMirror(session: Session): Promise<void> {
   const service = createService();
   const clock = fakeClock(FIRST_DAY);
   const fire = openFire({ service, random: randomFrom('calm'), clock });
   for (let pull = 0; pull < 3; pull++) {
-    const { reports, error } = await pullOnce({ session, fire, clock, doubles: {} }, { kinds: service, ...CALM });
+    const { reports, error } = await pullOnce(
+      { session, fire, clock, doubles: {} },
+      { kinds: service, ...CALM },
+    );
     const isExact = [...reports.values()].every(({ certifiedAt }) => pull < 2 || certifiedAt !== null);
     if (error !== null || !isExact) throw new Error('The mirror could not be filled.', { cause: error });
     await clock.sleep(60_000);
@@ -76,7 +51,8 @@ export async function playScenario(seed: number, options: ScenarioOptions): Prom
   stirService(stage.service, stage.random);
   stage.fire.rate = stage.random.pick([0.4, 0.7, 1]);
   stage.fire.isReadable = stage.random.chance(0.5);
-  for (let pull = 0; pull < PULLS_UNDER_FIRE && stage.problems.length === 0; pull++) await pullUnderFire(stage);
+  for (let pull = 0; pull < PULLS_UNDER_FIRE && stage.problems.length === 0; pull++)
+    await pullUnderFire(stage);
   if (stage.problems.length === 0) await heal(stage);
   await checkAtEnd(stage, first);
   const { answers, problems, pulls, session } = stage;
@@ -86,7 +62,9 @@ export async function playScenario(seed: number, options: ScenarioOptions): Prom
 function setStage(seed: number, options: ScenarioOptions): Stage {
   const [service, random, clock] = [createService(), randomFrom('malformed', seed), fakeClock(LATER)];
   const fire = openFire({ service, random, clock });
-  const sent = new Map(service.map(({ name, records }) => [name, new Set([...records.values()].map(canonicalText))]));
+  const sent = new Map(
+    service.map(({ name, records }) => [name, new Set([...records.values()].map(canonicalText))]),
+  );
   return { ...options, service, random, clock, fire, sent, pulls: [], answers: [], problems: [] };
 }
 
@@ -99,50 +77,10 @@ async function snapshot({ session, service }: Stage): Promise<Map<string, Mirror
 async function pullUnderFire(stage: Stage): Promise<void> {
   const { random, service, clock } = stage;
   await clock.sleep(random.integer(0, 2 * GRACE_SECONDS) * 1000);
+  stage.fire.most = random.chance(0.2) ? 1 : Infinity;
   const [one, other] = [random.pick(service), random.pick(service)];
   const kinds = one === other ? [one] : [one, other];
-  await pullAndCheck(stage, { kinds, concurrency: random.integer(1, 4) });
-}
-
-async function pullAndCheck(stage: Stage, plan: PullPlan): Promise<void> {
-  const { session, fire, clock, doubles = {}, pulls, problems, trace } = stage;
-  const pulled = await pullOnce({ session, fire, clock, doubles }, plan);
-  pulls.push(pulled);
-  for (const { target, mutation, shown } of pulled.exchanges) trace?.(`  ${target} [${mutation ?? ''}] ${shown}`);
-  trace?.(`${instantText(clock.now())} ${JSON.stringify([...pulled.reports.values()])} ${String(pulled.error)}`);
-  problems.push(...faultsOfRun(pulled));
-  noteSent(stage.sent, pulled.exchanges);
-  for (const served of plan.kinds) {
-    const held = await readHeld(session, served);
-    problems.push(...corruptRows(held, stage.sent.get(served.name) ?? new Set()));
-    problems.push(...falselyDeleted(held, served));
-    judgeAnswers(stage, pulled, { served, held: heldOf(held) });
-  }
-}
-
-/** A crash, a hang, a secret: what no answer may ever cause. */
-function faultsOfRun({ error, tookMs, exchanges }: Pulled): string[] {
-  const isTyped = error === null || error instanceof SyncError;
-  const told = error instanceof SyncError ? describe(error) : '';
-  const isLong = exchanges.length >= MOST_REQUESTS || tookMs > exchanges.length * LONGEST_WAIT_MS;
-  return [
-    ...(isTyped ? [] : [`crash: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`]),
-    ...(isLong ? [`hang: ${exchanges.length} requests, ${tookMs} ms`] : []),
-    ...(told.includes(TOKEN) ? [`token in an error: ${told}`] : []),
-  ];
-}
-
-function judgeAnswers(
-  { answers, problems }: Stage,
-  pulled: Pulled,
-  { served, held }: { readonly served: Served; readonly held: Held },
-): void {
-  for (const exchange of pulled.exchanges) {
-    if (exchange.served !== served || exchange.mutation === null) continue;
-    const { code, problem } = fateOf(exchange, pulled, held);
-    answers.push({ mutation: exchange.mutation, code });
-    if (problem !== null) problems.push(`[${exchange.mutation}] ${problem}: ${exchange.target} ${exchange.shown}`);
-  }
+  await pullAndCheck(stage, { kinds, concurrency: random.pick([1, 4, 4]) });
 }
 
 /** The true service again: within three pulls the mirror is what it is, once a person has looked at what is held. */
@@ -154,10 +92,14 @@ async function heal(stage: Stage): Promise<void> {
     await pullAndCheck(stage, { kinds: service, ...CALM });
     for (const { name } of service) await session.atomically((tx) => decideHold(tx, name, 'approved'));
   }
-  for (const served of service) problems.push(...(await unequal(session, served)).map((what) => `not healed: ${what}`));
+  for (const served of service)
+    problems.push(...(await unequal(session, served)).map((what) => `not healed: ${what}`));
 }
 
-async function checkAtEnd({ session, service, pulls, problems }: Stage, first: ReadonlyMap<string, MirrorRow[]>) {
+async function checkAtEnd(
+  { session, service, pulls, problems }: Stage,
+  first: ReadonlyMap<string, MirrorRow[]>,
+) {
   problems.push(...(await unproven(session, pulls)));
   problems.push(...(await badTexts(session, TOKEN)));
   problems.push(...(await integrityFaults(session)).map((what) => `integrity: ${what}`));

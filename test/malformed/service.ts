@@ -92,6 +92,22 @@ function recordDraft({ records }: Served, id: string): Draft {
   const record = records.get(id);
   const plain = { headers: jsonHeaders(), isList: false, bytes: null };
   if (record !== undefined)
-    return { ...plain, status: 200, members: [['data', null], ['success', 'true']], rows: [record] };
-  return { ...plain, status: 404, members: [['success', 'false'], ['message', '"Not found"']], rows: [] };
+    return {
+      ...plain,
+      status: 200,
+      members: [
+        ['data', null],
+        ['success', 'true'],
+      ],
+      rows: [record],
+    };
+  return {
+    ...plain,
+    status: 404,
+    members: [
+      ['success', 'false'],
+      ['message', '"Not found"'],
+    ],
+    rows: [],
+  };
 }

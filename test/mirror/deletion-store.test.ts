@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Absence } from '../../src/diff/plan-deletions.ts';
+import { instantText } from '../../src/lib/clock.ts';
 import {
   awaitsSweep,
-  concludeAbsence,
+  concludeAbsences,
   decideHold,
   forgetAbsences,
   readAbsences,
@@ -29,16 +30,29 @@ const save =
     { kind = 'clients', lastSeenAt = SEEN }: { kind?: string; lastSeenAt?: string | null } = {},
   ) =>
   (...absences: readonly Absence[]): Promise<void> =>
-    session.atomically((tx) => saveAbsences(tx, kind, { absences, lastSeenAt }));
+    session.atomically((tx) =>
+      saveAbsences(
+        tx,
+        kind,
+        absences.map((absence) => ({ ...absence, lastSeenAt })),
+      ),
+    );
 
-const conclude = (session: Session, id: string, now = NOON): Promise<string | null> =>
-  session.atomically((tx) => concludeAbsence(tx, 'clients', { id, proof: 'retrieve', now }));
+const conclude = (
+  session: Session,
+  ids: readonly string[],
+  now = NOON,
+): Promise<Map<string, string | null>> =>
+  session.atomically((tx) => concludeAbsences(tx, 'clients', { ids, proof: 'retrieve', now }));
 
 const decide = (session: Session, decision: 'approved' | 'rejected', kind = 'clients'): Promise<number> =>
   session.atomically((tx) => decideHold(tx, kind, decision));
 
 const rowOf = async (session: Session, id: string) =>
-  (await session.query(sql`select * from deletions where record_id = ${id}`))[0];
+  (await session.query(sql`select * from deletions where kind = 'clients' and record_id = ${id}`))[0];
+
+const statesOf = async (session: Session) =>
+  (await session.query(sql`select state from deletions order by record_id`)).map(({ state }) => state);
 
 /** An outbox row as an application inserts it, in this state. */
 const enqueue = (
@@ -77,6 +91,23 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
     expect(await rowOf(session, '1')).toMatchObject({ last_seen_at: SEEN });
   });
 
+  test('say of each record when it was seen last, however many are noted at once', async () => {
+    const session = await open();
+    const ids = Array.from({ length: 500 }, (_, index) => String(index + 1));
+    const seenAt = (id: string): string | null => (id === '7' ? null : instantText(later(-Number(id))));
+    const absences = ids.map((id) => ({ ...missing(id), lastSeenAt: seenAt(id) }));
+    await session.atomically((tx) => saveAbsences(tx, 'clients', absences));
+    expect(await conclude(session, ids)).toEqual(new Map(ids.map((id) => [id, seenAt(id)])));
+  });
+
+  test('of no record are noted and forgotten without a word', async () => {
+    const session = await open();
+    await save(session)(missing('1'));
+    await save(session)();
+    await session.atomically((tx) => forgetAbsences(tx, 'clients', []));
+    expect(await readAbsences(session, 'clients')).toEqual(new Map([['1', missing('1')]]));
+  });
+
   test('of records that are there again are forgotten', async () => {
     const session = await open();
     await save(session)(missing('1'), missing('2'));
@@ -87,9 +118,12 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
 
   test('that were proven are over, tell since when at the earliest, and stay as the proof', async () => {
     const session = await open();
-    await save(session)(missing('1'), missing('2'));
-    expect(await conclude(session, '1', later(60_000))).toBe(SEEN);
+    await save(session)(missing('1'), missing('2'), missing('3'));
+    await save(session, { kind: 'products' })(missing('1'));
+    const concluded = await conclude(session, ['1', '3'], later(60_000));
+    expect(concluded).toEqual(new Map(['1', '3'].map((id) => [id, SEEN])));
     expect([...(await readAbsences(session, 'clients')).keys()]).toEqual(['2']);
+    expect([...(await readAbsences(session, 'products')).keys()]).toEqual(['1']);
     expect(await rowOf(session, '1')).toMatchObject({
       ...{ state: 'deleted', proof: 'retrieve', concluded_at: '2026-03-01 12:01:00.000' },
       ...{ absent_since: NOON_TEXT, last_seen_at: SEEN },
@@ -99,14 +133,13 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
   test('that were never noted, or whose record nobody had seen, tell no instant', async () => {
     const session = await open();
     await save(session, { lastSeenAt: null })(missing('1'));
-    expect(await conclude(session, '1')).toBeNull();
-    expect(await conclude(session, '404')).toBeNull();
+    expect(await conclude(session, ['1', '404'])).toEqual(new Map([['1', null]]));
   });
 
   test('of a record that was gone, came back and is gone again begin anew', async () => {
     const session = await open();
     await save(session)(missing('1', { struckAt: NOON }));
-    await conclude(session, '1');
+    await conclude(session, ['1']);
     const again = missing('1', { sweep: 90, absentSince: later(9000) });
     await save(session, { lastSeenAt: '2026-03-01 12:00:08.000' })(again);
     expect(await readAbsences(session, 'clients')).toEqual(new Map([['1', again]]));
@@ -156,11 +189,21 @@ describe.each(DATABASES)('holds in %s', (_name, open) => {
     expect((await readAbsences(session, 'clients')).get('3')).toEqual(missing('3'));
   });
 
+  test('are decided alone while others stand decided: only where none is held, all decisions are taken back', async () => {
+    const session = await open();
+    await save(session)(missing('1', { state: 'rejected' }), missing('2', { state: 'approved' }));
+    await save(session)(missing('3', { state: 'held' }), missing('4'));
+    expect(await decide(session, 'approved')).toBe(1);
+    expect(await statesOf(session)).toEqual(['rejected', 'approved', 'approved', 'suspected']);
+    expect(await decide(session, 'rejected')).toBe(3);
+    expect(await statesOf(session)).toEqual(['rejected', 'rejected', 'rejected', 'suspected']);
+  });
+
   test('that are none cannot be decided; what was buried meanwhile is no longer in question', async () => {
     const session = await open();
     expect(await decide(session, 'approved')).toBe(0);
     await save(session)(missing('1', { state: 'approved' }));
-    await conclude(session, '1');
+    await conclude(session, ['1']);
     expect(await decide(session, 'rejected')).toBe(0);
     expect(await rowOf(session, '1')).toMatchObject({ state: 'deleted' });
   });

@@ -31,7 +31,7 @@ const END: SweepEnd = {
   now: NOON,
 };
 const FIRST = {
-  ...{ tick: 0, completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  ...{ tick: 0, completeSweeps: 0, certifiedAt: null, baselineAt: null, knownFrom: 0, controlFailures: 0 },
   before: { state: 'never', reason: null },
 };
 const release = (session: Session, lease: KindLease, end: Partial<SweepEnd> = {}): Promise<void> =>

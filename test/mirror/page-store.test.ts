@@ -12,6 +12,7 @@ const PAGE = {
   bytes: 2 ** 31 + 1,
   ids: idsText(IDS),
   fields: ['id', 'né'],
+  sent: 3,
   response: 4,
 };
 
@@ -20,9 +21,10 @@ const save = (session: Session, ...pages: readonly Partial<typeof PAGE>[]): Prom
     for (const page of pages) await savePage(tx, 'clients', { ...PAGE, ...page });
   });
 
-const responses = async (session: Session, kind = 'clients'): Promise<[number, number][]> =>
+/** Each page, and between which ticks it was read. */
+const read = async (session: Session, kind = 'clients'): Promise<[number, number, number][]> =>
   [...(await readPages(session, kind))]
-    .map(([page, { response }]): [number, number] => [page, response])
+    .map(([page, { sent, response }]): [number, number, number] => [page, sent, response])
     .sort(([a], [b]) => a - b);
 
 describe.each(DATABASES)('pages in %s', (_name, open) => {
@@ -38,9 +40,9 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
 
   test('a page that is landed again replaces what it was', async () => {
     const session = await open();
-    await save(session, {}, { digest: 'd2', bytes: 3, ids: '[8]', fields: ['id'], response: 9 });
-    const pages = await readPages(session, 'clients');
-    expect(pages.get(1)).toMatchObject({ digest: 'd2', bytes: 3, keys: ['8'], fields: ['id'], response: 9 });
+    const anew = { digest: 'd2', bytes: 3, fields: ['id'], sent: 7, response: 9 };
+    await save(session, {}, { ...anew, ids: '[8]' });
+    expect((await readPages(session, 'clients')).get(1)).toMatchObject({ ...anew, keys: ['8'] });
   });
 
   test('one that is dropped is gone, and no other', async () => {
@@ -49,23 +51,23 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
     await session.atomically((tx) => dropPage(tx, 'clients', 1));
     await session.atomically((tx) => dropPage(tx, 'clients', 7));
     await session.atomically((tx) => dropPage(tx, 'products', 2));
-    expect(await responses(session)).toEqual([[2, 4]]);
+    expect(await read(session)).toEqual([[2, 3, 4]]);
   });
 
   test('the end of a sweep forgets those beyond the list, and raises those that it found as they were', async () => {
     const session = await open();
-    await save(session, { page: 1, response: 4 }, { page: 2, response: 25 }, { page: 3, response: 4 });
+    await save(session, { page: 1 }, { page: 2, sent: 21, response: 25 }, { page: 3 });
     await session.atomically(async (tx) => {
       await savePage(tx, 'products', { ...PAGE, page: 9 });
       for (const kind of ['clients', 'products'])
         for (const response of [3, 20, 21]) await saveTouches(tx, kind, { ids: ['7'], response });
       await settlePages(tx, 'clients', { lastPage: 2, began: 20 });
     });
-    expect(await responses(session)).toEqual([
-      [1, 20],
-      [2, 25],
+    expect(await read(session)).toEqual([
+      [1, 20, 20],
+      [2, 21, 25],
     ]);
-    expect(await responses(session, 'products')).toEqual([[9, 4]]);
+    expect(await read(session, 'products')).toEqual([[9, 3, 4]]);
     const touched = await session.query(sql`select kind, response from touched order by kind, response`);
     expect(touched.map(({ kind, response }) => [kind, Number(response)])).toEqual([
       ['clients', 20],
@@ -81,7 +83,7 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
     const session = await open();
     await save(session, {});
     await session.atomically((tx) => settlePages(tx, 'clients', { lastPage: 0, began: 9 }));
-    expect(await responses(session)).toEqual([]);
+    expect(await read(session)).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row, Session } from '../../src/mirror/session.ts';
 import { saveAbsences } from '../../src/mirror/deletion-store.ts';
+import { saveFieldIssues } from '../../src/mirror/issue-store.ts';
 import { buryRows, liveRows, liveRowsOf } from '../../src/mirror/tombstone-store.ts';
 import type { Burial, LiveRow } from '../../src/mirror/tombstone-store.ts';
 import { readTouches } from '../../src/mirror/touch-store.ts';
@@ -23,6 +24,21 @@ const bury = (session: Session, ids: readonly string[], burial: Partial<Burial> 
       ...burial,
     }),
   );
+
+/** Notes an absence for each id, by when the record was seen last. */
+const note = (session: Session, lastSeen: Readonly<Record<string, string | null>>): Promise<void> =>
+  session.atomically((tx) => {
+    const absence = { state: 'suspected', sweep: 9, absentSince: NOON, struckAt: null } as const;
+    const absences = Object.entries(lastSeen).map(([id, lastSeenAt]) => ({ ...absence, id, lastSeenAt }));
+    return saveAbsences(tx, 'clients', absences);
+  });
+
+const misfits = (session: Session, kind: string, recordIds: readonly string[]): Promise<void> =>
+  session.atomically((tx) => {
+    const issue = { field: 'credit', code: 'not_a_decimal', detail: '"1,5"' };
+    const found = recordIds.map((recordId) => ({ recordId, ...issue }));
+    return saveFieldIssues(tx, { kind, recordIds, found, now: NOON });
+  });
 
 const events = (session: Session): Promise<Row[]> =>
   session.query(sql`
@@ -56,16 +72,57 @@ describe.each(DATABASES)('burying rows in %s', (_name, open) => {
     ]);
   });
 
-  test('says in the event since when at the earliest, and closes the absence', async () => {
+  test('says in each event since when at the earliest, and closes the absences', async () => {
     const session = await open();
-    await put(session, { id: '1' });
-    const absence = { id: '1', state: 'suspected', sweep: 9, absentSince: NOON, struckAt: null } as const;
-    await session.atomically((tx) => saveAbsences(tx, 'clients', { absences: [absence], lastSeenAt: SEEN }));
-    await bury(session, ['1'], { proof: 'retrieve' });
-    expect(await events(session)).toMatchObject([{ observed_from: SEEN }]);
-    expect(await session.query(sql`select state, proof, concluded_at from deletions`)).toEqual([
-      { state: 'deleted', proof: 'retrieve', concluded_at: AT },
+    await put(session, { id: '1' }, { id: '2' }, { id: '3' }, { id: '4', _response: 50 });
+    await note(session, { 1: SEEN, 2: null, 4: SEEN });
+    expect(await bury(session, ['4', '3', '2', '1'], { proof: 'retrieve' })).toHaveLength(3);
+    const told = (await events(session)).map(({ record_id: id, observed_from: from }) => [id, from]);
+    expect(new Map(told as [string, unknown][])).toEqual(
+      new Map([
+        ['1', SEEN],
+        ['2', null],
+        ['3', null],
+      ]),
+    );
+    const concluded = { state: 'deleted', proof: 'retrieve', concluded_at: AT };
+    expect(
+      await session.query(
+        sql`select record_id, state, proof, concluded_at from deletions order by record_id`,
+      ),
+    ).toEqual([
+      { record_id: '1', ...concluded },
+      { record_id: '2', ...concluded },
+      { record_id: '4', state: 'suspected', proof: null, concluded_at: null },
     ]);
+  });
+
+  test('closes what is open about their fields, and nothing of a row that is left alone', async () => {
+    const session = await open();
+    await put(session, { id: '1' }, { id: '2', _response: 60 }, { id: '3' });
+    await misfits(session, 'clients', ['1', '2', '3']);
+    await misfits(session, 'products', ['1']);
+    await bury(session, ['1', '2']);
+    expect(
+      await session.query(sql`select kind, record_id, closed_at from issues order by kind, record_id`),
+    ).toEqual([
+      { kind: 'clients', record_id: '1', closed_at: AT },
+      { kind: 'clients', record_id: '2', closed_at: null },
+      { kind: 'clients', record_id: '3', closed_at: null },
+      { kind: 'products', record_id: '1', closed_at: null },
+    ]);
+  });
+
+  test('as many as go into one statement are marked once, with one event each; none is no work', async () => {
+    const session = await open();
+    const ids = Array.from({ length: 500 }, (_, index) => String(index + 1));
+    await put(session, ...ids.map((id): StoredRecord => ({ id })));
+    expect(await bury(session, [])).toEqual([]);
+    expect(new Set(await bury(session, ids))).toEqual(new Set(ids));
+    expect(await bury(session, ids, { response: 70 })).toEqual([]);
+    expect((await events(session)).map(({ record_id: id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+      ids.map(Number),
+    );
   });
 
   test('leaves a row alone that was written since, is gone already, or never was', async () => {

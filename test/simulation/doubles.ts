@@ -23,6 +23,7 @@ export function presenceIn(responses: readonly Sighting[], sweep: number | null)
     ...{ certified: true, point, size: shown.size },
     lists: (id) => shown.has(id),
     showedSince: (id) => shown.has(id),
+    lastShown: (id) => responses.findLast((one) => idsOf(one).includes(id))?.sent ?? null,
     absent: () => absent,
   };
 }
