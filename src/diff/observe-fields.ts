@@ -1,6 +1,7 @@
 import type { Field, Kind } from '../catalog/kind.ts';
 import { isArray, isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { isStorable } from '../lib/text.ts';
 import { decodeField } from './decode-field.ts';
 import { seenType, widerType } from './field-type.ts';
 import type { SeenType } from './field-type.ts';
@@ -31,7 +32,7 @@ export function observeFields(
   const columns = new Set(kind.fields.map(({ name }) => name));
   const news = new Map<string, SeenField>();
   for (const record of records) {
-    for (const name of Object.keys(record)) {
+    for (const name of Object.keys(record).filter(isStorable)) {
       const before = news.get(name) ?? known.get(name);
       const value = record[name] ?? null;
       const wire = alsoCame(before?.wire ?? '', value);

@@ -5,6 +5,11 @@ export function isStorable(text: string): boolean {
   return !UNSTORABLE.test(text);
 }
 
+/** A text with a mark in the place of each character that no database keeps. */
+export function storable(text: string): string {
+  return text.replace(new RegExp(UNSTORABLE, 'gu'), '\ufffd');
+}
+
 /** Cuts a text to at most `length`, never through the middle of a character. */
 export function shortened(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');

@@ -9,7 +9,7 @@ import { OWN_COLUMNS, writtenColumns } from './kind-table.ts';
 import type { Row, Session, SqlValue, Transaction } from './session.ts';
 
 /** Raised when the decoder reads the same text otherwise than before. */
-const DECODER_VERSION = 1;
+const DECODER_VERSION = 2;
 const ROWS_A_TRANSACTION = 1_000;
 
 /**

@@ -1,5 +1,6 @@
 import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { storable } from '../lib/text.ts';
 import { shortestNumber } from '../lib/decimal.ts';
 import { excerpt, SourceError } from './errors.ts';
 import type { SourceReason } from './errors.ts';
@@ -34,7 +35,7 @@ export function openList(body: Json, where: string): ListBody {
   if (!isArray(data))
     throw fault('data_not_a_list', where, { got: data ?? body, expected: 'an array in "data"' });
   const members = isObject(body) ? body : {};
-  const envelope = Object.keys(members).sort().join(' ');
+  const envelope = storable(Object.keys(members).sort().join(' '));
   return { records: data, meta: readMeta(members['meta'], where), envelope };
 }
 
@@ -66,8 +67,11 @@ function idText(id: Json | undefined): string | null {
   return typeof id === 'string' ? id : null;
 }
 
+/** What a service that says that it failed may write in `success`. */
+const FAILURES: readonly Json[] = [false, 'false', 0, '0'];
+
 function refuseFailure(body: Json, where: string): void {
-  if (isObject(body) && body['success'] === false) {
+  if (isObject(body) && FAILURES.some((failure) => failure === body['success'])) {
     throw fault('success_false', where, { got: body, expected: '"success" not to be false' });
   }
 }

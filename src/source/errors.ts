@@ -1,4 +1,5 @@
 import { SyncError } from '../lib/sync-error.ts';
+import { storable } from '../lib/text.ts';
 
 const WEB_PAGE = 'The answer is a web page: is source.baseUrl right?';
 const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';
@@ -72,6 +73,6 @@ const EXCERPT_LENGTH = 80;
 
 /** The beginning of a body, on one line, short enough for a message. */
 export function excerpt(text: string): string {
-  const start = text.slice(0, EXCERPT_LENGTH).replace(/\s+/g, ' ').trim();
+  const start = storable(text.slice(0, EXCERPT_LENGTH)).replace(/\s+/g, ' ').trim();
   return text.length > EXCERPT_LENGTH ? `${start}…` : start;
 }

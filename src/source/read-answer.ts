@@ -37,11 +37,12 @@ export function readRecord(id: string): (answer: Received) => JsonObject | null 
   };
 }
 
-/** 404 or 410 with a JSON object: a proxy or a wrong base URL would answer with a web page. */
+/** 404 or 410 with a JSON object that shows no record: a proxy or a wrong base URL would answer with a web page. */
 function saysGone(answer: Received): boolean {
   if (answer.status !== 404 && answer.status !== 410) return false;
   try {
-    return isObject(parseBody(answer.bytes, answer.where));
+    const body = parseBody(answer.bytes, answer.where);
+    return isObject(body) && body['success'] !== true && !isObject(body['data']) && !('id' in body);
   } catch (error) {
     if (error instanceof SourceError) return false; // Not the service's own words.
     throw error;

@@ -75,11 +75,21 @@ function pageOfTotal({ stride }: SweepPlan, view: View, lastPage: number | null)
   return named === page ? null : named;
 }
 
+/** Pages that a list may have grown by since it was read last. */
+const GROWTH = 10;
+
 /** The last page is found: on to the pages before it. */
 function settle(plan: SweepPlan, view: View): SweepPlan {
+  const expected = pagesFor(Math.max(view.meta.total ?? 0, plan.knownRows ?? 0), plan.stride) + GROWTH;
+  if (view.rows === 0 && view.page > expected) return walkOn(plan, expected);
   const ended = view.rows === 0 || view.again || (endIsAgreed(view, plan.stride) && !plan.thorough);
   const settled = { ...plan, ended, phase: 'body' as const, ask: { from: 1, to: view.page - 1 } };
   return view.page > 1 ? settled : finish(settled);
+}
+
+/** A last page that is empty, and far beyond all that is known, was a lie: as far as expected, and on from there. */
+function walkOn(plan: SweepPlan, to: number): SweepPlan {
+  return { ...plan, ended: false, phase: 'body', ask: { from: 1, to } };
 }
 
 function afterBody(plan: SweepPlan): SweepPlan {

@@ -47,7 +47,9 @@ export interface FireParts {
 }
 
 /** A pull went on asking. */
-export class Endless extends Error {}
+export class Endless extends Error {
+  override readonly name = 'Endless';
+}
 
 export function openFire(parts: FireParts): LineOfFire {
   const sparing = createSparing();
