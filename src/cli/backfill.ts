@@ -5,6 +5,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
 import { createProgress } from './progress.ts';
@@ -41,10 +42,16 @@ async function runBackfill(context: Context, kind: string, options: BackfillOpti
     progress.stop();
     if (options.json) printJson(context.io.stdout, report);
     else printReport(context.io.stdout, report);
-    context.exit(report.state === 'complete' ? EXIT.done : EXIT.incomplete);
+    context.exit(exitCodeOf(report));
   } finally {
     progress.stop();
   }
+}
+
+/** As of a pull: what got nothing at all, and was not stopped, has failed. */
+function exitCodeOf({ state, reason, rows }: BackfillReport): ExitCode {
+  if (state === 'complete') return EXIT.done;
+  return state === 'aborted' && reason !== 'interrupted' && rows === 0 ? EXIT.failed : EXIT.incomplete;
 }
 
 /** @throws {UsageError} Where not exactly one extent is given, or it is none. */
@@ -70,6 +77,6 @@ function printReport(stdout: Output, report: BackfillReport): void {
       `The service does not have ${missing.length}: ${shown}${missing.length > 20 ? ', …' : ''}`,
     );
   }
-  if (detail !== null) printLine(stdout, detail);
+  if (detail !== null && report.reason !== 'interrupted') printLine(stdout, detail);
   if (report.state !== 'complete') printLine(stdout, 'The same command goes on from there.');
 }

@@ -3,6 +3,8 @@ export interface AbsentRow {
   readonly id: string;
   /** When the row was written last, by the service's doing or ours. */
   readonly changedAt: Date;
+  /** The tick at which the last response that showed the record was sent; 0 where none is kept. */
+  readonly lastShown: number;
 }
 
 export type AbsenceState = 'suspected' | 'held' | 'approved' | 'rejected' | 'unlisted';
@@ -60,7 +62,7 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
   const absentIds = new Set(absent.map(({ id }) => id));
   const candidates = absent
     .filter(({ id }) => !isProtected.has(id))
-    .map((row): Candidate => ({ ...row, absence: noted.get(row.id) ?? firstMissed(row.id, facts) }))
+    .map((row): Candidate => ({ ...row, absence: absenceOf(row, facts) }))
     .filter(({ absence }) => absence.state !== 'rejected');
   const undecided = candidates.filter(({ absence: { state } }) => state === 'suspected' || state === 'held');
   const isHeld = mustBeHeld(undecided, facts, rules);
@@ -68,7 +70,7 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
   return {
     note: undecided
       .map(({ absence }): Absence => ({ ...absence, state: isHeld ? 'held' : 'suspected' }))
-      .filter(({ id, state }) => noted.get(id)?.state !== state),
+      .filter(({ id, state, sweep }) => noted.get(id)?.state !== state || noted.get(id)?.sweep !== sweep),
     forget: [...noted.keys()].filter((id) => !absentIds.has(id)),
     ask: facts.canAsk ? dueForAsking(free, facts, rules) : [],
     bury: facts.canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
@@ -86,6 +88,12 @@ export function isProvenGone(
 
 interface Candidate extends AbsentRow {
   readonly absence: Absence;
+}
+
+/** What was noted of a record counts as long as it has not been seen since, by whatever sweep. */
+function absenceOf({ id, lastShown }: AbsentRow, facts: AbsenceFacts): Absence {
+  const noted = facts.noted.get(id);
+  return noted === undefined || lastShown > noted.sweep ? firstMissed(id, facts) : noted;
 }
 
 function firstMissed(id: string, { sweep, now }: AbsenceFacts): Absence {

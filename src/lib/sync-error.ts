@@ -26,5 +26,6 @@ export class UsageError extends SyncError {
 
 /** What happened and what to do about it, in one text for a person. */
 export function describe(error: SyncError): string {
-  return error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+  const message = /[.!?…]$/.test(error.message) ? error.message : `${error.message}.`;
+  return error.hint === undefined ? error.message : `${message} ${error.hint}`;
 }

@@ -71,6 +71,11 @@ export async function dropPage(tx: Transaction, kind: string, page: number): Pro
   await tx.query(sql`delete from pages where kind = ${kind} and page = ${page}`);
 }
 
+/** Forgets pages that were asked for after a tick. */
+export async function dropPagesAfter(tx: Transaction, kind: string, tick: number): Promise<void> {
+  await tx.query(sql`delete from pages where kind = ${kind} and sent > ${tick}`);
+}
+
 /**
  * Ends a sweep that has read every page: those beyond its end are forgotten, and those that showed the same as before were
  * found to stand as of its beginning. Writes before that need no longer be remembered.

@@ -12,6 +12,8 @@ export interface SourceClaim {
   systemId: string | null;
   /** False while the mirror does not know what is said here. */
   isBound: boolean;
+  /** What the old source had shown is forgotten: once is enough. */
+  isReset: boolean;
 }
 
 /**
@@ -24,9 +26,10 @@ export async function claimSource(
   { baseUrl, acceptNew }: { baseUrl: string; acceptNew: boolean },
 ): Promise<SourceClaim> {
   const bound = await boundUrl(session);
-  if (bound === null || acceptNew) return { baseUrl, isNew: acceptNew, systemId: null, isBound: false };
+  if (bound === null || acceptNew)
+    return { baseUrl, isNew: acceptNew, systemId: null, isBound: false, isReset: false };
   if (bound === baseUrl)
-    return { baseUrl, isNew: false, systemId: await boundSystem(session), isBound: true };
+    return { baseUrl, isNew: false, systemId: await boundSystem(session), isBound: true, isReset: false };
   throw new OtherSourceError(`This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`, {
     code: 'mirror.other_source',
     hint: 'Set DATABASE_URL to a mirror of its own for this source; --new-source accepts it for this mirror.',
@@ -34,9 +37,12 @@ export async function claimSource(
 }
 
 /** Binds the mirror to its source, within the transaction that lands the first of its answers. */
-export async function bindSource(tx: Transaction, { baseUrl, isNew, systemId }: SourceClaim): Promise<void> {
+export async function bindSource(
+  tx: Transaction,
+  { baseUrl, isNew, isReset, systemId }: SourceClaim,
+): Promise<void> {
   await writeMeta(tx, 'source.base_url', baseUrl);
-  if (isNew) {
+  if (isNew && !isReset) {
     await dropMeta(tx, 'source.system_id');
     await tx.query(sql`delete from sightings`); // What the old source showed says nothing about the new one.
     for (const table of ['pages', 'touched', 'deletions'])

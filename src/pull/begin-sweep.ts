@@ -11,6 +11,7 @@ import type { SourceClaim } from '../mirror/source-binding.ts';
 import { countLive } from '../mirror/status-store.ts';
 import { readTouches } from '../mirror/touch-store.ts';
 import { startHeartbeat } from './heartbeat.ts';
+import { createLayeredSet } from './layered-set.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
 import type { Sweep } from './sweep.ts';
 import { createTicks } from './ticks.ts';
@@ -84,7 +85,8 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
     salt: saltOf(kind, rules),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     touched: createTouched(await readTouches(session, kind.name, 0)),
-    quarantined: await readQuarantined(session, kind.name),
+    quarantined: createLayeredSet(await readQuarantined(session, kind.name)),
+    newest: { sent: 0 },
   };
 }
 

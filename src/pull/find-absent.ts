@@ -21,15 +21,21 @@ export async function findAbsent(session: Session, search: AbsenceSearch): Promi
   const { kind, certificate, noted, live, seen } = search;
   const suspects = new Set([...certificate.absent(), ...noted]);
   const absent = (await liveRowsOf(session, kind, [...suspects])).filter(isOutside(certificate));
-  if (live <= seen + absent.length) return absent.map(absentRow);
+  if (live <= seen + absent.length) return absent.map(absentRow(certificate));
   // Some row was last seen before all that the certificate knows of.
   const all: LiveRow[] = [];
   for await (const rows of liveRows(session, kind)) all.push(...rows.filter(isOutside(certificate)));
-  return all.map(absentRow);
+  return all.map(absentRow(certificate));
 }
 
 function isOutside({ point, lists, showedSince }: Certificate): (row: LiveRow) => boolean {
   return ({ id, response }) => Number(response) < point.sent && !lists(id) && !showedSince(id);
 }
 
-const absentRow = ({ id, changedAt }: LiveRow): AbsentRow => ({ id, changedAt: instantOf(changedAt) });
+const absentRow =
+  ({ lastShown }: Certificate) =>
+  ({ id, changedAt }: LiveRow): AbsentRow => ({
+    id,
+    changedAt: instantOf(changedAt),
+    lastShown: lastShown(id) ?? 0,
+  });

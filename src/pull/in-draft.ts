@@ -17,7 +17,7 @@ export async function inDraft<T>(
 ): Promise<T> {
   const { result, draft } = await session.atomically(async (tx) => {
     const touched = sweep.touched.draft();
-    const [fields, quarantined] = [new Map(sweep.fields), new Set(sweep.quarantined)];
+    const [fields, quarantined] = [new Map(sweep.fields), sweep.quarantined.draft()];
     const draft = { ...sweep, touched, fields, quarantined };
     await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
     if (!sweep.claim.isBound) await bindSource(tx, sweep.claim);
@@ -25,8 +25,9 @@ export async function inDraft<T>(
     return { result: await work(tx, draft), draft };
   });
   sweep.claim.isBound = true;
+  sweep.claim.isReset = true;
   draft.touched.keep();
+  draft.quarantined.keep();
   for (const [field, seen] of draft.fields) sweep.fields.set(field, seen);
-  for (const key of draft.quarantined) sweep.quarantined.add(key);
   return result;
 }

@@ -1,6 +1,6 @@
 import { sortPage } from '../diff/judge-page.ts';
-import type { Incoming } from '../diff/judge-page.ts';
-import { dropPage, idsText, savePage } from '../mirror/page-store.ts';
+import type { Incoming, Quarantined } from '../diff/judge-page.ts';
+import { dropPage, dropPagesAfter, idsText, savePage } from '../mirror/page-store.ts';
 import type { StoredPage } from '../mirror/page-store.ts';
 import type { Transaction } from '../mirror/session.ts';
 import { saveSighting } from '../mirror/sighting-store.ts';
@@ -47,24 +47,40 @@ async function landKnown(
   { response, page }: { readonly response: ListResponse; readonly page: StoredPage },
 ): Promise<Landing> {
   await saveSighting(tx, sightingOf(sweep, response, page.ids));
+  sweep.newest.sent = Math.max(sweep.newest.sent, response.sent);
   return { ...NOTHING, response, seen: page.keys, fields: page.fields };
 }
+
+/** Records that are known to be in the list, although no row can be made of them. */
+const HAS_ID: ReadonlySet<string> = new Set<Quarantined['code']>(['two_versions', 'too_deep']);
 
 async function landParsed(tx: Transaction, sweep: Sweep, { response, now }: Arrival): Promise<Landing> {
   const sorted = sortPage(response.read());
   const { sent, answered } = response;
   const landed = await landSorted(tx, sweep, { ...sorted, sent, answered, isListed: true, now });
   const seen = sorted.incoming.map(({ id }) => id);
-  const unclear = sorted.quarantined.flatMap(({ id, code }) =>
-    id !== null && code === 'two_versions' ? [id] : [],
-  );
+  const unclear = sorted.quarantined.flatMap(({ id, code }) => (id !== null && HAS_ID.has(code) ? [id] : []));
   await saveSighting(tx, sightingOf(sweep, response, idsText([...seen, ...unclear])));
 
   const fields = fieldsOf(sorted.incoming);
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === response.rows && landed.overtaken.length === 0;
   await rememberPage(tx, sweep, { response, ids: isWhole ? idsText(seen) : null, fields });
+  await doubtNewer(tx, sweep, { response, hasChanges: landed.changed.length > 0 });
   return { ...landed, response, seen, fields };
+}
+
+/**
+ * Forgets pages that were asked for after this response had come, and landed before it: what it changed may be older than
+ * what they showed, and left as it was.
+ */
+async function doubtNewer(
+  tx: Transaction,
+  { kind, newest }: Sweep,
+  { response: { sent, answered }, hasChanges }: Pick<Landing, 'response'> & { readonly hasChanges: boolean },
+): Promise<void> {
+  if (hasChanges && newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
+  newest.sent = Math.max(newest.sent, sent);
 }
 
 /** Most records of a page have the same fields in the same order: those of the record before need no second look. */

@@ -36,7 +36,10 @@ export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): 
   for (let from = 0; from < shown.records.length; from += ROWS_A_SLICE) {
     const records = shown.records.slice(from, from + ROWS_A_SLICE);
     const all = await compare(tx, sweep, { ...shown, records });
-    for (const { id, verdict } of all) if (verdict.is !== 'unchanged') landed[verdict.is].push(id);
+    for (const { id, verdict } of all) {
+      const place = placeOf(verdict, sweep);
+      if (place !== null) landed[place].push(id);
+    }
     const news = all.filter(({ verdict }) => verdict.is !== 'unchanged' && verdict.is !== 'overtaken');
     if (news.length > 0) await writeRecords(tx, sweep, { ...shown, news });
     if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
@@ -55,6 +58,13 @@ async function confirm(
   await confirmRows(tx, kind.name, { ids, response: answered });
   await saveTouches(tx, kind.name, { ids, response: answered });
   touched.add(new Map(ids.map((id) => [id, answered])));
+}
+
+/** Where a record counts; a row that is written anew without an event has not changed. */
+function placeOf(verdict: Compared['verdict'], { ignoredFields }: Sweep): keyof Landed | null {
+  if (verdict.is === 'unchanged') return null;
+  if (verdict.is !== 'changed') return verdict.is;
+  return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : null;
 }
 
 export interface Compared extends Incoming {

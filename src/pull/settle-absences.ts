@@ -106,7 +106,7 @@ async function planFor(
     {
       ...{ absent, noted, live, canAsk },
       isProtected: await readProtected(session, kind.name),
-      isDoubtful: isEmptied || (!canAsk && mayBeCutOff(certificate, knownRows)),
+      isDoubtful: isEmptied || (!canAsk && mayBeCutOff(certificate, knownRows - noted.size)),
       sweep: certificate.point.sweep ?? began ?? 0,
       now: clock.now(),
     },
@@ -115,6 +115,6 @@ async function planFor(
 }
 
 /** As many rows as before, and a round number of them, without a word of the total: a silent limit looks like this. */
-function mayBeCutOff({ point, size }: Certificate, knownRows: number): boolean {
-  return point.total === null && size === knownRows && (size % 10 === 0 || size % 25 === 0);
+function mayBeCutOff({ point, size }: Certificate, listedBefore: number): boolean {
+  return point.total === null && size === listedBefore && (size % 10 === 0 || size % 25 === 0);
 }

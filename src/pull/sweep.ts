@@ -3,6 +3,7 @@ import type { SeenField } from '../diff/observe-fields.ts';
 import type { KindLease } from '../mirror/kind-lease.ts';
 import type { StoredPage } from '../mirror/page-store.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
+import type { LayeredSet } from './layered-set.ts';
 import type { Ticks } from './ticks.ts';
 import type { Touched } from './touched.ts';
 
@@ -27,8 +28,10 @@ export interface Sweep {
   readonly pages: ReadonlyMap<number, StoredPage>;
   /** Rows written again since the oldest of these pages was landed; landing adds to it. */
   readonly touched: Touched;
+  /** The latest request whose response has landed in this sweep. */
+  readonly newest: { sent: number };
   /** What the fields have shown so far; landing adds to it. */
   readonly fields: Map<string, SeenField>;
   /** Keys of the open issues about whole records; landing adds to it. */
-  readonly quarantined: Set<string>;
+  readonly quarantined: LayeredSet;
 }

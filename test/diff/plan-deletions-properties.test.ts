@@ -24,6 +24,7 @@ const absences = fc.record({
 const records = fc.record({
   isAbsent: fc.boolean(),
   changedAt: instants,
+  lastShown: fc.constantFrom(0, 0, 50, 150, 250),
   absence: fc.option(absences, { nil: null }),
   isProtected: fc.constantFrom(false, false, false, true),
 });
@@ -179,7 +180,7 @@ describe('over many sweeps', () => {
     for (const id of teller.missedSince.keys()) if (!absent.includes(id)) teller.missedSince.delete(id);
     for (const id of absent) if (!teller.missedSince.has(id)) teller.missedSince.set(id, teller.now);
     const facts: AbsenceFacts = {
-      absent: absent.map((id) => ({ id, changedAt: new Date(0) })),
+      absent: absent.map((id) => ({ id, changedAt: new Date(0), lastShown: 0 })),
       ...{ noted: teller.known, isProtected: new Set(), live: 8 - teller.buried.size },
       ...{ isDoubtful: false, canAsk: false, sweep: index, now: new Date(teller.now) },
     };

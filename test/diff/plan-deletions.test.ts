@@ -9,7 +9,7 @@ const ago = (ms: number): Date => new Date(NOON.getTime() - ms);
 const LONG_AGO = ago(30 * 86_400_000);
 const NOTHING: DeletionPlan = { note: [], forget: [], ask: [], bury: [] };
 
-const row = (id: string, changedAt = LONG_AGO): AbsentRow => ({ id, changedAt });
+const row = (id: string, changedAt = LONG_AGO, lastShown = 0): AbsentRow => ({ id, changedAt, lastShown });
 const rows = (count: number): AbsentRow[] =>
   Array.from({ length: count }, (_, index) => row(String(index + 1)));
 const idsOf = (some: readonly { readonly id: string }[]): string[] => some.map(({ id }) => id);

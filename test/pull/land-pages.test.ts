@@ -15,6 +15,8 @@ import { readPages } from '../../src/mirror/page-store.ts';
 import { readTouches } from '../../src/mirror/touch-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { ListResponse } from '../../src/source/source.ts';
+import { issueKey } from '../../src/mirror/issue-store.ts';
+import { createLayeredSet } from '../../src/pull/layered-set.ts';
 import { mirror, rowsOf } from './support.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -23,7 +25,13 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   const kind = kindNamed('categories');
   if (kind === undefined || !isListed(kind)) throw new Error('categories have a list');
   const lease = await claimKind(session, { kind: kind.name, owner, now: NOW, isDead: () => true });
-  const claim = { baseUrl: 'http://service.test', isNew: false, systemId: null, isBound: false };
+  const claim = {
+    baseUrl: 'http://service.test',
+    isNew: false,
+    systemId: null,
+    isBound: false,
+    isReset: false,
+  };
   return {
     ...{ kind, lease, runId: 1, claim, knownRows: 0, hasHoles: false, began: lease.tick, salt: 'salt' },
     ticks: createTicks(lease.tick, fakeClock()),
@@ -31,7 +39,8 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     pages: await readPages(session, kind.name),
     touched: createTouched(await readTouches(session, kind.name, 0)),
     fields: new Map(),
-    quarantined: new Set(),
+    quarantined: createLayeredSet(new Set()),
+    newest: { sent: 0 },
   };
 }
 
@@ -207,6 +216,7 @@ test('what a transaction learned counts only once it has landed', async () => {
   await expect(landPages(failing, sweep, { responses, now: NOW })).rejects.toThrow('torn');
 
   expect(sweep.touched.lastWrite('1')).toBe(0);
-  expect(sweep.quarantined.size).toBe(0);
+  const poison = { recordId: null, field: null, code: 'not_a_record', detail: '"poison"' };
+  expect(sweep.quarantined.has(issueKey(poison))).toBe(false);
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);
 });
