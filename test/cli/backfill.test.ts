@@ -96,13 +96,13 @@ test('interrupted by Ctrl-C it ends with 3, says how to go on, and the same comm
   expect((await backfill(env, 'clients', '--all')).report).toMatchObject({ resumed: null, rows: 3000 });
 });
 
-test('where the service fails it ends with 3 and a reason', async () => {
+test('where the service gives nothing it ends with 1 and a reason', async () => {
   const { service, env } = await scene();
   service.setFaults([{ on: { kind: 'clients' }, do: { refuse: true } }]);
   for (const extent of [['--all'], ['--ids', '1']])
     expect(await backfill(env, 'clients', ...extent)).toMatchObject({
       ...{
-        code: 3,
+        code: 1,
         report: {
           state: 'aborted',
           reason: 'forbidden',

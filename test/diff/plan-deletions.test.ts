@@ -44,6 +44,18 @@ describe('a row that a certified list does not have', () => {
     expect(plan([row('7')], { noted: noted(missing('7', { absentSince: NOON })) })).toEqual(NOTHING);
   });
 
+  test('begins anew where a response has shown it since it was missed, decisions and strikes included', () => {
+    const anew = missing('7', { sweep: 200, absentSince: NOON, state: 'suspected', struckAt: null });
+    const states = ['suspected', 'held', 'approved', 'rejected', 'unlisted'] as const;
+    for (const state of states) {
+      const before = missing('7', { state, struckAt: LONG_AGO, absentSince: LONG_AGO });
+      const shownSince = row('7', LONG_AGO, before.sweep + 1);
+      expect(plan([shownSince], { noted: noted(before) })).toEqual({ ...NOTHING, note: [anew] });
+      const asked = plan([shownSince], { noted: noted(before), canAsk: true });
+      expect(asked).toEqual({ ...NOTHING, note: [anew], ask: ['7'] });
+    }
+  });
+
   test('is forgotten once it is there again, whatever had been noted or decided', () => {
     const states = ['suspected', 'held', 'approved', 'rejected', 'unlisted'] as const;
     const all = states.map((state) => missing(state, { state }));

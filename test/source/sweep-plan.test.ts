@@ -290,6 +290,15 @@ describe('what a service may do to its pages', () => {
     }
   });
 
+  test('A13: a last_page beyond all bounds is not followed, with and without a total', () => {
+    for (const total of [35, null]) {
+      const service = withMeta(paged(ids(35), 10), () => ({ lastPage: 999_999_999_999_999, total }));
+      const { seen, asked } = carryOut(service);
+      expect(seen.size).toBe(35);
+      expect(asked.length).toBeLessThan(30);
+    }
+  });
+
   test('A16: short and empty pages in the middle are no end', () => {
     const pages = [ids(10), ['11'], [], ['12', '13'], ids(13).slice(12), ['20']];
     const keys = (page: number): string[] => pages[page - 1]?.map((id) => `${page}-${id}`) ?? [];
