@@ -1,27 +1,50 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/** How many items a batch takes at most, and how long the first of them may wait for others, in milliseconds. */
+export interface BatchLimits {
+  readonly most: number;
+  readonly lingerMs: number;
+}
 
 /**
- * Gathers what has arrived by the next turn of the event loop, so that one transaction can land it; waits for no more.
+ * Gathers what arrives shortly one after the other, so that one transaction can land it: each waits for the disk.
  *
  * An error ends the batch before it: what came earlier is handed out first.
  */
-export async function* arrivedTogether<T>(items: AsyncIterable<T>, most: number): AsyncGenerator<T[]> {
+export async function* arrivedTogether<T>(items: AsyncIterable<T>, limits: BatchLimits): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
   let next = settled(iterator.next());
   try {
     for (let first = unwrap(await next); first.done !== true; first = unwrap(await next)) {
       const batch = [first.value];
       next = settled(iterator.next());
-      const another = async () => (batch.length < most ? arrived(next) : null);
+      const patience = startPatience(limits.lingerMs);
+      const another = async () => (batch.length < limits.most ? arrived(next, patience.over) : null);
       for (let more = await another(); more !== null; more = await another()) {
         batch.push(more.value);
         next = settled(iterator.next());
       }
+      patience.stop();
       yield batch;
     }
   } finally {
     await iterator.return?.();
   }
+}
+
+interface Patience {
+  readonly over: Promise<null>;
+  readonly stop: () => void;
+}
+
+/** A timer of the process: when pages share a transaction is no part of what the clock means to a sweep. */
+function startPatience(ms: number): Patience {
+  let stop = (): void => undefined;
+  const over = new Promise<null>((resolve) => {
+    const timer = setTimeout(resolve, ms, null);
+    stop = () => {
+      clearTimeout(timer);
+    };
+  });
+  return { over, stop };
 }
 
 type Settled<T> = { readonly result: IteratorResult<T, unknown> } | { readonly error: unknown };
@@ -39,8 +62,11 @@ function unwrap<T>(settledNext: Settled<T>): IteratorResult<T, unknown> {
   return settledNext.result;
 }
 
-/** The next item if it is there within this turn of the loop; null if not, or if there is none. */
-async function arrived<T>(next: Promise<Settled<T>>): Promise<IteratorYieldResult<T> | null> {
-  const now = await Promise.race([next, nextTurn(null)]);
+/** The next item if it comes before patience ends; null if not, or if there is none. */
+async function arrived<T>(
+  next: Promise<Settled<T>>,
+  over: Promise<null>,
+): Promise<IteratorYieldResult<T> | null> {
+  const now = await Promise.race([next, over]);
   return now === null || 'error' in now || now.result.done === true ? null : now.result;
 }

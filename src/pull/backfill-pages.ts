@@ -6,8 +6,7 @@ import type { BackfillWork } from './backfill.ts';
 import { ofSameCompany } from './guard-source.ts';
 import { landPages } from './land-pages.ts';
 import type { PullParts } from './parts.ts';
-
-const PAGES_TOGETHER = 8;
+import { TOGETHER } from './read-list.ts';
 
 /** Reads pages of a list and lands them; each batch notes how far it came. */
 export async function backfillPages(
@@ -19,7 +18,7 @@ export async function backfillPages(
   const rest = { from: Math.max(range.from, done + 1), to: range.to };
   const { ticks, claim, runId } = sweep;
   const responses = source.pages(kind, rest, { tick: ticks.next, signal });
-  for await (const batch of arrivedTogether(ofSameCompany(responses, { kind, claim }), PAGES_TOGETHER)) {
+  for await (const batch of arrivedTogether(ofSameCompany(responses, { kind, claim }), TOGETHER)) {
     const landings = await landPages(session, sweep, { responses: batch, now: clock.now() });
     for (const landing of landings) tally.add(landing);
     const page = batch.at(-1)?.page ?? done;

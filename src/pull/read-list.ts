@@ -16,8 +16,8 @@ import type { PullParts } from './parts.ts';
 import type { Sweep } from './sweep.ts';
 import type { Tally } from './tally.ts';
 
-/** So many pages share a transaction where they have arrived together: a code-sorted list touches all of the index. */
-const PAGES_TOGETHER = 8;
+/** So many pages share a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */
+export const TOGETHER = { most: 8, lingerMs: 25 };
 /** How often a list is read again at once where something waits for a certificate. */
 const READINGS_MORE = 2;
 
@@ -86,7 +86,7 @@ async function landAll(
   let last: Reopened = null;
   try {
     const pages = openList(parts, request, { sweep, reopen, signal });
-    for await (const responses of arrivedTogether(pages, PAGES_TOGETHER)) {
+    for await (const responses of arrivedTogether(pages, TOGETHER)) {
       const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() }).catch(
         (error: unknown) => {
           stop.abort(); // Before the loop ends, which awaits what is under way.

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { arrivedTogether } from '../../src/pull/arrived-together.ts';
 
+const limits = (most: number) => ({ most, lingerMs: 10 });
+
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
@@ -11,12 +13,12 @@ async function* atOnce(count: number): AsyncGenerator<number> {
   for (let n = 1; n <= count; n++) yield await Promise.resolve(n);
 }
 
-test('what is there already comes together, but never more than allowed', async () => {
-  expect(await collect(arrivedTogether(atOnce(7), 3))).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
-  expect(await collect(arrivedTogether(atOnce(0), 3))).toEqual([]);
+test('what comes shortly one after the other comes together, but never more than allowed', async () => {
+  expect(await collect(arrivedTogether(atOnce(7), limits(3)))).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+  expect(await collect(arrivedTogether(atOnce(0), limits(3)))).toEqual([]);
 });
 
-test('what has not arrived is not waited for', async () => {
+test('what has not arrived is not waited for long', async () => {
   let release: () => void = () => undefined;
   const late = new Promise<void>((resolve) => (release = resolve));
   async function* slow(): AsyncGenerator<number> {
@@ -24,7 +26,7 @@ test('what has not arrived is not waited for', async () => {
     await late;
     yield 3;
   }
-  const batches = arrivedTogether(slow(), 8);
+  const batches = arrivedTogether(slow(), limits(8));
 
   expect((await batches.next()).value).toEqual([1, 2]);
   release();
@@ -37,7 +39,7 @@ test('an error comes after what was there before it', async () => {
     yield* atOnce(2);
     throw new Error('torn');
   }
-  const batches = arrivedTogether(failing(), 8);
+  const batches = arrivedTogether(failing(), limits(8));
 
   expect((await batches.next()).value).toEqual([1, 2]);
   await expect(batches.next()).rejects.toThrow('torn');
@@ -52,6 +54,6 @@ test('who stops early lets the items go', async () => {
       released = true;
     }
   }
-  for await (const batch of arrivedTogether(held(), 2)) if (batch.includes(1)) break;
+  for await (const batch of arrivedTogether(held(), limits(2))) if (batch.includes(1)) break;
   expect(released).toBe(true);
 });
