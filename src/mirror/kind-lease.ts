@@ -110,26 +110,25 @@ export async function renewLease(
   if (renewed.length === 0) throw lost(lease);
 }
 
-export interface SweepEnd {
+/** How a sweep ended; what it does not say of the list stays as the lease found it. */
+export interface SweepEnd extends Partial<Pick<KindLease, 'certifiedAt' | 'baselineAt' | 'controlFailures'>> {
   readonly state: string;
   readonly reason: string | null;
   /** True where the sweep reached the end of the list. */
   readonly isComplete: boolean;
   readonly hasChanges: boolean;
-  readonly certifiedAt: string | null;
-  readonly baselineAt: string | null;
-  readonly controlFailures: number;
   readonly now: Date;
 }
 
 /** Gives the lease back and records how the sweep ended. */
 export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepEnd): Promise<void> {
   const now = instantText(end.now);
+  const { certifiedAt, baselineAt, controlFailures } = { ...lease, ...end };
   const released = await tx.query(sql`
     update kind_state set
       state = ${end.state}, reason = ${end.reason}, owner = null, lease_until = null,
       complete_sweeps = complete_sweeps + ${end.isComplete ? 1 : 0},
-      certified_at = ${end.certifiedAt}, baseline_at = ${end.baselineAt}, control_failures = ${end.controlFailures},
+      certified_at = ${certifiedAt}, baseline_at = ${baselineAt}, control_failures = ${controlFailures},
       last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end,
       last_change_at = case when ${end.hasChanges ? 1 : 0} = 1 then ${now} else last_change_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`);

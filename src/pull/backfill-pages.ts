@@ -4,9 +4,8 @@ import { saveCursor } from '../mirror/run-store.ts';
 import { arrivedTogether } from './arrived-together.ts';
 import type { BackfillWork } from './backfill.ts';
 import { ofSameCompany } from './guard-source.ts';
-import { landPages } from './land-pages.ts';
+import { TOGETHER, landPages } from './land-pages.ts';
 import type { PullParts } from './parts.ts';
-import { TOGETHER } from './read-list.ts';
 
 /** Reads pages of a list and lands them; each batch notes how far it came. */
 export async function backfillPages(

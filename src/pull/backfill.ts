@@ -123,12 +123,8 @@ async function end(
   if (state === 'complete') await addColumns(parts, kind);
   await session.atomically((tx) =>
     releaseKind(tx, lease, {
-      ...{ ...lease.before, isComplete: false },
-      ...{
-        certifiedAt: lease.certifiedAt,
-        baselineAt: lease.baselineAt,
-        controlFailures: lease.controlFailures,
-      },
+      ...lease.before,
+      isComplete: false,
       hasChanges: tally.changes() > 0,
       now: clock.now(),
     }),

@@ -1,6 +1,6 @@
 import { sortPage } from '../diff/judge-page.ts';
 import type { Incoming, Quarantined } from '../diff/judge-page.ts';
-import { dropPage, dropPagesAfter, idsText, savePage } from '../mirror/page-store.ts';
+import { dropPage, idsText, savePage } from '../mirror/page-store.ts';
 import type { StoredPage } from '../mirror/page-store.ts';
 import type { Transaction } from '../mirror/session.ts';
 import { saveSighting } from '../mirror/sighting-store.ts';
@@ -47,7 +47,7 @@ async function landKnown(
   { response, page }: { readonly response: ListResponse; readonly page: StoredPage },
 ): Promise<Landing> {
   await saveSighting(tx, sightingOf(sweep, response, page.ids));
-  sweep.newest.sent = Math.max(sweep.newest.sent, response.sent);
+  noteSent(sweep, response);
   return { ...NOTHING, response, seen: page.keys, fields: page.fields };
 }
 
@@ -66,20 +66,11 @@ async function landParsed(tx: Transaction, sweep: Sweep, { response, now }: Arri
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === response.rows && landed.overtaken.length === 0;
   await rememberPage(tx, sweep, { response, ids: isWhole ? idsText(seen) : null, fields });
-  await doubtNewer(tx, sweep, { response, hasChanges: landed.changed.length > 0 });
+  noteSent(sweep, response);
   return { ...landed, response, seen, fields };
 }
 
-/**
- * Forgets pages that were asked for after this response had come, and landed before it: what it changed may be older than
- * what they showed, and left as it was.
- */
-async function doubtNewer(
-  tx: Transaction,
-  { kind, newest }: Sweep,
-  { response: { sent, answered }, hasChanges }: Pick<Landing, 'response'> & { readonly hasChanges: boolean },
-): Promise<void> {
-  if (hasChanges && newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
+function noteSent({ newest }: Sweep, { sent }: ListResponse): void {
   newest.sent = Math.max(newest.sent, sent);
 }
 

@@ -5,6 +5,9 @@ import { landPage } from './land-page.ts';
 import type { Landing } from './land-page.ts';
 import type { Sweep } from './sweep.ts';
 
+/** So many pages share a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */
+export const TOGETHER = { most: 8, lingerMs: 25 };
+
 export interface Arrivals {
   readonly responses: readonly ListResponse[];
   readonly now: Date;

@@ -11,13 +11,11 @@ import type { SweepRequest } from './begin-sweep.ts';
 import { certifyList } from './certify-list.ts';
 import type { ListVerdict } from './certify-list.ts';
 import { sameSource } from './guard-source.ts';
-import { landPages } from './land-pages.ts';
+import { TOGETHER, landPages } from './land-pages.ts';
 import type { PullParts } from './parts.ts';
 import type { Sweep } from './sweep.ts';
 import type { Tally } from './tally.ts';
 
-/** So many pages share a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */
-export const TOGETHER = { most: 8, lingerMs: 25 };
 /** How often a list is read again at once where something waits for a certificate. */
 const READINGS_MORE = 2;
 
@@ -126,11 +124,6 @@ function openList(
 
 /** Ends a sweep of which nothing may land; the error itself ends the run. */
 async function refuse({ session, clock }: PullParts, { lease }: Sweep): Promise<void> {
-  const { certifiedAt, baselineAt, controlFailures } = lease;
-  await session.atomically((tx) =>
-    releaseKind(tx, lease, {
-      ...{ state: 'invalid', reason: 'other_source', isComplete: false, hasChanges: false },
-      ...{ certifiedAt, baselineAt, controlFailures, now: clock.now() },
-    }),
-  );
+  const end = { state: 'invalid', reason: 'other_source', isComplete: false, hasChanges: false };
+  await session.atomically((tx) => releaseKind(tx, lease, { ...end, now: clock.now() }));
 }

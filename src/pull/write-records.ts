@@ -12,6 +12,7 @@ import { saveFields } from '../mirror/field-store.ts';
 import { saveFieldIssues } from '../mirror/issue-store.ts';
 import type { Issue } from '../mirror/issue-store.ts';
 import { writtenColumns } from '../mirror/kind-table.ts';
+import { dropPagesAfter } from '../mirror/page-store.ts';
 import type { SqlValue, Transaction } from '../mirror/session.ts';
 import { saveTouches } from '../mirror/touch-store.ts';
 import type { Compared, Shown } from './land-records.ts';
@@ -23,7 +24,7 @@ export interface News extends Shown {
 
 /** Writes new and different records: their rows, change events, issues and new fields. */
 export async function writeRecords(tx: Transaction, sweep: Sweep, shown: News): Promise<void> {
-  const { kind, runId, touched } = sweep;
+  const { kind, runId, touched, newest } = sweep;
   const { news, answered, now } = shown;
   const found: Issue[] = [];
   const values = news.map((record) => rowOf(sweep, shown, { record, found }));
@@ -33,6 +34,8 @@ export async function writeRecords(tx: Transaction, sweep: Sweep, shown: News): 
   const rewritten = news.filter(({ stored }) => stored !== undefined).map(({ id }) => id);
   await saveTouches(tx, kind.name, { ids: rewritten, response: answered });
   touched.add(new Map(rewritten.map((id) => [id, answered])));
+  // Pages that were asked for after this answer had come, and landed before it: they may have shown what is newer.
+  if (rewritten.length > 0 && newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
   const returned = news.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
   await forgetAbsences(tx, kind.name, returned);
 
