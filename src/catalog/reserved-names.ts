@@ -16,6 +16,9 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'deletions',
   'outbox',
   'outbox_attempts',
+  'links',
+  'write_blocks',
+  'workers',
   'webhook_endpoints',
   'webhook_deliveries',
 ];

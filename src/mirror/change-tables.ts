@@ -1,4 +1,4 @@
-/** The engine's own tables: what changed, and what is about to. drizzle-kit makes their migrations from it. */
+/** The engine's own tables: what changed, and what it was found by. drizzle-kit makes their migrations from it. */
 
 import {
   bigint,
@@ -9,7 +9,6 @@ import {
   serial,
   text,
   timestamp,
-  withDefault,
 } from './engine-column.ts';
 import type { EngineTable } from './engine-column.ts';
 
@@ -25,6 +24,7 @@ export const PAGES: EngineTable = {
     text('fields'),
     bigint('sent'),
     bigint('response'),
+    optionalText('records'),
   ],
   primaryKey: ['kind', 'page'],
 };
@@ -71,32 +71,4 @@ export const DELETIONS: EngineTable = {
     optionalTimestamp('concluded_at'),
   ],
   primaryKey: ['kind', 'record_id'],
-};
-
-/** Creates and updates on their way to the service. */
-export const OUTBOX: EngineTable = {
-  name: 'outbox',
-  columns: [
-    serial('id'),
-    text('idempotency_key'),
-    text('kind'),
-    text('operation'),
-    optionalText('record_id'),
-    text('payload'),
-    optionalText('base'),
-    withDefault(text('state'), `'ready'`),
-    withDefault(bigint('epoch'), '0'),
-    optionalText('owner'),
-    withDefault(integer('attempts'), '0'),
-    optionalTimestamp('next_attempt_at'),
-    optionalText('natural_key'),
-    optionalText('preimage'),
-    optionalText('verdict'),
-    optionalText('result'),
-    withDefault(timestamp('created_at'), 'now'),
-    withDefault(timestamp('updated_at'), 'now'),
-  ],
-  primaryKey: ['id'],
-  index: ['kind', 'state'],
-  unique: 'idempotency_key',
 };

@@ -59,6 +59,8 @@ export const RUNS: EngineTable = {
     optionalTimestamp('finished_at'),
     optionalText('request'),
     optionalText('cursor'),
+    optionalBigint('epoch'),
+    optionalTimestamp('next_attempt_at'),
   ],
   primaryKey: ['id'],
 };

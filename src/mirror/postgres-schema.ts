@@ -9,7 +9,7 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { CHANGES, DELETIONS, OUTBOX, PAGES, TOUCHED } from './change-tables.ts';
+import { CHANGES, DELETIONS, PAGES, TOUCHED } from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import {
   DRIFT,
@@ -21,6 +21,7 @@ import {
   RUN_KINDS,
   SIGHTINGS,
 } from './engine-tables.ts';
+import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -72,3 +73,7 @@ export const touched = postgresTableOf(TOUCHED);
 export const changes = postgresTableOf(CHANGES);
 export const deletions = postgresTableOf(DELETIONS);
 export const outbox = postgresTableOf(OUTBOX);
+export const outboxAttempts = postgresTableOf(OUTBOX_ATTEMPTS);
+export const links = postgresTableOf(LINKS);
+export const writeBlocks = postgresTableOf(WRITE_BLOCKS);
+export const workers = postgresTableOf(WORKERS);

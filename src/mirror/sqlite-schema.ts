@@ -8,7 +8,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
-import { CHANGES, DELETIONS, OUTBOX, PAGES, TOUCHED } from './change-tables.ts';
+import { CHANGES, DELETIONS, PAGES, TOUCHED } from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import {
   DRIFT,
@@ -20,6 +20,7 @@ import {
   RUN_KINDS,
   SIGHTINGS,
 } from './engine-tables.ts';
+import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -75,3 +76,7 @@ export const touched = sqliteTableOf(TOUCHED);
 export const changes = sqliteTableOf(CHANGES);
 export const deletions = sqliteTableOf(DELETIONS);
 export const outbox = sqliteTableOf(OUTBOX);
+export const outboxAttempts = sqliteTableOf(OUTBOX_ATTEMPTS);
+export const links = sqliteTableOf(LINKS);
+export const writeBlocks = sqliteTableOf(WRITE_BLOCKS);
+export const workers = sqliteTableOf(WORKERS);

@@ -1,0 +1,80 @@
+/** The engine's own tables: what is on its way to the service. drizzle-kit makes their migrations from it. */
+
+import {
+  bigint,
+  integer,
+  optionalBigint,
+  optionalText,
+  optionalTimestamp,
+  serial,
+  text,
+  timestamp,
+  withDefault,
+} from './engine-column.ts';
+import type { EngineTable } from './engine-column.ts';
+
+/** Creates and updates on their way to the service: the row is the truth, whatever a queue says. */
+export const OUTBOX: EngineTable = {
+  name: 'outbox',
+  columns: [
+    serial('id'),
+    text('idempotency_key'),
+    text('kind'),
+    text('operation'),
+    optionalText('record_id'),
+    text('payload'),
+    optionalText('base'),
+    withDefault(text('state'), `'ready'`),
+    withDefault(bigint('epoch'), '0'),
+    optionalText('owner'),
+    withDefault(integer('attempts'), '0'),
+    optionalTimestamp('next_attempt_at'),
+    optionalText('natural_key'),
+    optionalText('preimage'),
+    optionalText('verdict'),
+    optionalText('result'),
+    withDefault(timestamp('created_at'), 'now'),
+    withDefault(timestamp('updated_at'), 'now'),
+  ],
+  primaryKey: ['id'],
+  index: ['state', 'next_attempt_at'],
+  unique: 'idempotency_key',
+};
+
+/** Every request that may have changed the service, journalled before it is sent. */
+export const OUTBOX_ATTEMPTS: EngineTable = {
+  name: 'outbox_attempts',
+  columns: [
+    bigint('outbox_id'),
+    integer('n'),
+    timestamp('opened_at'),
+    optionalTimestamp('closed_at'),
+    optionalText('grade'),
+    optionalBigint('status'),
+    text('request'),
+    optionalText('response_start'),
+  ],
+  primaryKey: ['outbox_id', 'n'],
+};
+
+/** Which record an entry of the outbox created; a record has one maker at most. */
+export const LINKS: EngineTable = {
+  name: 'links',
+  columns: [text('kind'), text('record_id'), bigint('outbox_id'), timestamp('linked_at')],
+  primaryKey: ['kind', 'record_id'],
+  unique: 'outbox_id',
+};
+
+/** Kinds that the service does not let us write. */
+export const WRITE_BLOCKS: EngineTable = {
+  name: 'write_blocks',
+  columns: [text('kind'), text('reason'), timestamp('since'), timestamp('probe_at')],
+  primaryKey: ['kind'],
+};
+
+/** Processes that work rows, by the owner that they write into them. */
+export const WORKERS: EngineTable = {
+  name: 'workers',
+  columns: [text('owner'), text('roles'), timestamp('started_at'), timestamp('seen_at')],
+  primaryKey: ['owner'],
+};

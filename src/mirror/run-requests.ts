@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../lib/clock.ts';
+import type { Queryable, Transaction } from './session.ts';
+
+/** A run that waits for somebody to work it. */
+export interface RequestedRun {
+  readonly id: number;
+  readonly epoch: number;
+}
+
+export interface SweepWish {
+  readonly kinds: readonly string[];
+  /** Who wants it, for people. */
+  readonly request: string;
+  readonly now: Date;
+}
+
+/** Asks for a pull of these kinds; one that is asked for already and not begun serves both. */
+export async function requestPull(tx: Transaction, { kinds, request, now }: SweepWish): Promise<number> {
+  const wanted = JSON.stringify(kinds);
+  const [waiting] = await tx.query(sql`
+    select id from runs where command = 'pull' and state = 'requested' and kinds = ${wanted} order by id limit 1`);
+  if (waiting !== undefined) return Number(waiting['id']);
+  const [row] = await tx.query(sql`
+    insert into runs (command, kinds, request, state, requested_at, epoch)
+    values ('pull', ${wanted}, ${request}, 'requested', ${instantText(now)}, 0) returning id`);
+  return Number(row?.['id']);
+}
+
+/** Runs that were asked for and not begun, oldest first. */
+export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<RequestedRun[]> {
+  const rows = await db.query(sql`
+    select id, epoch from runs where state = 'requested'
+      and (next_attempt_at is null or next_attempt_at <= ${instantText(now)}) order by id limit ${limit}`);
+  return rows.map((row) => ({ id: Number(row['id']), epoch: Number(row['epoch'] ?? 0) }));
+}
+
+/** Raises the epoch of a run that still waits under this one; null where it does not. */
+export async function raiseRun(tx: Transaction, { id, epoch }: RequestedRun): Promise<RequestedRun | null> {
+  const raised = await tx.query(sql`
+    update runs set epoch = ${epoch + 1} where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch}
+    returning id`);
+  return raised.length === 0 ? null : { id, epoch: epoch + 1 };
+}
+
+export interface RunClaim extends RequestedRun {
+  readonly owner: string;
+  readonly now: Date;
+}
+
+/** Begins a run that was asked for, by compare-and-set; returns its kinds, or null where somebody else has it. */
+export async function claimRun(
+  tx: Transaction,
+  { id, epoch, owner, now }: RunClaim,
+): Promise<readonly string[] | null> {
+  const [row] = await tx.query(sql`
+    update runs set state = 'running', owner = ${owner}, started_at = ${instantText(now)}, epoch = ${epoch + 1}
+    where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`);
+  return row === undefined ? null : (JSON.parse(String(row['kinds'])) as string[]);
+}
