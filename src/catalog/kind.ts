@@ -73,3 +73,8 @@ export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;
 
 /** Whether one record can be asked for; a misprinted path counts, and answers another kind's record. */
 export const isRetrievable = (kind: Kind): kind is RetrievableKind => kind.retrieve !== null;
+
+/** A kind whose records can be asked for one by one; a path that another kind's records answer to is none. */
+export function askableKind(kind: Kind): RetrievableKind | null {
+  return isRetrievable(kind) && kind.retrieve.misprint === undefined ? kind : null;
+}

@@ -97,17 +97,19 @@ function beforeOf(state: string, reason: string | null): KindLease['before'] {
  * Makes a landing transaction valid: the lease is still ours, and the counter of ticks never goes back, although pages
  * that were under way side by side land in another order than they were answered in.
  *
+ * @returns Where the counter stands: beyond our own ticks where a write of ours has made it leap.
  * @throws {LeaseError} Where another owner has taken the kind over; the transaction must not land.
  */
 export async function renewLease(
   tx: Transaction,
   lease: KindLease,
   { tick, now }: { tick: number; now: Date },
-): Promise<void> {
-  const renewed = await tx.query(sql`
+): Promise<number> {
+  const [renewed] = await tx.query(sql`
     update kind_state set tick = case when tick < ${tick} then ${tick} else tick end, lease_until = ${leaseEnd(now)}
-    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`);
-  if (renewed.length === 0) throw lost(lease);
+    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning tick`);
+  if (renewed === undefined) throw lost(lease);
+  return Number(renewed['tick']);
 }
 
 /** How a sweep ended; what it does not say of the list stays as the lease found it. */

@@ -4,7 +4,7 @@ import { forgetOld } from './retention.ts';
 import type { Retention } from './retention.ts';
 import type { Queryable, Row, Session, Transaction } from './session.ts';
 
-export type RunState = 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted';
+export type RunState = 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted';
 export type KindOutcome = 'certified' | 'complete' | 'invalid' | 'aborted';
 
 /** What a run did to one kind; the sums of its sweeps. */

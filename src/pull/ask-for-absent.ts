@@ -1,5 +1,4 @@
-import { isRetrievable } from '../catalog/kind.ts';
-import type { Kind, RetrievableKind } from '../catalog/kind.ts';
+import type { RetrievableKind } from '../catalog/kind.ts';
 import { SourceError } from '../source/errors.ts';
 import type { PullParts } from './parts.ts';
 import type { Ticks } from './ticks.ts';
@@ -47,9 +46,4 @@ export async function isThere(
     if (!(error instanceof SourceError)) throw error;
     return null;
   }
-}
-
-/** A kind whose records can be asked for one by one; a path that another kind's records answer to is none. */
-export function askableKind(kind: Kind): RetrievableKind | null {
-  return isRetrievable(kind) && kind.retrieve.misprint === undefined ? kind : null;
 }

@@ -1,9 +1,8 @@
-import { isListed } from '../catalog/kind.ts';
+import { askableKind, isListed } from '../catalog/kind.ts';
 import type { Kind, ListedKind, RetrievableKind } from '../catalog/kind.ts';
 import { sortPage } from '../diff/judge-page.ts';
 import type { SortedPage } from '../diff/judge-page.ts';
 import { saveCursor } from '../mirror/run-store.ts';
-import { askableKind } from './ask-for-absent.ts';
 import type { BackfillWork } from './backfill.ts';
 import { checkSystem, namesCompany, ofSameCompany } from './guard-source.ts';
 import { inDraft } from './in-draft.ts';

@@ -86,6 +86,7 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     touched: createTouched(await readTouches(session, kind.name, 0)),
     quarantined: createLayeredSet(await readQuarantined(session, kind.name)),
+    sending: new Set(),
     newest: { sent: 0 },
   };
 }

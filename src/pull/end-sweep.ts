@@ -5,6 +5,7 @@ import { MirrorError } from '../mirror/errors.ts';
 import type { KnownField } from '../mirror/field-store.ts';
 import { closeQuarantined } from '../mirror/issue-store.ts';
 import { releaseKind } from '../mirror/kind-lease.ts';
+import { wakeAfterSweep } from '../mirror/outbox-queue.ts';
 import { settlePages } from '../mirror/page-store.ts';
 import { redecode } from '../mirror/redecode.ts';
 import { saveKindReport } from '../mirror/run-store.ts';
@@ -92,6 +93,7 @@ async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conc
   await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
   await settlePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
   await pruneSightings(tx, kind.name);
+  await wakeAfterSweep(tx, kind.name, now);
 }
 
 /** Gives discovered fields their columns; a reader that holds the table is not waited for long. */

@@ -1,4 +1,5 @@
 import { renewLease } from '../mirror/kind-lease.ts';
+import { readSending } from '../mirror/outbox-queue.ts';
 import type { Session, Transaction } from '../mirror/session.ts';
 import { bindSource } from '../mirror/source-binding.ts';
 import { readTouches } from '../mirror/touch-store.ts';
@@ -15,15 +16,17 @@ export async function inDraft<T>(
   sweep: Sweep,
   { now, work }: { readonly now: Date; readonly work: (tx: Transaction, draft: Sweep) => Promise<T> },
 ): Promise<T> {
-  const { result, draft } = await session.atomically(async (tx) => {
+  const { result, draft, tick } = await session.atomically(async (tx) => {
     const touched = sweep.touched.draft();
     const [fields, quarantined] = [new Map(sweep.fields), sweep.quarantined.draft()];
-    const draft = { ...sweep, touched, fields, quarantined };
-    await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
+    const sending = await readSending(tx, sweep.kind.name);
+    const draft = { ...sweep, touched, fields, quarantined, sending };
+    const tick = await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
     if (!sweep.claim.isBound) await bindSource(tx, sweep.claim);
     touched.add(await readTouches(tx, sweep.kind.name, touched.latest()));
-    return { result: await work(tx, draft), draft };
+    return { result: await work(tx, draft), draft, tick };
   });
+  sweep.ticks.leap(tick);
   sweep.claim.isBound = true;
   sweep.claim.isReset = true;
   draft.touched.keep();

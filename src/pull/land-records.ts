@@ -1,9 +1,11 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kind } from '../catalog/kind.ts';
 import { isOvertaken, judge } from '../diff/judge-page.ts';
-import type { Incoming, Stored, Verdict } from '../diff/judge-page.ts';
-import { inListShape, judgeFirstListing } from '../diff/shapes.ts';
-import type { SqlValue, Transaction, Values } from '../mirror/session.ts';
+import type { Incoming } from '../diff/judge-page.ts';
+import { judgeFirstListing } from '../diff/shapes.ts';
+import type { Transaction } from '../mirror/session.ts';
+import { judgeAsked, readStored } from '../mirror/stored-rows.ts';
+import type { Judged, StoredRow } from '../mirror/stored-rows.ts';
 import { confirmRows, saveTouches } from '../mirror/touch-store.ts';
 import type { Sweep } from './sweep.ts';
 import { writeRecords } from './write-records.ts';
@@ -23,12 +25,11 @@ export interface Landed {
   readonly created: string[];
   readonly changed: string[];
   readonly restored: string[];
-  /** Left alone: their rows were written after the request was sent. */
+  /** Left alone: their rows were written after the request was sent, or a request of ours is changing them. */
   readonly overtaken: string[];
 }
 
 const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
-const STORED_COLUMNS = ['_raw', '_response', '_deleted_at', '_first_seen_at', '_listed'] as const;
 
 /** Lands records within a transaction: rows, their change events, issues and new fields. */
 export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
@@ -40,8 +41,8 @@ export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): 
       const place = placeOf(verdict, sweep);
       if (place !== null) landed[place].push(id);
     }
-    const news = all.filter(({ verdict }) => verdict.is !== 'unchanged' && verdict.is !== 'overtaken');
-    if (news.length > 0) await writeRecords(tx, sweep, { ...shown, news });
+    const news = all.filter(isJudged).filter(({ verdict }) => verdict.is !== 'unchanged');
+    if (news.length > 0) await writeRecords(tx, sweep, { ...shown, records: news });
     if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
     await breathe();
   }
@@ -67,46 +68,24 @@ function placeOf(verdict: Compared['verdict'], { ignoredFields }: Sweep): keyof 
   return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : null;
 }
 
-export interface Compared extends Incoming {
-  readonly stored: StoredRow | undefined;
-  readonly verdict: Verdict | { readonly is: 'overtaken' };
-}
+/** A record that may be older than its row has none of it compared. */
+type Compared = Judged | (Incoming & { readonly verdict: { readonly is: 'overtaken' } });
 
-export interface StoredRow extends Stored {
-  readonly firstSeenAt: SqlValue;
-  readonly listed: SqlValue;
-}
+const isJudged = (compared: Compared): compared is Judged => compared.verdict.is !== 'overtaken';
 
-async function compare(tx: Transaction, { kind }: Sweep, shown: Shown): Promise<Compared[]> {
+async function compare(tx: Transaction, { kind, sending }: Sweep, shown: Shown): Promise<Compared[]> {
   const ids = shown.records.map(({ id }) => id);
-  const rows = await tx.rowsById(kind.name, STORED_COLUMNS, ids);
+  const rows = await readStored(tx, kind, ids);
   return shown.records.map((received) => {
-    const stored = storedRow(rows.get(received.id));
-    if (isOvertaken(stored, shown.sent)) return { ...received, stored, verdict: { is: 'overtaken' } };
+    const stored = rows.get(received.id);
+    if (isOvertaken(stored, shown.sent) || sending.has(received.id))
+      return { ...received, verdict: { is: 'overtaken' } };
     return shown.isListed ? judgeListed(kind, stored, received) : judgeAsked(kind, stored, received);
   });
 }
 
-function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Compared {
+function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {
   const isFirst = stored?.listed === null && !stored.isDeleted;
   const verdict = isFirst ? judgeFirstListing(kind, stored.raw, received) : judge(kind, stored, received);
   return { ...received, stored, verdict };
-}
-
-function judgeAsked(kind: Kind, stored: StoredRow | undefined, received: Incoming): Compared {
-  const hasShape = stored !== undefined && stored.listed !== null;
-  const record = hasShape ? inListShape(received, stored.raw) : received;
-  return { ...record, stored, verdict: judge(kind, stored, record) };
-}
-
-function storedRow(values: Values | undefined): StoredRow | undefined {
-  if (values === undefined) return undefined;
-  const [raw, response, deletedAt, firstSeenAt = null, listed = null] = values;
-  return {
-    raw: String(raw),
-    response: Number(response),
-    isDeleted: deletedAt !== null,
-    firstSeenAt,
-    listed,
-  };
 }

@@ -14,6 +14,8 @@ import type { SweepRequest } from './begin-sweep.ts';
 
 export interface PullRequest extends ReadingRules {
   readonly kinds: readonly ListedKind[];
+  /** The run that was asked for, where this is to be its work. */
+  readonly runId?: number;
   readonly baseUrl: string;
   /** Accepts another base URL or company for this mirror. */
   readonly acceptNewSource: boolean;

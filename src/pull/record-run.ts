@@ -4,6 +4,8 @@ import type { RunState } from '../mirror/run-store.ts';
 import type { PullParts } from './parts.ts';
 
 export interface RunRequest {
+  /** A run that was asked for and is ours by now; none where the request itself makes the run. */
+  readonly runId?: number;
   readonly command: string;
   readonly kinds: readonly Kind[];
   /** What was asked for besides the kinds, as text; the same text may go on where another run was interrupted. */
@@ -32,10 +34,9 @@ export async function recordRun<T>(
   work: (runId: number) => Promise<Done<T>>,
 ): Promise<RunFacts & { readonly result: T }> {
   const [startedAt, startMs] = [clock.now(), clock.monotonicMs()];
-  const runId = await startRun(session, {
-    ...{ ...request, kinds: kinds.map(({ name }) => name) },
-    ...{ owner: owner.name, now: startedAt, isDead: owner.isDead },
-  });
+  const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
+  const names = kinds.map(({ name }) => name);
+  const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
   const end = (state: RunState, reason: string | null): Promise<void> =>
     finishRun(session, runId, { state, reason, now: clock.now(), ...request });
   try {

@@ -1,3 +1,4 @@
+import { askableKind } from '../catalog/kind.ts';
 import type { RetrievableKind } from '../catalog/kind.ts';
 import type { Certificate } from '../diff/certify.ts';
 import { planDeletions } from '../diff/plan-deletions.ts';
@@ -5,7 +6,7 @@ import type { Absence, DeletionPlan, DeletionRules } from '../diff/plan-deletion
 import { forgetAbsences, readAbsences, readProtected, saveAbsences } from '../mirror/deletion-store.ts';
 import { renewLease } from '../mirror/kind-lease.ts';
 import { countLive } from '../mirror/status-store.ts';
-import { askableKind, isThere } from './ask-for-absent.ts';
+import { isThere } from './ask-for-absent.ts';
 import { bury } from './bury.ts';
 import { findAbsent } from './find-absent.ts';
 import type { ListVerdict } from './certify-list.ts';

@@ -28,6 +28,8 @@ export interface Sweep {
   readonly pages: ReadonlyMap<number, StoredPage>;
   /** Rows written again since the oldest of these pages was landed; landing adds to it. */
   readonly touched: Touched;
+  /** Ids that a write of ours is about to change, or has changed unseen; every landing reads them anew. */
+  readonly sending: ReadonlySet<string>;
   /** The latest request whose response has landed in this sweep. */
   readonly newest: { sent: number };
   /** What the fields have shown so far; landing adds to it. */

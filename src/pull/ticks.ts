@@ -7,13 +7,22 @@ export interface Ticks {
   readonly instantOf: (tick: number) => Date;
   /** The latest tick. */
   readonly latest: () => number;
+  /** Goes on from a later tick, where a write of ours has made the counter leap meanwhile. */
+  readonly leap: (tick: number) => void;
 }
 
 export function createTicks(from: number, clock: Clock): Ticks {
-  const instants: number[] = [];
+  const instants = new Map<number, number>();
+  let latest = from;
   return {
-    next: () => from + instants.push(clock.now().getTime()),
-    instantOf: (tick) => new Date(instants[tick - from - 1] ?? clock.now().getTime()),
-    latest: () => from + instants.length,
+    next: () => {
+      instants.set(++latest, clock.now().getTime());
+      return latest;
+    },
+    instantOf: (tick) => new Date(instants.get(tick) ?? clock.now().getTime()),
+    latest: () => latest,
+    leap: (tick) => {
+      latest = Math.max(latest, tick);
+    },
   };
 }

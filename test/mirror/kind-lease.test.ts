@@ -22,7 +22,7 @@ const claim = (
 /** Lands an empty page whose answer had this tick. */
 const renew =
   (session: Session, lease: KindLease) =>
-  (tick: number, now = NOON): Promise<void> =>
+  (tick: number, now = NOON): Promise<number> =>
     session.atomically((tx) => renewLease(tx, lease, { tick, now }));
 
 const END: SweepEnd = {

@@ -41,6 +41,7 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     fields: new Map(),
     quarantined: createLayeredSet(new Set()),
     newest: { sent: 0 },
+    sending: new Set(),
   };
 }
 
