@@ -1,9 +1,9 @@
-import { execFile, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { Agent, request } from 'undici';
 import { postgresServer, sqliteFiles } from './databases.ts';
+import { pullAlone } from './pull-alone.ts';
 import { pullClients } from './pull-clients.ts';
 import type { Pulled } from './pull-clients.ts';
 
@@ -12,7 +12,7 @@ import type { Pulled } from './pull-clients.ts';
  * finds a record in a hundred changed, on every page.
  * `npm run bench [-- --rows N --rounds N --latency MS,MS --postgres --alone]`.
  * All run in this process, in turn in every round, against the same server; ratios are comparable, rates are not.
- * Then each runs in a process of its own, which tells its memory; `--alone` does only that.
+ * Then each runs as the built command in a process of its own, which tells its memory; `--alone` does only that.
  */
 const { values } = parseArgs({
   options: {
@@ -78,15 +78,8 @@ async function measureAlone(): Promise<void> {
   const database = await databases.fresh();
   for (const name of ['first', 'again', 'unchanged', 'changed']) {
     if (name === 'changed') await order({ edition: ++edition });
-    print({ pull: name, alone: true, ...(await pullAlone(database)) });
+    print({ pull: name, alone: true, ...(await pullAlone({ url, database, inFlight })) });
   }
-}
-
-/** One pull in a process of its own: its memory is not ours. */
-async function pullAlone(database: string): Promise<object> {
-  const script = fileURLToPath(new URL('./pull-once.ts', import.meta.url));
-  const args = ['--import', 'tsx', script, url, database, String(inFlight)];
-  return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout) as object;
 }
 
 async function fetchAndParse(): Promise<number> {

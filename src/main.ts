@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { addAbortSignal } from 'node:stream';
 import { runCommandLine } from './cli/program.ts';
 import { withEnvFile } from './config/read-env-file.ts';
 
@@ -19,6 +20,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: withEnvFile(process.env),
+  // Only a command that reads it opens it; Ctrl-C ends the wait for more.
+  stdin: {
+    [Symbol.asyncIterator]: () => addAbortSignal(stop.signal, process.stdin)[Symbol.asyncIterator](),
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   signal: stop.signal,

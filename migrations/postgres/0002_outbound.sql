@@ -35,6 +35,7 @@ CREATE TABLE "write_blocks" (
 );
 --> statement-breakpoint
 DROP INDEX "outbox_by_kind_state";--> statement-breakpoint
+ALTER TABLE "outbox" ADD COLUMN "base_at" timestamp(3) with time zone;--> statement-breakpoint
 ALTER TABLE "pages" ADD COLUMN "records" text;--> statement-breakpoint
 ALTER TABLE "runs" ADD COLUMN "epoch" bigint;--> statement-breakpoint
 ALTER TABLE "runs" ADD COLUMN "next_attempt_at" timestamp(3) with time zone;--> statement-breakpoint

@@ -34,6 +34,7 @@ CREATE TABLE `write_blocks` (
 );
 --> statement-breakpoint
 DROP INDEX `outbox_by_kind_state`;--> statement-breakpoint
+ALTER TABLE `outbox` ADD `base_at` TIMESTAMP;--> statement-breakpoint
 CREATE INDEX `outbox_by_state_next_attempt_at` ON `outbox` (`state`,`next_attempt_at`);--> statement-breakpoint
 ALTER TABLE `pages` ADD `records` text;--> statement-breakpoint
 ALTER TABLE `runs` ADD `epoch` BIGINT;--> statement-breakpoint

@@ -2,6 +2,7 @@ import { LISTED_KINDS } from '../catalog/catalog.ts';
 import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
 import { configuredKinds } from '../config/configured-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import { checkRedis } from '../jobs/redis-check.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { SyncError } from '../lib/sync-error.ts';
@@ -24,10 +25,20 @@ export interface Check {
 
 const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
 
-/** Looks at everything that a pull needs: the settings, the database, the service and the token. Changes no data. */
+/** Looks at everything that is needed: the settings, the database, the queue, the service and the token. Changes no data. */
 export async function examine(config: Config, logger: Logger): Promise<readonly Check[]> {
   const settings = { name: 'settings', ok: true, code: null, detail: 'valid', hint: null }; // They were read before this point, or refused.
-  return [settings, await checkDatabase(config), ...(await checkSource(config, logger))];
+  return [
+    settings,
+    await checkDatabase(config),
+    ...(await checkQueue(config)),
+    ...(await checkSource(config, logger)),
+  ];
+}
+
+/** A queue in PostgreSQL has no settings that could lose work. */
+async function checkQueue({ queue }: Config): Promise<readonly Check[]> {
+  return queue.url !== null && /^rediss?:/.test(queue.url) ? await checkRedis(queue.url) : [];
 }
 
 async function checkDatabase(config: Config): Promise<Check> {

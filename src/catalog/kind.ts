@@ -59,6 +59,8 @@ export interface Kind {
   readonly update: WriteEndpoint | null;
   /** What makes two records the same thing to a person. */
   readonly naturalKey: readonly string[] | 'all sent fields';
+  /** Two records may be equal in every field and both be meant: a create is never taken for a record that is there. */
+  readonly repeats?: true;
   /** Documented fields in the documentation's order, `id` first. */
   readonly fields: readonly Field[];
   /** Types of undocumented fields that were seen in the wild; they become columns only once the service sends them. */

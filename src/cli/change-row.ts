@@ -2,6 +2,7 @@ import type { RecordedChange } from '../app/changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { shortened } from '../lib/text.ts';
+import { plainText } from './plain-text.ts';
 
 /** Widths are fixed: whoever follows cannot wait for the longest. */
 const COLUMNS = [
@@ -15,7 +16,6 @@ const COLUMNS = [
 
 const FIELDS_SHOWN = 5;
 const LONGEST_VALUE = 40;
-const UNSEEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu; // They would steer the terminal.
 
 export const CHANGE_HEADER = [
   line(COLUMNS.map(({ title }) => title)),
@@ -43,7 +43,7 @@ function fieldsShown(text: string): string {
   const all = Object.entries(fields);
   const shown = all.slice(0, FIELDS_SHOWN).map(([name, pair]) => {
     const [before = null, after = null] = isArray(pair) ? pair : [];
-    return `${plain(name)}: ${valueShown(before)} → ${valueShown(after)}`;
+    return `${plainText(name)}: ${valueShown(before)} → ${valueShown(after)}`;
   });
   const rest = all.length - shown.length;
   return [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
@@ -51,7 +51,5 @@ function fieldsShown(text: string): string {
 
 function valueShown(value: Json): string {
   const text = compactJson(value);
-  return plain(text.length > LONGEST_VALUE ? `${shortened(text, LONGEST_VALUE - 1)}…` : text);
+  return plainText(text.length > LONGEST_VALUE ? `${shortened(text, LONGEST_VALUE - 1)}…` : text);
 }
-
-const plain = (text: string): string => text.replace(UNSEEN, '\ufffd');

@@ -1,13 +1,18 @@
 import type { PullReport } from '../app/pull.ts';
+import type { Outcome } from '../app/push.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 
 /** What a command tells its caller. */
 export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** Faults of the process itself, that a new one may cure: whatever watches over it is to start it again. */
+const CURED_BY_A_RESTART: readonly string[] = ['jobs.queue_dead'];
+
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof UsageError) return EXIT.usage;
-  return error instanceof SyncError ? EXIT.failed : EXIT.internal;
+  if (!(error instanceof SyncError)) return EXIT.internal;
+  return CURED_BY_A_RESTART.includes(error.code) ? EXIT.internal : EXIT.failed;
 }
 
 /** A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. */
@@ -16,4 +21,14 @@ export function exitCodeOfPull({ kinds }: PullReport): ExitCode {
   if (ended.length === kinds.length) return EXIT.done;
   const isBarred = kinds.every(({ state, reason }) => state === 'aborted' && reason !== 'interrupted');
   return isBarred ? EXIT.failed : EXIT.incomplete;
+}
+
+/** What the service refused, or a person gave up, has failed; what is still on its way, or waits for a person, is incomplete. */
+export function exitCodeOfPush(outcomes: readonly Pick<Outcome, 'state'>[]): ExitCode {
+  if (outcomes.every(({ state }) => state === 'done')) return EXIT.done;
+  const hasFailed = ({ state }: Pick<Outcome, 'state'>): boolean =>
+    state === 'rejected' || state === 'abandoned';
+  return outcomes.every((outcome) => outcome.state === 'done' || hasFailed(outcome))
+    ? EXIT.failed
+    : EXIT.incomplete;
 }

@@ -13,9 +13,12 @@ import type { ExitCode } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
 import type { Io } from './io.ts';
 import { migrateCommand } from './migrate.ts';
+import { outboxCommand } from './outbox.ts';
 import { pullCommand } from './pull.ts';
+import { pushCommand } from './push.ts';
 import { runsCommand } from './runs.ts';
 import { sandboxCommand } from './sandbox.ts';
+import { serveCommand } from './serve.ts';
 import { statusCommand } from './status.ts';
 import { verifyCommand } from './verify.ts';
 
@@ -27,9 +30,12 @@ const COMMANDS = [
   runsCommand,
   deletionsCommand,
   changesCommand,
+  pushCommand,
+  outboxCommand,
   verifyCommand,
   migrateCommand,
   doctorCommand,
+  serveCommand,
   sandboxCommand,
 ];
 

@@ -17,9 +17,10 @@ export function statusCommand(context: Context): Command {
   );
 }
 
-function printStatus(stdout: Output, { database, kinds, issues, drift }: Status): void {
+function printStatus(stdout: Output, status: Status): void {
+  const { database, kinds, issues, drift } = status;
   printLine(stdout, `Mirror: ${database}\n`);
-  const needs = kinds.flatMap(needsOf);
+  const needs = [...kinds.flatMap(needsOf), ...outboxNeeds(status)];
   if (needs.length > 0) printLine(stdout, `Needs you: ${needs.join(', ')}\n`);
   const header = [
     ...['kind', 'state', 'rows', 'last sweep (UTC)', 'certified (UTC)', 'last change (UTC)', 'open issues'],
@@ -39,6 +40,7 @@ function printStatus(stdout: Output, { database, kinds, issues, drift }: Status)
       ]),
     ),
   );
+  printOutbox(stdout, status);
   if (issues.length > 0) printIssues(stdout, issues);
   if (drift.length > 0) printDrift(stdout, drift);
 }
@@ -48,6 +50,21 @@ function needsOf({ kind, state, reason, held_deletions: held }: Status['kinds'][
     ...(state === 'invalid' || state === 'aborted' ? [`${kind} (${reason ?? state})`] : []),
     ...(held > 0 ? [`${kind} (${held} deletions are held: bms-sync deletions)`] : []),
   ];
+}
+
+function outboxNeeds({ outbox, blockedKinds, frozen }: Status): string[] {
+  return [
+    ...(frozen === null ? [] : [`nothing is sent: ${frozen.reason} (bms-sync outbox resume)`]),
+    ...(outbox.parked > 0 ? [`${outbox.parked} parked in the outbox (bms-sync outbox)`] : []),
+    ...blockedKinds.map(({ kind, reason }) => `${kind} may not be written (${reason})`),
+  ];
+}
+
+/** The states of the outbox, the empty ones left out; nothing where it was never used. */
+function printOutbox(stdout: Output, { outbox }: Status): void {
+  const counts = Object.entries(outbox).filter(([, count]) => count > 0);
+  if (counts.length === 0) return;
+  printLine(stdout, `\nOutbox: ${counts.map(([state, count]) => `${count} ${state}`).join(', ')}`);
 }
 
 function printIssues(stdout: Output, issues: Status['issues']): void {

@@ -116,7 +116,7 @@ function judge(point: Point, spans: Spans): Verdict {
     );
 
   const { ids, lastAnswered, lastSent } = spans;
-  const wasShownSince = (index: number): boolean => (lastAnswered[index] ?? -Infinity) > sent;
+  const wasShownSince = (index: number): boolean => lastAnswered(index) > sent;
   return {
     certified: true,
     point,
@@ -124,7 +124,7 @@ function judge(point: Point, spans: Spans): Verdict {
     lists: (id) => isLive[ids.find(id)] === 1,
     showedSince: (id) => wasShownSince(ids.find(id)),
     lastShown: (id) => {
-      const tick = lastSent[ids.find(id)] ?? -Infinity;
+      const tick = lastSent(ids.find(id));
       return tick === -Infinity ? null : tick;
     },
     absent: () => {
@@ -141,8 +141,7 @@ function liveAt({ sent, answered, ids: shown }: Point, spans: Spans): Uint8Array
   const { ids, firstAnswered, lastSent } = spans;
   const isLive = new Uint8Array(ids.size());
   for (let index = 0; index < isLive.length; index++) {
-    const isBetween = (firstAnswered[index] ?? Infinity) < sent && (lastSent[index] ?? -Infinity) > answered;
-    if (isBetween) isLive[index] = 1;
+    if (firstAnswered(index) < sent && lastSent(index) > answered) isLive[index] = 1;
   }
   ids.number(shown, (index) => {
     isLive[index] = 1;

@@ -10,7 +10,7 @@ export interface IdNumbers {
   size(): number;
 }
 
-const FEWEST_SLOTS = 16; // Most lists are short.
+const FEWEST_IDS = 8; // Most lists are short.
 const ZERO = 48;
 const NINE = 57;
 /** Nine digits fit 32 bits, and the ten before them a float. */
@@ -26,15 +26,18 @@ interface Id {
 interface Table {
   slots: Int32Array;
   tails: Uint32Array;
+  /** Empty while no id is so long that it has one. */
   heads: Float64Array;
   size: number;
 }
 
-export function createIdNumbers(): IdNumbers {
+/** @param expected So many ids get room at once: growing to it would need half as much again for a moment. */
+export function createIdNumbers(expected = 0): IdNumbers {
+  const room = 2 ** Math.ceil(Math.log2(Math.max(FEWEST_IDS, expected + 1)));
   const table: Table = {
-    slots: new Int32Array(FEWEST_SLOTS), // Twice as many as ids have room: half of the slots stay free.
-    tails: new Uint32Array(FEWEST_SLOTS / 2),
-    heads: new Float64Array(FEWEST_SLOTS / 2),
+    slots: new Int32Array(room * 2), // Half of the slots stay free.
+    tails: new Uint32Array(room),
+    heads: new Float64Array(0),
     size: 0,
   };
   const id: Id = { tail: 0, head: 0 }; // One object for all: a million would be garbage.
@@ -60,7 +63,8 @@ function numberOf(table: Table, id: Id): number {
   if (known > 0) return known - 1;
   const index = table.size++;
   table.tails[index] = id.tail;
-  table.heads[index] = id.head;
+  if (id.head > 0 && table.heads.length === 0) table.heads = new Float64Array(table.tails.length);
+  if (table.heads.length > 0) table.heads[index] = id.head;
   table.slots[slot] = table.size;
   if (table.size === table.tails.length) grow(table);
   return index;
@@ -72,7 +76,7 @@ function slotOf({ slots, tails, heads }: Table, { tail, head }: Id): number {
   let slot = scatter(tail, head) & mask;
   for (;;) {
     const index = (slots[slot] ?? 0) - 1;
-    if (index < 0 || (tails[index] === tail && heads[index] === head)) return slot;
+    if (index < 0 || (tails[index] === tail && (heads[index] ?? 0) === head)) return slot;
     slot = (slot + 1) & mask;
   }
 }
@@ -81,8 +85,10 @@ function grow(table: Table): void {
   const { tails, heads } = table;
   table.tails = new Uint32Array(tails.length * 2);
   table.tails.set(tails);
-  table.heads = new Float64Array(heads.length * 2);
-  table.heads.set(heads);
+  if (heads.length > 0) {
+    table.heads = new Float64Array(table.tails.length);
+    table.heads.set(heads);
+  }
   table.slots = new Int32Array(table.tails.length * 2);
   for (let index = 0; index < table.size; index++) {
     const slot = slotOf(table, { tail: table.tails[index] ?? 0, head: table.heads[index] ?? 0 });

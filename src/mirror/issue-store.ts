@@ -25,7 +25,11 @@ const IDS_A_QUERY = 500;
 /** What is wrong with a whole list, and not with one of its records. */
 export type ListIssue = 'baseline_uncertified' | 'too_many_rows' | 'retrieve_unusable';
 
-const LIST_ISSUES: readonly ListIssue[] = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'];
+/** Issues without a field that no reading of the list closes. */
+const STANDING: readonly string[] = [
+  ...(['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] satisfies ListIssue[]),
+  'twins',
+];
 
 /** Opens what was found and is not open yet, and closes what is open about these records' fields and was not found. */
 export async function saveFieldIssues(
@@ -104,6 +108,17 @@ export async function saveListIssue(
     await openIssues(tx, kind, { issues: [{ recordId: null, field: null, code, detail }], now });
 }
 
+/** Opens an issue about a record that one of our creates seems to have made twice; a person closes it. */
+export async function saveTwins(
+  tx: Transaction,
+  kind: string,
+  { recordId, ids, now }: { readonly recordId: string; readonly ids: readonly string[]; readonly now: Date },
+): Promise<void> {
+  const twins = { recordId, field: null, code: 'twins', detail: JSON.stringify(ids) };
+  const open = new Set((await openRecordless(tx, kind)).map(issueKey));
+  if (!open.has(issueKey(twins))) await openIssues(tx, kind, { issues: [twins], now });
+}
+
 /** Tells two issues apart within a kind. */
 export function issueKey({ recordId, field, code, detail }: Issue): string {
   return JSON.stringify([recordId, field, code, detail]);
@@ -132,8 +147,7 @@ async function openFieldIssues(db: Queryable, kind: string, ids: readonly string
 }
 
 async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
-  const ofLists: readonly string[] = LIST_ISSUES;
-  return (await openRecordless(db, kind)).filter(({ code }) => !ofLists.includes(code));
+  return (await openRecordless(db, kind)).filter(({ code }) => !STANDING.includes(code));
 }
 
 async function openRecordless(db: Queryable, kind: string): Promise<OpenIssue[]> {

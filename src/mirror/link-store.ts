@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
-import type { Queryable, Transaction } from './session.ts';
+import type { Queryable, Session, Transaction } from './session.ts';
 
 export interface Link {
   readonly kind: string;
@@ -28,9 +28,24 @@ export async function linkedEntry(db: Queryable, kind: string, recordId: string)
   return row === undefined ? null : Number(row['outbox_id']);
 }
 
-/** Whether the mirror knows of creations that its outbox does not: then the outbox is the older of the two. */
-export async function hasForeignLinks(db: Queryable): Promise<boolean> {
-  const newer = await db.query(sql`
-    select 1 from links where outbox_id > (select coalesce(max(id), 0) from outbox) limit 1`);
-  return newer.length > 0;
+/** The highest entry that a link names beyond the outbox's own; null where there is none: then the outbox is no older. */
+export async function highestForeignLink(db: Queryable): Promise<number | null> {
+  const [row] = await db.query(sql`
+    select max(outbox_id) as highest from links where outbox_id > (select coalesce(max(id), 0) from outbox)`);
+  const highest = row?.['highest'] ?? null;
+  return highest === null ? null : Number(highest);
+}
+
+/** Numbers new entries from beyond a link, so that none takes the place of one that the outbox has forgotten. */
+export async function numberBeyond(
+  tx: Transaction,
+  dialect: Session['dialect'],
+  highest: number,
+): Promise<void> {
+  if (dialect === 'postgres') {
+    await tx.query(sql`select setval(pg_get_serial_sequence('outbox', 'id'), ${highest})`);
+    return;
+  }
+  await tx.query(sql`delete from sqlite_sequence where name = 'outbox'`);
+  await tx.query(sql`insert into sqlite_sequence (name, seq) values ('outbox', ${highest})`);
 }

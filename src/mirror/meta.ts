@@ -1,8 +1,15 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from './session.ts';
 
-/** `version`, `migrations` and `layout` describe the tables; `source.*` say whose data they hold. */
-export type MetaKey = 'version' | 'migrations' | 'layout' | 'source.base_url' | 'source.system_id';
+/**
+ * `version`, `migrations` and `layout` describe the tables; `source.*` say whose data they hold; `outbox.sends` is the mark
+ * that the last send left, `outbox.frozen` why nothing is sent, `outbox.accepted_links` up to where links that the outbox knows
+ * nothing of were accepted.
+ */
+export type MetaKey =
+  | ('version' | 'migrations' | 'layout')
+  | ('source.base_url' | 'source.system_id')
+  | ('outbox.sends' | 'outbox.frozen' | 'outbox.accepted_links');
 
 /** Reads a fact about the mirror as a whole. */
 export async function readMeta(db: Queryable, key: MetaKey): Promise<string | null> {

@@ -67,7 +67,8 @@ export async function entryBefore(db: Queryable, entry: Entry): Promise<number |
   const { id, kind, operation, recordId, naturalKey } = entry;
   const isSame =
     operation === 'update'
-      ? sql`record_id = ${recordId} and operation = 'update' and id < ${id} and state in (${sqlList(OPEN)})`
+      ? sql`record_id = ${recordId} and operation = 'update' and
+          ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state = 'sending'))`
       : sql`natural_key = ${naturalKey} and operation = 'create' and
           ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state in ('sending', 'unsettled')))`;
   const [row] = await db.query(sql`
@@ -88,7 +89,8 @@ export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Pro
 export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
   await tx.query(sql`
     update outbox set next_attempt_at = ${instantText(now)}
-    where kind = ${kind} and (state = 'unsettled' or (state = 'ready' and verdict = 'awaits_sweep'))`);
+    where kind = ${kind} and (state = 'unsettled' or (state = 'ready' and verdict = 'awaits_sweep')
+      or (state = 'done' and next_attempt_at is not null))`);
 }
 
 /** Ids of records that a request of ours is changing at this moment: what a list shows of them is neither old nor new. */

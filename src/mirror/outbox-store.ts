@@ -19,6 +19,8 @@ export interface Entry {
   readonly payload: string;
   /** What the caller saw before, a JSON object by the names of a read; null = not told. */
   readonly base: string | null;
+  /** When that was taken from the mirror; null where the caller told it. */
+  readonly baseAt: string | null;
   readonly state: EntryState;
   /** Raised by every claim: whoever holds an older one works in vain. */
   readonly epoch: number;
@@ -40,17 +42,21 @@ export interface NewEntry extends Pick<
   Entry,
   'key' | 'kind' | 'operation' | 'recordId' | 'payload' | 'base' | 'naturalKey'
 > {
+  /** The base is what the mirror has at this moment. */
+  readonly isMirrored?: boolean;
   readonly now: Date;
 }
 
-/** Stores an entry and returns its id; its key must not be taken. */
-export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<number> {
+/** Stores an entry and returns its id; null where its key is taken. */
+export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<number | null> {
   const { key, kind, operation, recordId, payload, base, naturalKey } = entry;
   const at = instantText(entry.now);
+  const baseAt = entry.isMirrored === true ? at : null;
   const [row] = await tx.query(sql`
-    insert into outbox (idempotency_key, kind, operation, record_id, payload, base, natural_key, created_at, updated_at)
-    values (${key}, ${kind}, ${operation}, ${recordId}, ${payload}, ${base}, ${naturalKey}, ${at}, ${at}) returning id`);
-  return Number(row?.['id']);
+    insert into outbox (idempotency_key, kind, operation, record_id, payload, base, base_at, natural_key, created_at, updated_at)
+    values (${key}, ${kind}, ${operation}, ${recordId}, ${payload}, ${base}, ${baseAt}, ${naturalKey}, ${at}, ${at})
+    on conflict (idempotency_key) do nothing returning id`);
+  return row === undefined ? null : Number(row['id']);
 }
 
 export async function findEntry(db: Queryable, id: number): Promise<Entry | null> {
@@ -80,6 +86,18 @@ export async function countEntries(db: Queryable): Promise<Partial<Record<EntryS
   return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['n'])]));
 }
 
+/** Updates of a record that were done between the instant of this entry's base and its turn, in their order. */
+export async function updatesSince(
+  db: Queryable,
+  { id, kind, recordId }: Entry,
+  baseAt: string,
+): Promise<Entry[]> {
+  const rows = await db.query(sql`
+    select * from outbox where kind = ${kind} and record_id = ${recordId} and operation = 'update'
+      and state = 'done' and id < ${id} and updated_at >= ${baseAt} order by id`);
+  return rows.map(entryOf);
+}
+
 /** Fields of an entry that work on it may change. */
 export type EntryPatch = Partial<
   Pick<
@@ -90,6 +108,8 @@ export type EntryPatch = Partial<
     | 'nextAttemptAt'
     | 'naturalKey'
     | 'payload'
+    | 'base'
+    | 'baseAt'
     | 'preimage'
     | 'verdict'
     | 'result'
@@ -104,6 +124,8 @@ const COLUMNS: Record<keyof EntryPatch, string> = {
   nextAttemptAt: 'next_attempt_at',
   naturalKey: 'natural_key',
   payload: 'payload',
+  base: 'base',
+  baseAt: 'base_at',
   preimage: 'preimage',
   verdict: 'verdict',
   result: 'result',
@@ -146,6 +168,7 @@ export function entryOf(row: Row): Entry {
     recordId: row['record_id'] === null ? null : String(row['record_id']),
     payload: String(row['payload']),
     base: text('base'),
+    baseAt: text('base_at'),
     state: String(row['state']) as EntryState,
     epoch: Number(row['epoch']),
     owner: text('owner'),

@@ -24,6 +24,7 @@ export const OUTBOX: EngineTable = {
     optionalText('record_id'),
     text('payload'),
     optionalText('base'),
+    optionalTimestamp('base_at'),
     withDefault(text('state'), `'ready'`),
     withDefault(bigint('epoch'), '0'),
     optionalText('owner'),

@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm';
+import { betweenCommas } from '../lib/text-list.ts';
+import type { TextList } from '../lib/text-list.ts';
 import type { Queryable, Transaction } from './session.ts';
 
 /** What a page showed when it was landed last. */
@@ -9,12 +11,18 @@ export interface StoredPage {
   /** Ids of the records, in their order, as `idsText` writes them. */
   readonly ids: string;
   /** The same as a list. */
-  readonly keys: readonly string[];
+  readonly keys: TextList;
   /** Fields that some record had. */
   readonly fields: readonly string[];
   /** Between these ticks it was read; each record's row was then what the page showed. */
   readonly sent: number;
   readonly response: number;
+}
+
+/** A page as it is remembered; `records` are the digests of its records in their order, where they are known. */
+export interface NewPage extends Omit<StoredPage, 'keys'> {
+  readonly page: number;
+  readonly records?: string;
 }
 
 /** Reads a kind's pages by their numbers. */
@@ -32,9 +40,8 @@ export async function readPages(db: Queryable, kind: string): Promise<Map<number
         sent: Number(row['sent']),
         response: Number(row['response']),
         ids: String(row['ids']),
-        // A million ids as separate strings would cost more than the pages: they are cut up when asked for.
         get keys() {
-          return idsOf(String(row['ids']));
+          return idsOf(this.ids);
         },
         fields: fieldsOf(String(row['fields'])),
       },
@@ -56,14 +63,27 @@ function createFieldNames(): (text: string) => readonly string[] {
 export async function savePage(
   tx: Transaction,
   kind: string,
-  { page, digest, bytes, ids, fields, sent, response }: Omit<StoredPage, 'keys'> & { readonly page: number },
+  { page, digest, bytes, ids, fields, sent, response, records }: NewPage,
 ): Promise<void> {
   await tx.query(sql`
-    insert into pages (kind, page, digest, bytes, ids, fields, sent, response)
-    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response})
+    insert into pages (kind, page, digest, bytes, ids, fields, sent, response, records)
+    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response},
+      ${records ?? null})
     on conflict (kind, page) do update set
       digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
-      sent = excluded.sent, response = excluded.response`);
+      sent = excluded.sent, response = excluded.response, records = excluded.records`);
+}
+
+/** Reads the digests of a page's records; null where there are none, or the page was landed anew since it was read. */
+export async function readRecordDigests(
+  db: Queryable,
+  kind: string,
+  { page, digest, response }: Pick<NewPage, 'page' | 'digest' | 'response'>,
+): Promise<string | null> {
+  const [row] = await db.query(sql`
+    select records from pages
+    where kind = ${kind} and page = ${page} and digest = ${digest} and response = ${response}`);
+  return typeof row?.['records'] === 'string' ? row['records'] : null;
 }
 
 /** Forgets a page: the next sweep parses it. */
@@ -93,6 +113,6 @@ export async function settlePages(
 }
 
 /** Ids as they stand in `pages` and `sightings`: a JSON array of numbers. */
-export const idsText = (ids: readonly string[]): string => `[${ids.join(',')}]`;
+export const idsText = (ids: Iterable<string>): string => `[${[...ids].join(',')}]`;
 
-export const idsOf = (text: string): string[] => (text === '[]' ? [] : text.slice(1, -1).split(','));
+export const idsOf = (text: string): TextList => betweenCommas(text.slice(1, -1));

@@ -58,3 +58,29 @@ export async function claimRun(
     where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`);
   return row === undefined ? null : (JSON.parse(String(row['kinds'])) as string[]);
 }
+
+/** So many processes may die over a run before it is given up. */
+const MOST_DEATHS = 5;
+
+/** Records that runs of processes that are gone have ended; those that were asked for wait for somebody else. */
+export async function closeDeadRuns(
+  tx: Transaction,
+  { isDead, now }: { readonly isDead: (owner: string) => boolean; readonly now: Date },
+): Promise<void> {
+  for (const { id, owner, epoch } of await tx.query(
+    sql`select id, owner, epoch from runs where state = 'running'`,
+  )) {
+    if (!isDead(String(owner))) continue;
+    const wasAskedFor = epoch !== null && Number(epoch) < 2 * MOST_DEATHS; // A claim and a death raise it by one each.
+    if (wasAskedFor) await askAgain(tx, Number(id));
+    else
+      await tx.query(sql`
+        update runs set state = 'interrupted', reason = 'its process ended', finished_at = ${instantText(now)}
+        where id = ${id}`);
+  }
+}
+
+async function askAgain(tx: Transaction, id: number): Promise<void> {
+  await tx.query(sql`delete from run_kinds where run_id = ${id}`); // It begins anew, and reports anew.
+  await tx.query(sql`update runs set state = 'requested', owner = null, epoch = epoch + 1 where id = ${id}`);
+}

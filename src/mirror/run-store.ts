@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
 import { forgetOld } from './retention.ts';
+import { closeDeadRuns } from './run-requests.ts';
 import type { Retention } from './retention.ts';
 import type { Queryable, Row, Session, Transaction } from './session.ts';
 
@@ -58,11 +59,7 @@ export async function startRun(
 ): Promise<number> {
   const at = instantText(now);
   return session.atomically(async (tx) => {
-    for (const run of await tx.query(sql`select id, owner from runs where state = 'running'`)) {
-      if (!isDead(String(run['owner']))) continue;
-      await tx.query(sql`
-        update runs set state = 'interrupted', reason = 'its process ended', finished_at = ${at} where id = ${run['id']}`);
-    }
+    await closeDeadRuns(tx, { isDead, now });
     const [row] = await tx.query(sql`
       insert into runs (command, kinds, request, cursor, state, owner, requested_at, started_at)
       values (${command}, ${JSON.stringify(kinds)}, ${request ?? null}, ${cursor ?? null}, 'running', ${owner}, ${at}, ${at}) returning id`);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Sighting } from '../diff/certify.ts';
 import { instantText } from '../lib/clock.ts';
-import type { Queryable, Row, Transaction } from './session.ts';
+import type { Queryable, Row, Transaction, Values } from './session.ts';
 
 /** What one list response showed, and when: a fact, whatever becomes of the sweep that it came from. */
 export interface NewSighting {
@@ -29,25 +29,43 @@ export interface SeenPage extends Sighting {
 }
 
 const SWEEPS_KEPT = 3;
+const READ_TOGETHER = 500;
 
-export async function saveSighting(tx: Transaction, sighting: NewSighting): Promise<void> {
-  const { kind, answered, sent, runId, sweep, page, ids, rows, endRows, total, sentAt } = sighting;
-  await tx.append({
-    table: 'sightings',
-    columns: [
-      ...['kind', 'answered', 'sent', 'run_id', 'sweep', 'page', 'ids', 'rows', 'end_rows', 'total'],
-      'seen_at',
-    ],
-    rows: [[kind, answered, sent, runId, sweep, page, ids, rows, endRows, total, instantText(sentAt)]],
-  });
+const COLUMNS = [
+  ...['kind', 'answered', 'sent', 'run_id', 'sweep', 'page', 'ids', 'rows', 'end_rows', 'total'],
+  'seen_at',
+];
+
+export async function saveSightings(tx: Transaction, sightings: readonly NewSighting[]): Promise<void> {
+  await tx.append({ table: 'sightings', columns: COLUMNS, rows: sightings.map(valuesOf) });
 }
 
-/** Every sighting of a kind that is kept, in the order of answers. */
-export async function readSightings(db: Queryable, kind: string): Promise<SeenPage[]> {
-  const rows = await db.query(sql`
-    select sweep, sent, answered, page, rows, ids, end_rows, total, seen_at from sightings
-    where kind = ${kind} order by answered`);
-  return rows.map(seenPage);
+function valuesOf({ sentAt, ...sighting }: NewSighting): Values {
+  const { kind, answered, sent, runId, sweep, page, ids, rows, endRows, total } = sighting;
+  return [kind, answered, sent, runId, sweep, page, ids, rows, endRows, total, instantText(sentAt)];
+}
+
+/**
+ * Every sighting of a kind that is kept, in the order of answers.
+ *
+ * @param pages What pages are known to have shown: most show it again and again, and such ids are one text.
+ */
+export async function readSightings(
+  db: Queryable,
+  kind: string,
+  pages: ReadonlyMap<number, Pick<Sighting, 'ids'>> = new Map(),
+): Promise<SeenPage[]> {
+  const seen: SeenPage[] = [];
+  const shown = new Map<number, string>();
+  for (const [page, { ids }] of pages) shown.set(page, ids);
+  for (let after: number | null = -1; after !== null;) {
+    const rows: readonly Row[] = await db.query(sql`
+      select sweep, sent, answered, page, rows, ids, end_rows, total, seen_at from sightings
+      where kind = ${kind} and answered > ${after} order by answered limit ${READ_TOGETHER}`);
+    for (const row of rows) seen.push(seenPage(row, shown));
+    after = rows.length < READ_TOGETHER ? null : (seen.at(-1)?.answered ?? null);
+  }
+  return seen;
 }
 
 /** A sweep that turned out invalid proves no end; what it saw stays true. */
@@ -65,15 +83,20 @@ export async function pruneSightings(tx: Transaction, kind: string): Promise<voi
   await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest['sweep']}`);
 }
 
-function seenPage(row: Row): SeenPage {
+/** @param shown What each page has shown so far; takes what it shows now. */
+function seenPage(row: Row, shown: Map<number, string>): SeenPage {
+  const [page, text] = [Number(row['page']), String(row['ids'])];
+  const before = shown.get(page);
+  const ids = before === text ? before : text;
+  shown.set(page, ids);
   const count = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
   return {
     sweep: count('sweep'),
     sent: Number(row['sent']),
     answered: Number(row['answered']),
-    page: Number(row['page']),
+    page,
     rows: Number(row['rows']),
-    ids: String(row['ids']),
+    ids,
     endRows: count('end_rows'),
     total: count('total'),
     seenAt: String(row['seen_at']),

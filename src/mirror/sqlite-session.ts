@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { sqliteError } from './errors.ts';
+import { createGroupCommit } from './group-commit.ts';
 import type { Session, Transaction } from './session.ts';
 import { openReader, openWriter } from './sqlite-connection.ts';
 import { insertAll, readById, runStatement, tableColumns } from './sqlite-statements.ts';
-import { createQueue } from './writer-queue.ts';
 
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, one read-only connection for the rest.
@@ -13,10 +13,10 @@ import { createQueue } from './writer-queue.ts';
 export function openSqliteSession(path: string): Session {
   const writer = guarded(path, () => openWriter(path));
   const reader = guarded(path, () => openReader(path, writer));
-  const enqueue = createQueue();
+  const { atomically, alone } = createGroupCommit(writer, path);
 
   const close = async (): Promise<void> => {
-    await enqueue(async () => {
+    await alone(async () => {
       reader.close();
       writer.close(); // The last one out checkpoints, so it is the one that may write.
       return Promise.resolve();
@@ -27,9 +27,9 @@ export function openSqliteSession(path: string): Session {
     dialect: 'sqlite',
     location: path,
     query: async (statement) => Promise.resolve(guarded(path, () => runStatement(reader, statement))),
-    atomically: (work) => enqueue(() => inTransaction(writer, path, work)),
+    atomically: (work) => atomically(() => withHandle(writer, work)),
     makeDurable: () =>
-      enqueue(() => {
+      alone(() => {
         writer.pragma('synchronous = FULL'); // SQLite forgets it from one opening to the next.
         return Promise.resolve();
       }),
@@ -38,20 +38,10 @@ export function openSqliteSession(path: string): Session {
   };
 }
 
-async function inTransaction<T>(
-  writer: Database,
-  path: string,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
+async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const handle = transaction(writer);
-  guarded(path, () => writer.exec('begin immediate')); // A transaction that read first could not become a writer.
   try {
-    const result = await work(handle.tx);
-    writer.exec('commit');
-    return result;
-  } catch (error) {
-    if (writer.inTransaction) writer.exec('rollback'); // A full disk has already rolled back.
-    throw sqliteError(error, path);
+    return await work(handle.tx);
   } finally {
     handle.end();
   }

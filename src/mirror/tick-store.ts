@@ -17,8 +17,15 @@ export async function leapTick(tx: Transaction, kind: string): Promise<number> {
   return Number(row?.['tick']);
 }
 
-/** Where a kind's counter stands; 0 where nothing was ever asked for. */
+/**
+ * The tick that every later answer of a list is above; 0 where nothing was ever asked for.
+ *
+ * A sweep under way may not have learned of a leap yet: it counts on from the last answer that it landed.
+ */
 export async function readTick(db: Queryable, kind: string): Promise<number> {
-  const [row] = await db.query(sql`select tick from kind_state where kind = ${kind}`);
+  const [row] = await db.query(sql`
+    select case when owner is null then tick
+      else (select max(answered) from sightings where sightings.kind = kind_state.kind) end as tick
+    from kind_state where kind = ${kind}`);
   return Number(row?.['tick'] ?? 0);
 }

@@ -19,7 +19,7 @@ export interface ListVerdict {
 
 /** Finds out from what the last sweeps saw whether the list is known exactly, and as of when. */
 export async function certifyList(session: Session, sweep: Sweep): Promise<ListVerdict> {
-  const responses = await readSightings(session, sweep.kind.name);
+  const responses = await readSightings(session, sweep.kind.name, sweep.pages);
   const alone = certify(responses);
   const verdict =
     alone.certified || alone.reason !== 'rows_unseen' ? alone : await withKnown(session, sweep, responses);

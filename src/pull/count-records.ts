@@ -12,7 +12,7 @@ export interface RecordCounts {
 }
 
 export interface RecordCounter {
-  readonly add: (ids: readonly string[], landed: LandedSorted) => void;
+  readonly add: (ids: Iterable<string>, landed: LandedSorted) => void;
   /** Keys of the records that no row could be made of. */
   readonly quarantined: ReadonlySet<string>;
   readonly counts: () => RecordCounts;

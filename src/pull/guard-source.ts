@@ -40,10 +40,9 @@ export async function* sameSource(
     guard.claim.isNew || !(await hasMoreLive(guard.session, guard.kind.name, ROWS_THAT_IDENTIFY));
   let held: ListResponse[] = [];
   for await (const response of responses) {
-    // A page that shows the same as before is of the same company.
-    if (namesCompany(guard.kind) && !response.isKnown) checkSystem(guard.claim, response.read());
+    if (namesCompany(guard.kind)) checkResponse(guard.claim, response);
     held.push(response);
-    isRecognized ||= response.isKnown || (await knowsOneOf(guard, response.read()));
+    isRecognized ||= showsKnown(response) || (await knowsOneOf(guard, response.read()));
     if (isRecognized) {
       yield* held;
       held = [];
@@ -51,6 +50,19 @@ export async function* sameSource(
   }
   if (held.some((response) => idsOf(response.read()).length > 0)) throw strangers(guard);
   yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
+}
+
+/** What shows the same as before is of the same company. */
+function showsKnown({ isKnown, partial }: ListResponse): boolean {
+  return isKnown || partial !== null;
+}
+
+/** @throws {OtherSourceError} */
+function checkResponse(claim: SourceClaim, { isKnown, partial, read }: ListResponse): void {
+  if (isKnown) return;
+  const systems = systemsOf(partial?.changed ?? []);
+  const isOurs = systems.size === 0 || (claim.systemId !== null && systems.has(claim.systemId));
+  if (partial === null || !isOurs) checkSystem(claim, read());
 }
 
 /** Whether a kind's records name their company. */
@@ -109,7 +121,7 @@ export async function* ofSameCompany(
  * @throws {OtherSourceError}
  */
 export function checkSystem(claim: SourceClaim, records: readonly Json[]): void {
-  const systems = new Set(records.map(systemOf).filter((system) => system !== null));
+  const systems = systemsOf(records);
   const [first] = systems;
   if (first === undefined || (claim.systemId !== null && systems.has(claim.systemId))) return;
   if (claim.systemId !== null) {
@@ -118,6 +130,10 @@ export function checkSystem(claim: SourceClaim, records: readonly Json[]): void 
   }
   claim.systemId = first;
   claim.isBound = false;
+}
+
+function systemsOf(records: readonly Json[]): ReadonlySet<string> {
+  return new Set(records.map(systemOf).filter((system) => system !== null));
 }
 
 function systemOf(record: Json): string | null {

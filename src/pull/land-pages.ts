@@ -1,4 +1,5 @@
 import type { Session } from '../mirror/session.ts';
+import { saveSightings } from '../mirror/sighting-store.ts';
 import type { ListResponse } from '../source/source.ts';
 import { inDraft } from './in-draft.ts';
 import { landPage } from './land-page.ts';
@@ -28,6 +29,10 @@ export async function landPages(
     work: async (tx, draft) => {
       const landings: Landing[] = [];
       for (const response of responses) landings.push(await landPage(tx, draft, { response, now }));
+      await saveSightings(
+        tx,
+        landings.map(({ sighting }) => sighting),
+      );
       return landings;
     },
   });

@@ -2,6 +2,7 @@ import { describe } from '../lib/sync-error.ts';
 import { awaitsSweep } from '../mirror/deletion-store.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import { releaseKind } from '../mirror/kind-lease.ts';
+import { readRecordDigests } from '../mirror/page-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import { countLive } from '../mirror/status-store.ts';
 import { SourceError } from '../source/errors.ts';
@@ -116,6 +117,10 @@ function openList(
   const { knownRows, salt, pages, ticks, lease, hasHoles } = sweep;
   const responses = source.sweep(kind, {
     ...{ knownRows, salt, signal, knownPages: pages, tick: ticks.next },
+    recordDigests: async (number) => {
+      const page = pages.get(number);
+      return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;
+    },
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),
   });

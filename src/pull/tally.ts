@@ -1,3 +1,5 @@
+import { sameTexts } from '../lib/text-list.ts';
+import type { TextList } from '../lib/text-list.ts';
 import type { ListShape } from '../mirror/drift-store.ts';
 import { createRecordCounter } from './count-records.ts';
 import type { RecordCounts } from './count-records.ts';
@@ -33,18 +35,21 @@ export interface Tally {
 export function createTally(): Tally {
   const records = createRecordCounter();
   const [fields, pages] = [new Set<string>(), new Set<number>()];
-  let firstPage = '';
+  let firstPage: TextList = [];
   let lastPage = 0;
   let hasHoles = false;
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
 
+  /** A whole list may show itself as page 2. */
+  const isPage = (page: number, seen: TextList): boolean =>
+    page === 1 || (seen.length > 0 && !sameTexts(seen, firstPage));
+
   const addPage = ({ response: { page, rows, envelope, meta, plan }, seen }: Landing): void => {
-    const shown = seen.join();
-    if (page === 1) [firstPage, shape] = [shown, { envelope, pageSize: meta?.perPage ?? null }];
-    if (page === 1 || (shown !== '' && shown !== firstPage)) pages.add(page); // A whole list may show itself as page 2.
+    if (page === 1) [firstPage, shape] = [seen, { envelope, pageSize: meta?.perPage ?? null }];
+    if (isPage(page, seen)) pages.add(page);
     if (rows > 0) lastPage = Math.max(lastPage, page);
-    latestId = seen[0] ?? latestId;
+    latestId = seen.at(0) ?? latestId;
     hasHoles ||= plan.hasHoles;
   };
 

@@ -1,6 +1,7 @@
 import { YAMLParseError, parse } from 'yaml';
 import { z } from 'zod';
 import { UsageError } from '../lib/sync-error.ts';
+import { TEXT_HABITS } from './bend-body.ts';
 import { SERVED_KINDS } from './served-kinds.ts';
 
 const count = z.int().min(0);
@@ -13,6 +14,15 @@ const deed = z.union(
       retryAfter: z.string().optional(),
       body: z.string().optional(),
     }),
+    z.strictObject({
+      statusAfter: z.int().min(200).max(599),
+      retryAfter: z.string().optional(),
+      body: z.string().optional(),
+    }),
+    z.strictObject({ commitAfterMs: count }),
+    z.strictObject({ holdMs: count }),
+    z.strictObject({ ignoreFields: z.array(z.string()).min(1) }),
+    z.strictObject({ storesText: z.enum(TEXT_HABITS) }),
     z.strictObject({ drop: z.enum(['before', 'after']) }),
     z.strictObject({ truncate: count }),
     z.strictObject({ cut: count }),
@@ -25,8 +35,10 @@ const deed = z.union(
   ],
   {
     error:
-      'must be exactly one of {latencyMs: n}, {status: n, retryAfter?, body?}, {drop: before|after}, {truncate: n}, ' +
-      '{cut: n}, {html: true}, {successFalse: true}, {ignorePage: true}, {clampPerPage: n}, {redirect: URL}, {refuse: true}',
+      'must be exactly one of {latencyMs: n}, {status: n, retryAfter?, body?}, {statusAfter: n, retryAfter?, body?}, ' +
+      '{commitAfterMs: n}, {holdMs: n}, {drop: before|after}, {truncate: n}, {cut: n}, {html: true}, ' +
+      `{successFalse: true}, {ignorePage: true}, {clampPerPage: n}, {ignoreFields: [names]}, ` +
+      `{storesText: ${TEXT_HABITS.join('|')}}, {redirect: URL}, {refuse: true}`,
   },
 );
 

@@ -1,5 +1,6 @@
 import { failure, jsonAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
+import { textsAs, withoutFields } from './bend-body.ts';
 import type { Deed } from './faults.ts';
 import type { Serve } from './service.ts';
 
@@ -11,6 +12,27 @@ const LOGIN_PAGE =
 export function withDeed(serve: Serve, deed: Deed): Serve {
   if ('ignorePage' in deed) return (request) => serve({ ...request, page: 1 });
   if ('clampPerPage' in deed) return (request) => serve({ ...request, perPageAtMost: deed.clampPerPage });
+  if ('ignoreFields' in deed) return (request) => serve(withoutFields(request, deed.ignoreFields));
+  if ('storesText' in deed) return (request) => serve(textsAs(request, deed.storesText));
+  return withAnswer(serve, deed);
+}
+
+/** How long the work waits, and the answer after it. */
+export function delaysOf(deed: Deed | null): { readonly beforeMs: number; readonly afterMs: number } {
+  return {
+    beforeMs: deed && 'commitAfterMs' in deed ? deed.commitAfterMs : 0,
+    afterMs: deed && 'holdMs' in deed ? deed.holdMs : 0,
+  };
+}
+
+function withAnswer(serve: Serve, deed: Deed): Serve {
+  if ('commitAfterMs' in deed || 'holdMs' in deed) return serve;
+  if ('statusAfter' in deed) {
+    return (request) => {
+      serve(request);
+      return statusAnswer({ ...deed, status: deed.statusAfter });
+    };
+  }
   if ('cut' in deed) {
     return (request) => {
       const answer = serve(request);

@@ -5,7 +5,7 @@ import { armFaults } from './armed-faults.ts';
 import type { Envelopes } from './envelopes.ts';
 import type { Fault } from './faults.ts';
 import { LARGEST_SIZE } from './id-sequence.ts';
-import { withDeed } from './inject-faults.ts';
+import { delaysOf, withDeed } from './inject-faults.ts';
 import type { LoggedRequest } from './request-log.ts';
 import { openRoutes } from './routes.ts';
 import { createServer } from './server.ts';
@@ -61,8 +61,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { app, requests } = createServer(settings.token);
   openRoutes(app, async (request) => {
     const { latencyMs, deed } = faults.strike(request);
-    await systemClock.sleep(latencyMs, closing.signal);
-    return deed ? withDeed(serve, deed)(request) : serve(request);
+    const { beforeMs, afterMs } = delaysOf(deed);
+    await systemClock.sleep(latencyMs + beforeMs, closing.signal); // Whether the client still waits or not.
+    const answer = deed ? withDeed(serve, deed)(request) : serve(request);
+    await systemClock.sleep(afterMs, closing.signal);
+    return answer;
   });
   await app.listen({ host: settings.host, port: settings.port }).catch((error: unknown) => {
     throw listenError(error, settings.port);

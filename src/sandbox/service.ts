@@ -1,8 +1,8 @@
 import type { Kind } from '../catalog/kind.ts';
-import { isObject, parseJson } from '../lib/json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { failure, jsonAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
+import { readObject } from './read-object.ts';
 import { comesWhole, listEnvelope, recordEnvelope } from './envelopes.ts';
 import type { Envelopes } from './envelopes.ts';
 import type { World } from './world.ts';
@@ -47,11 +47,11 @@ export function createService(world: World, envelopes: Envelopes): Serve {
     record ? jsonAnswer(200, recordEnvelope(kind, record, envelopes)) : failure(404, 'Record not found.');
 
   const create: Serve = ({ kind, body }) => {
-    const sent = parseBody(body);
+    const sent = readObject(body);
     return sent ? one(kind, world.insert(kind.name, writtenFields(kind, sent))) : BAD_BODY;
   };
   const update: Serve = ({ kind, id, body }) => {
-    const sent = parseBody(body);
+    const sent = readObject(body);
     if (!sent) return BAD_BODY;
     const exists = world.get(kind.name, Number(id)) !== undefined;
     return one(kind, exists ? world.update(kind.name, Number(id), writtenFields(kind, sent)) : undefined);
@@ -70,13 +70,3 @@ function pageSize({ kind, perPage, perPageAtMost }: ServiceRequest): number {
 }
 
 const BAD_BODY = failure(400, 'The body is not a JSON object.');
-
-function parseBody(body: string): JsonObject | null {
-  try {
-    const value = parseJson(body);
-    return isObject(value) ? value : null;
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return null;
-    throw error;
-  }
-}

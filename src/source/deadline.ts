@@ -8,6 +8,15 @@ export interface Deadline {
   readonly release: () => void;
 }
 
+const unlimited = new WeakSet<AbortSignal>();
+
+/** One listener for each request under way is no leak. */
+function allowMany(signal: AbortSignal): void {
+  if (unlimited.has(signal)) return;
+  unlimited.add(signal);
+  setMaxListeners(0, signal);
+}
+
 /** Joins signals and, unless `ms` is null, a timer into one signal. */
 export function createDeadline(ms: number | null, signals: readonly (AbortSignal | undefined)[]): Deadline {
   const controller = new AbortController();
@@ -23,7 +32,7 @@ export function createDeadline(ms: number | null, signals: readonly (AbortSignal
           abort();
         }, ms);
   for (const signal of signals) {
-    if (signal) setMaxListeners(0, signal); // One for each request under way is no leak.
+    if (signal) allowMany(signal);
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
   }

@@ -56,7 +56,7 @@ export function openRecord(body: Json, id: string, where: string): JsonObject | 
 }
 
 /** What stands in `data`; a bare record is known by its `id`. */
-function unwrap(body: Json): Json {
+export function unwrap(body: Json): Json {
   if (!isObject(body) || 'id' in body) return body;
   return body['data'] ?? body;
 }
@@ -70,8 +70,13 @@ function idText(id: Json | undefined): string | null {
 /** What a service that says that it failed may write in `success`. */
 const FAILURES: readonly Json[] = [false, 'false', 0, '0'];
 
+/** Whether the service itself says that it failed. */
+export function saysFailed(body: Json): boolean {
+  return isObject(body) && FAILURES.some((failure) => failure === body['success']);
+}
+
 function refuseFailure(body: Json, where: string): void {
-  if (isObject(body) && FAILURES.some((failure) => failure === body['success'])) {
+  if (saysFailed(body)) {
     throw fault('success_false', where, { got: body, expected: '"success" not to be false' });
   }
 }

@@ -4,6 +4,7 @@ import { createDeadline } from './deadline.ts';
 import { SourceError } from './errors.ts';
 import { hideToken } from './hide-token.ts';
 import { createHttpClient } from './http-client.ts';
+import type { HttpClient } from './http-client.ts';
 import { networkFault } from './network-faults.ts';
 import type { Received } from './read-answer.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
@@ -32,6 +33,7 @@ export interface Answered<T> {
 /** Puts one question once. */
 export interface Exchange {
   run<T>(question: Question<T>, signal: AbortSignal): Promise<Answered<T>>;
+  readonly client: HttpClient;
   destroy(): Promise<void>;
 }
 
@@ -68,10 +70,14 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
       deadline.release();
     }
   };
-  return { run, destroy: () => client.destroy() };
+  return { run, client, destroy: () => client.destroy() };
 }
 
-function tokenHeaders(settings: SourceSettings, question: Question<unknown>): Record<string, string> {
+/** The headers that carry the token of one request. */
+export function tokenHeaders(
+  settings: SourceSettings,
+  question: Pick<Question<unknown>, 'header' | 'tokenUnder'>,
+): Record<string, string> {
   const names = question.tokenUnder ?? authHeaderNames(settings.authHeaders, question.header);
   return Object.fromEntries(names.map((name) => [name, `Bearer ${settings.token}`]));
 }

@@ -1,6 +1,10 @@
 import { Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
+import { triedOnce } from './no-connection.ts';
+import type { TunnelOptions } from './no-connection.ts';
 import { readBody } from './read-body.ts';
+import { sendOnce } from './send-once.ts';
+import type { SendRequest, SentAnswer } from './send-once.ts';
 import type { SourceSettings } from './settings.ts';
 
 export interface HttpRequest {
@@ -17,10 +21,12 @@ export interface HttpAnswer {
   readonly bytes: Uint8Array;
 }
 
-/** Sends single GET requests to one host: nothing is followed, decompressed, repeated or remembered. */
+/** Sends single requests to one host: nothing is followed, decompressed, repeated or remembered. */
 export interface HttpClient {
   /** @throws {SourceError} too_big; anything else is what undici threw. */
   get(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /** Sends a write, over a connection of its own; throws on bugs only. */
+  send(request: SendRequest, signal: AbortSignal): Promise<SentAnswer>;
   destroy(): Promise<void>;
 }
 
@@ -49,6 +55,11 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
       const bytes = await readBody(answer.body, { maxBytes: settings.maxBodyBytes, declared, where });
       return { status: answer.statusCode, headers: answer.headers, bytes };
     },
+    send: (request, signal) => {
+      const target = prefix + request.target;
+      const headers = { ...OWN_HEADERS, 'content-type': 'application/json', ...request.headers };
+      return sendOnce({ settings, origin }, { ...request, target, headers }, signal);
+    },
     destroy: () => dispatcher.destroy(),
   };
 }
@@ -62,7 +73,13 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
     bodyTimeout: 0,
     connect: { timeout: settings.timeoutSeconds * 1000 },
   };
-  return settings.proxyUrl === null
-    ? new Pool(origin, options)
-    : new ProxyAgent({ ...options, uri: settings.proxyUrl });
+  if (settings.proxyUrl === null) return new Pool(origin, options);
+  return new ProxyAgent({
+    ...options,
+    uri: settings.proxyUrl,
+    factory: (target, tunnelOptions) => {
+      const own = tunnelOptions as TunnelOptions;
+      return new Pool(target, { ...own, connect: triedOnce(own.connect) });
+    },
+  });
 }

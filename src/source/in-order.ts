@@ -6,14 +6,19 @@ import type { PageRange } from './sweep-plan.ts';
  * The window is refilled before a page is handed out, so that the network is busy while the page is landed. When the
  * consumer stops or a page fails, what is under way is aborted and awaited.
  *
- * @param load Must end soon after its signal fires.
+ * @param load Must end soon after its signal fires, which it does with the given one too.
  */
 export async function* inOrder<T>(
   { from, to }: PageRange,
-  width: number,
+  { width, signal }: { readonly width: number; readonly signal?: AbortSignal | undefined },
   load: (page: number, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
   const abort = new AbortController();
+  const stop = (): void => {
+    abort.abort();
+  };
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop, { once: true });
   // Settled results: a page that fails before its turn must not be an unhandled rejection.
   const window: Promise<PromiseSettledResult<T>[]>[] = [];
   let next = from;
@@ -29,7 +34,8 @@ export async function* inOrder<T>(
       if (result) yield result.value;
     }
   } finally {
-    abort.abort();
+    signal?.removeEventListener('abort', stop);
+    stop();
     await Promise.all(window);
   }
 }

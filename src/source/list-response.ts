@@ -1,6 +1,8 @@
 import type { Json } from '../lib/json.ts';
+import type { TextList } from '../lib/text-list.ts';
 import type { ListEnd } from './end-proof.ts';
 import type { Meta } from './envelope.ts';
+import type { PartialPage } from './list-page.ts';
 import type { LoadedPage } from './load-page.ts';
 import type { PageDigest } from './page-digest.ts';
 import type { SweepPlan } from './sweep-plan.ts';
@@ -12,14 +14,18 @@ export interface ListResponse {
   readonly answered: number;
   /** Rows on the page. */
   readonly rows: number;
+  /** What tells each row from its neighbours: its id, as text however it was sent, or all of it. */
+  readonly keys: TextList;
   /**
-   * Whatever stood in `data`, unchecked; parsed at the first call where `isKnown`.
+   * Whatever stood in `data`, unchecked; parsed at the first call where `isKnown`, or `partial` says what was parsed.
    *
    * @throws {SourceError} too_deep, where a known page can no longer be parsed.
    */
   readonly read: () => readonly Json[];
   /** The text of the records is that of the known page of this number: it was not parsed. */
   readonly isKnown: boolean;
+  /** Which records are those of the known page of this number, byte by byte, and not parsed; null = all are, or none. */
+  readonly partial: PartialPage | null;
   /** Null without a salt, or where it cannot be told for certain which bytes are the records. */
   readonly digest: PageDigest | null;
   readonly meta: Meta | null;
@@ -32,7 +38,5 @@ export interface ListResponse {
 }
 
 export function listResponse({ page, sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {
-  const { keys, read, isKnown, digest, meta, envelope } = value;
-  const rows = keys.length;
-  return { page, sent, answered, rows, read, isKnown, digest, meta, envelope, end: plan.end, plan };
+  return { page, sent, answered, rows: value.keys.length, ...value, end: plan.end, plan };
 }

@@ -1,10 +1,10 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { createDeadline } from './deadline.ts';
 import { NO_META } from './envelope.ts';
 import type { Answered } from './exchange.ts';
-import { readPage } from './list-page.ts';
+import { readKnown, readPage } from './list-page.ts';
 import type { Expected, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
+import type { Received } from './read-answer.ts';
 import type { Requester } from './requester.ts';
 
 export interface ListParts {
@@ -32,20 +32,27 @@ export const PREFETCH = 2;
 export function pageLoader(
   { requester }: ListParts,
   kind: ListedKind,
-  { tick, signal, expect = () => ({}) }: LoadOptions & { readonly expect?: (page: number) => Expected },
+  { tick, expect = () => ({}) }: LoadOptions & { readonly expect?: (page: number) => Expected },
 ): LoadPage {
   const { path, header } = kind.list;
-  return async (page, windowSignal) => {
-    const life = createDeadline(null, [signal, windowSignal]);
-    try {
-      const query = pageQuery(kind, page);
-      const read = readPage(expect(page));
-      const question = { path, query, page, header, read, tick, signal: life.signal };
-      return { page, ...(await requester.ask(question)) };
-    } finally {
-      life.release();
-    }
+  return async (page, signal) => {
+    const query = pageQuery(kind, page);
+    const expected = expect(page);
+    const question = { path, query, page, header, read: firstLook(expected), tick, signal };
+    const { value, ...ticks } = await requester.ask(question);
+    return { page, ...ticks, value: 'keys' in value ? value : await secondLook(value, expected) };
   };
+}
+
+/** Reads an answer, unless it may be read in part once more is known. */
+function firstLook(expected: Expected): (answer: Received) => ListPage | Received {
+  const [known, whole] = [readKnown(expected), readPage(expected)];
+  return (answer) => known(answer) ?? (expected.digests === undefined ? whole(answer) : answer);
+}
+
+async function secondLook(answer: Received, expected: Expected): Promise<ListPage> {
+  const digests = (await expected.digests?.()) ?? null;
+  return answer.unseen(() => readPage(expected, digests)(answer));
 }
 
 /** A loaded page as the plans compare it. */

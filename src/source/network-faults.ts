@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import { SourceError } from './errors.ts';
 
 /** Error codes of Node and undici that mean: no answer came, and the next attempt may fare better. */
@@ -46,8 +47,9 @@ export function networkFault(error: unknown, where: string): unknown {
 }
 
 /** The first code among an error, what caused it, and (several addresses tried) what it is made of. */
-function codeOf(error: unknown): string | null {
+export function codeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
+  if (error instanceof errors.HTTPParserError) return 'HPE_INVALID'; // undici means to set a code, and does not.
   if ('code' in error && typeof error.code === 'string') return error.code;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
   return codeOf(inner);

@@ -1,3 +1,5 @@
+import { sameTexts } from '../lib/text-list.ts';
+import type { TextList } from '../lib/text-list.ts';
 import type { Meta } from './envelope.ts';
 import { SourceError } from './errors.ts';
 import type { SourceReason } from './errors.ts';
@@ -5,7 +7,7 @@ import type { SourceReason } from './errors.ts';
 /** A page as the plan compares it: what it was asked as, and one text per record that tells records apart. */
 export interface PageResponse {
   readonly page: number;
-  readonly keys: readonly string[];
+  readonly keys: TextList;
   readonly meta: Meta;
 }
 
@@ -27,7 +29,7 @@ export interface PagesKnown {
   readonly answers: number;
   readonly mostAnswers: number;
   /** Page 1 as read last. */
-  readonly first: readonly string[];
+  readonly first: TextList;
   /** The highest page that had rows, and the page read last. */
   readonly top: PageResponse;
   readonly latest: PageResponse;
@@ -49,12 +51,12 @@ export function isLastPageAgain(known: PagesKnown, response: PageResponse): bool
   if (page === 1) return false;
   if (saysOther(response)) return refuseUnlessLast(known, response);
   if (keys.length === 0) return false;
-  if (sameKeys(keys, known.first)) {
+  if (sameTexts(keys, known.first)) {
     if (page === 2 && known.onePage) return true;
     throw fault('page_ignored', known, `page ${page}: got the records of page 1, expected others`);
   }
   const neighbour = page > known.top.page ? known.top : known.latest;
-  if (!sameKeys(keys, neighbour.keys)) return false;
+  if (!sameTexts(keys, neighbour.keys)) return false;
   throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
 }
 
@@ -85,10 +87,6 @@ export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): v
     known,
     `page ${page}: got ${keys.length} records, expected at most ${known.stride}`,
   );
-}
-
-export function sameKeys(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((key, index) => key === b[index]);
 }
 
 function fault(reason: SourceReason, { where }: Pick<PagesKnown, 'where'>, what: string): SourceError {

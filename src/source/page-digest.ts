@@ -1,10 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { TextList } from '../lib/text-list.ts';
 import { openList } from './envelope.ts';
 import type { ListBody } from './envelope.ts';
 import { SourceError } from './errors.ts';
 import { parseBody } from './parse-body.ts';
 import type { Received } from './read-answer.ts';
-import { recordStart, valueEnd } from './record-bytes.ts';
+import { elementsOf, recordStart } from './record-bytes.ts';
+import type { Part } from './record-bytes.ts';
+import { digestsOf, digestsText } from './record-digests.ts';
 
 /** What tells whether a page shows other records than before. */
 export interface PageDigest {
@@ -12,24 +15,22 @@ export interface PageDigest {
   readonly digest: string;
   /** Length of that text. */
   readonly bytes: number;
+  /** Digests of the records in their order, as `digestsText` writes them; absent where no record was read. */
+  readonly records?: string;
 }
 
 /** What a page showed when it was landed last. */
 export interface KnownPage extends PageDigest {
   /** Ids of the records in their order, one for every row on the page. */
-  readonly keys: readonly string[];
+  readonly keys: TextList;
 }
 
-interface Part {
-  readonly start: number;
-  readonly end: number;
-}
-
-type ListText = Pick<Received, 'bytes' | 'where'>;
+export type ListText = Pick<Received, 'bytes' | 'where'>;
 
 /** Stands in for the records. No service can know it, so what is found in "data" stands where the records stood. */
 const STAND_IN = randomUUID();
-const STAND_IN_TEXT = Buffer.from(JSON.stringify([STAND_IN]));
+const STAND_IN_OPEN = Buffer.from(`[${JSON.stringify(STAND_IN)}`);
+const [COMMA, CLOSE] = [Buffer.from(','), Buffer.from(']')];
 
 /**
  * Opens a list without reading its records, if their text is that of the known page.
@@ -52,21 +53,36 @@ export function openKnown(
 /** Makes the digest of a list that was read whole; null where it cannot be told for certain which bytes are its records. */
 export function digestPage(answer: ListText, salt: string): PageDigest | null {
   const start = recordStart(answer.bytes);
-  const end = start === null ? null : valueEnd(answer.bytes, start);
-  if (start === null || end === null || !openAround(answer, { start, end })) return null;
-  return { digest: digestOf(answer, salt, { start, end }), bytes: end - start };
+  const elements = start === null ? null : elementsOf(answer.bytes, start);
+  if (start === null || elements === null) return null;
+  const part = { start, end: elements.end };
+  if (openAround(answer, part) === null) return null;
+  const records = digestsText(digestsOf(answer.bytes, elements.parts), salt);
+  return { digest: digestOf(answer, salt, part), bytes: part.end - start, records };
 }
 
-function digestOf({ bytes }: ListText, salt: string, { start, end }: Part): string {
+export function digestOf({ bytes }: ListText, salt: string, { start, end }: Part): string {
   return createHash('sha256').update(salt).update(bytes.subarray(start, end)).digest('hex');
 }
 
-/** Opens a list whose records are replaced; null if it is none, or if other bytes than these are its records. */
-function openAround({ bytes, where }: ListText, { start, end }: Part): ListBody | null {
-  const around = Buffer.concat([bytes.subarray(0, start), STAND_IN_TEXT, bytes.subarray(end)]);
+/**
+ * Opens a list with some of its records only, in their order.
+ *
+ * @param records What stands there as the records.
+ * @param some Those of them that are read.
+ * @returns Null if it is no list, or if other bytes than these are its records.
+ */
+export function openAround(
+  { bytes, where }: ListText,
+  { start, end }: Part,
+  some: readonly Part[] = [],
+): ListBody | null {
+  const texts = some.flatMap((part) => [COMMA, bytes.subarray(part.start, part.end)]);
+  const around = [bytes.subarray(0, start), STAND_IN_OPEN, ...texts, CLOSE, bytes.subarray(end)];
   try {
-    const list = openList(parseBody(around, where), where);
-    return list.records.length === 1 && list.records[0] === STAND_IN ? list : null;
+    const list = openList(parseBody(Buffer.concat(around), where), where);
+    const [standIn, ...records] = list.records;
+    return standIn === STAND_IN && records.length === some.length ? { ...list, records } : null;
   } catch (error) {
     if (error instanceof SourceError) return null; // Whoever reads it whole finds the same, and can quote it.
     throw error;

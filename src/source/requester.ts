@@ -2,10 +2,10 @@ import { createDeadline } from './deadline.ts';
 import { SourceError } from './errors.ts';
 import { createExchange, placeOf } from './exchange.ts';
 import type { Answered, Question } from './exchange.ts';
-import { createGate } from './gate.ts';
-import { createPace } from './pace.ts';
+import type { HttpClient } from './http-client.ts';
 import { createRetry } from './retry.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
+import { createTurns } from './turns.ts';
 
 /** Puts questions to the service: paced, a few at a time, each attempt with its deadline. */
 export interface Requester {
@@ -13,34 +13,29 @@ export interface Requester {
   ask<T>(question: Question<T>): Promise<Answered<T>>;
   /** @throws {SourceError} */
   askOnce<T>(question: Question<T>): Promise<Answered<T>>;
+  /** Runs something that sends one request; null where a signal fires before its turn has come. */
+  inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
   readonly counts: { readonly requests: number; readonly retries: number };
   close(): Promise<void>;
 }
 
+/** The signal fires with the caller's, or when the source is closed. */
+export type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
+
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { clock, random = Math.random } = parts;
-  const gate = createGate(settings.concurrency);
-  const pace = createPace(settings.requestsPerSecond, clock);
+  const takeTurn = createTurns(settings, parts);
   const retry = createRetry({ maxAttempts: settings.maxAttempts, clock, random, logger: parts.logger });
   const exchange = createExchange(settings, parts);
   const closing = new AbortController();
   const counts = { requests: 0, retries: 0 };
 
-  const attempt = async <T>(
-    question: Question<T>,
-    number: number,
-    signal: AbortSignal,
-  ): Promise<Answered<T>> => {
-    await gate.enter(signal);
-    try {
-      await pace(signal);
+  const attempt = <T>(question: Question<T>, number: number, signal: AbortSignal): Promise<Answered<T>> =>
+    takeTurn(() => {
       counts.requests++;
       if (number > 1) counts.retries++;
-      return await exchange.run(question, signal);
-    } finally {
-      gate.leave();
-    }
-  };
+      return exchange.run(question, signal);
+    }, signal);
 
   return {
     ask: (question) =>
@@ -48,6 +43,14 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
         retry((number) => attempt(question, number, signal), signal),
       ),
     askOnce: (question) => interruptible(question, closing.signal, (signal) => attempt(question, 1, signal)),
+    inTurn: (run, signal) =>
+      unlessInterrupted([signal, closing.signal], (life, begin) =>
+        takeTurn(() => {
+          begin();
+          counts.requests++;
+          return run(exchange.client, life);
+        }, life),
+      ),
     counts,
     close: async () => {
       closing.abort();
@@ -68,6 +71,25 @@ async function interruptible<T>(
   } catch (error) {
     if (!life.signal.aborted) throw error;
     throw new SourceError('interrupted', `${placeOf(question)}: stopped before it was answered`);
+  } finally {
+    life.release();
+  }
+}
+
+/** Runs under these signals; null where one of them fires before it has begun. */
+async function unlessInterrupted<T>(
+  signals: readonly (AbortSignal | undefined)[],
+  run: (signal: AbortSignal, begin: () => void) => Promise<T>,
+): Promise<T | null> {
+  const life = createDeadline(null, signals);
+  const turn = { hasCome: false };
+  try {
+    return await run(life.signal, () => {
+      turn.hasCome = true;
+    });
+  } catch (error) {
+    if (turn.hasCome || !life.signal.aborted) throw error;
+    return null;
   } finally {
     life.release();
   }

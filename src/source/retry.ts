@@ -1,4 +1,5 @@
 import pRetry from 'p-retry';
+import type { Options, RetryContext } from 'p-retry';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { SourceError } from './errors.ts';
@@ -29,21 +30,22 @@ export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy)
   const mayPass = (error: Error): error is SourceError =>
     error instanceof SourceError && error.passing !== undefined && !isDown;
 
+  const waitAfter = async ({ error, attemptNumber, retriesLeft }: RetryContext, signal: AbortSignal) => {
+    if (isAnswer(error)) isDown = false;
+    if (retriesLeft === 0 || !mayPass(error)) return;
+    const waitMs = error.passing?.waitMs ?? backOffMs(attemptNumber, random);
+    if (waitMs >= LONG_WAIT_MS)
+      logger.warn({ fault: error.message, waitMs: Math.round(waitMs) }, 'waiting to ask again');
+    await clock.sleep(waitMs, signal);
+  };
+
   return async (attempt, signal) => {
     try {
-      const result = await pRetry(attempt, {
+      const result = await afterFirst(attempt, signal, {
         retries: maxAttempts - 1,
-        minTimeout: 0, // The waiting is done below, on our clock.
-        signal,
+        minTimeout: 0, // The waiting is done on our clock.
         shouldRetry: ({ error }) => mayPass(error),
-        onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-          if (isAnswer(error)) isDown = false;
-          if (retriesLeft === 0 || !mayPass(error)) return;
-          const waitMs = error.passing?.waitMs ?? backOffMs(attemptNumber, random);
-          if (waitMs >= LONG_WAIT_MS)
-            logger.warn({ fault: error.message, waitMs: Math.round(waitMs) }, 'waiting to ask again');
-          await clock.sleep(waitMs, signal);
-        },
+        onFailedAttempt: (context) => waitAfter(context, signal),
       });
       isDown = false;
       return result;
@@ -52,6 +54,21 @@ export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy)
       throw error;
     }
   };
+}
+
+/** The first attempt is mostly the only one: nothing is spent on repeating it before it has failed. */
+async function afterFirst<T>(attempt: Attempt<T>, signal: AbortSignal, options: Options): Promise<T> {
+  try {
+    const result = await attempt(1);
+    signal.throwIfAborted();
+    return result;
+  } catch (first) {
+    const retold: Attempt<T> = async (number) => {
+      if (number === 1) throw first;
+      return await attempt(number);
+    };
+    return await pRetry(retold, { ...options, signal });
+  }
 }
 
 /** Full jitter: anywhere between nothing and a bound that doubles with every attempt. */

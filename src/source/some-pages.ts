@@ -1,11 +1,12 @@
 import type { ListedKind } from '../catalog/kind.ts';
+import { sameTexts } from '../lib/text-list.ts';
 import { learnFromFirst } from './first-page.ts';
 import { inOrder } from './in-order.ts';
 import { listResponse } from './list-response.ts';
 import type { ListResponse } from './list-response.ts';
 import { pageLoader, pageResponse, PREFETCH } from './load-page.ts';
 import type { ListParts, LoadOptions } from './load-page.ts';
-import { refuseEndless, refuseUnlessLast, sameKeys, saysOther } from './page-checks.ts';
+import { refuseEndless, refuseUnlessLast, saysOther } from './page-checks.ts';
 import type { PageResponse } from './page-checks.ts';
 import { startSweep } from './sweep-plan.ts';
 import type { PageRange, SweepPlan } from './sweep-plan.ts';
@@ -24,10 +25,11 @@ export async function* somePages(
   { from, to, ...options }: PageRange & LoadOptions,
 ): AsyncGenerator<ListResponse> {
   const load = pageLoader(parts, kind, options);
+  const window = { width: PREFETCH * parts.concurrency, signal: options.signal };
   let plan = planPages(kind);
   for (let next = from; next <= to; next = plan.latest.page + 1) {
     const range = { from: next, to: Math.min(to, Math.max(next, plan.lastPage ?? 0)) };
-    for await (const loaded of inOrder(range, PREFETCH * parts.concurrency, load)) {
+    for await (const loaded of inOrder(range, window, load)) {
       const response = pageResponse(loaded);
       if (isShownBefore(plan, response)) return;
       plan = remember(plan, response);
@@ -47,7 +49,7 @@ function isShownBefore(plan: SweepPlan, response: PageResponse): boolean {
   const { page, keys } = response;
   if (page > 1 && saysOther(response)) return refuseUnlessLast(plan, response);
   if (plan.answers === 0 || keys.length === 0) return false;
-  return sameKeys(keys, plan.latest.keys) || sameKeys(keys, plan.first);
+  return sameTexts(keys, plan.latest.keys) || sameTexts(keys, plan.first);
 }
 
 /** Here `first` is the first page of the range. */

@@ -10,13 +10,19 @@ import { somePages } from './some-pages.ts';
 import { sweepList } from './sweep.ts';
 import type { SweepOptions } from './sweep.ts';
 import type { PageRange } from './sweep-plan.ts';
+import { createWrite } from './write.ts';
+import type { WriteOptions, WriteRequest } from './write.ts';
+import type { WriteAnswer } from './write-answer.ts';
 
 export type { ListResponse } from './list-response.ts';
+export type { PartialPage } from './list-page.ts';
 export type { LoadOptions } from './load-page.ts';
 export type { KnownPage, PageDigest } from './page-digest.ts';
 export type { SourceParts, SourceSettings } from './settings.ts';
 export type { SweepOptions } from './sweep.ts';
 export type { PageRange, SweepPlan } from './sweep-plan.ts';
+export type { WriteOptions, WriteRequest } from './write.ts';
+export type { WriteAnswer } from './write-answer.ts';
 
 /** One record, or null where the service itself says that there is none; with the ticks of its request. */
 export interface Retrieved {
@@ -25,7 +31,7 @@ export interface Retrieved {
   readonly answered: number;
 }
 
-/** The service, as far as it is read. Every method throws `SourceError` where the service fails us. */
+/** The service. Every method that reads throws `SourceError` where the service fails us. */
 export interface Source extends AsyncDisposable {
   /** Reads a whole list, page by page, as the plan of a sweep says; side by side, pages come in page order. */
   sweep(kind: ListedKind, options: SweepOptions): AsyncIterable<ListResponse>;
@@ -39,6 +45,8 @@ export interface Source extends AsyncDisposable {
   retrieve(kind: RetrievableKind, id: string, options?: Partial<LoadOptions>): Promise<Retrieved>;
   /** Asks for the first page once, with the token under `header` or as the settings say. */
   probe(kind: ListedKind, header?: AuthHeader): Promise<void>;
+  /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
+  write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /** Running totals: attempts sent, and those of them that were not the first. */
   readonly counts: { readonly requests: number; readonly retries: number };
   /** Interrupts whatever is under way and lets go of all connections. */
@@ -68,6 +76,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
         read: readList,
       });
     },
+    write: createWrite(settings, parts, requester),
     counts: requester.counts,
     close: () => requester.close(),
     [Symbol.asyncDispose]: () => requester.close(),

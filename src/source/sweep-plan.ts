@@ -1,8 +1,9 @@
+import { sameTexts } from '../lib/text-list.ts';
 import { provenEnd } from './end-proof.ts';
 import type { ListEnd } from './end-proof.ts';
 import { NO_META } from './envelope.ts';
 import { learnFromFirst } from './first-page.ts';
-import { isLastPageAgain, refuseEndless, refuseGrowth, sameKeys } from './page-checks.ts';
+import { isLastPageAgain, refuseEndless, refuseGrowth } from './page-checks.ts';
 import type { PageResponse, PagesKnown } from './page-checks.ts';
 import { only, PHASES } from './sweep-phases.ts';
 import type { View } from './sweep-phases.ts';
@@ -101,7 +102,7 @@ export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
     rows: keys.length,
     meta,
     again,
-    asFirst: sameKeys(keys, known.first),
+    asFirst: sameTexts(keys, known.first),
   };
   const end = known.countable ? provenEnd(view, known.stride) : null;
   return PHASES[plan.phase]({ ...remember(known, response, view.page), end }, view);

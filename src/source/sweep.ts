@@ -1,5 +1,6 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { inOrder } from './in-order.ts';
+import type { Expected } from './list-page.ts';
 import { listResponse } from './list-response.ts';
 import type { ListResponse } from './list-response.ts';
 import { pageLoader, pageResponse, PREFETCH } from './load-page.ts';
@@ -17,6 +18,8 @@ export interface SweepOptions extends LoadOptions {
   readonly salt?: string | undefined;
   /** What pages showed when they were landed last, by number: those that show the same are not parsed. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
+  /** Reads the digests of a known page's records, for pages that show others now: those that show the same are not parsed. */
+  readonly recordDigests?: ((page: number) => Promise<string | null>) | undefined;
   /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
   readonly reopen?: SweepPlan | undefined;
 }
@@ -27,13 +30,17 @@ export async function* sweepList(
   kind: ListedKind,
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
-  const { salt, knownPages, reopen } = options;
-  const expect = (page: number) => ({ salt, known: knownPages?.get(page) });
+  const { salt, knownPages, recordDigests, reopen } = options;
+  const expect = (page: number): Expected => {
+    const known = salt === undefined ? undefined : knownPages?.get(page);
+    return { salt, known, digests: known && recordDigests && (() => recordDigests(page)) };
+  };
   const load = pageLoader(parts, kind, { ...options, expect });
 
+  const window = { width: PREFETCH * parts.concurrency, signal: options.signal };
   let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
   while (plan.ask !== null) {
-    for await (const loaded of inOrder(plan.ask, PREFETCH * parts.concurrency, load)) {
+    for await (const loaded of inOrder(plan.ask, window, load)) {
       plan = advance(plan, pageResponse(loaded));
       yield listResponse(loaded, plan);
     }

@@ -35,6 +35,8 @@ describe('status', () => {
       })),
       issues: [],
       drift: [],
+      outbox: { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 },
+      ...{ blockedKinds: [], frozen: null },
     });
 
     const asText = await run(['status'], env);
@@ -42,6 +44,7 @@ describe('status', () => {
     expect(asText.stdout).toContain(`Mirror: ${path}\n`);
     expect(asText.stdout).toMatch(/\nclients +certified +30 +\d{4}-/);
     expect(asText.stdout).not.toContain('Needs you');
+    expect(asText.stdout).not.toContain('Outbox');
   });
 
   test('of a mirror that was never pulled says so', async () => {

@@ -26,7 +26,7 @@ test('the table has a row for each setting, with its variables and default', () 
   );
   expect(rows).toContain(
     '| `outbound.lookScheduleSeconds` | `BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS` | ' +
-      'When to look for it, counted from the send. (not in force yet) | `[300,1800,7200,21600,86400]` |',
+      'When to look for it, counted from the send. | `[300,1800,7200,21600,86400]` |',
   );
 });
 
@@ -37,8 +37,11 @@ test('what is in force does not say that it is not', () => {
     .filter((row) => !row.includes('(not in force yet)'))
     .map((row) => /`([^`]+)`/.exec(row)?.[1] ?? row);
   const expected = [
-    ...['database.url', 'log.level', 'sweep.repeatBelowPages', 'deletions.graceSeconds'],
-    ...['deletions.holdAbove.rows', 'deletions.holdAbove.share', 'kinds', 'diff.ignoreFields'],
+    ...['database.url', 'queue.url', 'log.level', 'sweep.repeatBelowPages', 'deletions.graceSeconds'],
+    ...['deletions.holdAbove.rows', 'deletions.holdAbove.share'],
+    ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
+    ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
+    ...['kinds', 'diff.ignoreFields'],
     ...['retention.changesDays', 'retention.runsDays'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);

@@ -4,7 +4,12 @@ import { createIdSet } from '../../src/lib/id-set.ts';
 
 const LARGEST = 2n ** 63n - 1n;
 const ids = fc
-  .oneof(fc.bigInt(1n, 20n), fc.bigInt(1n, LARGEST), fc.bigInt(LARGEST - 5n, LARGEST))
+  .oneof(
+    fc.bigInt(1n, 20n),
+    ...[9n, 10n, 15n, 16n].map((digits) => fc.bigInt(10n ** digits - 3n, 10n ** digits + 2n)),
+    fc.bigInt(1n, LARGEST),
+    fc.bigInt(LARGEST - 5n, LARGEST),
+  )
   .map(String);
 
 test('counts distinct ids as a Set does, asked at any time', () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { HttpClient } from '../../src/source/http-client.ts';
+import { noWrites } from '../support/no-writes.ts';
 import { answerOf } from './draft.ts';
 import type { Draft, Scene } from './draft.ts';
 import { canonical } from './json-reader.ts';
@@ -60,6 +61,7 @@ export function openFire(parts: FireParts): LineOfFire {
     isReadable: false,
     left: Infinity,
     client: {
+      send: noWrites,
       destroy: () => Promise.resolve(),
       get: ({ target }) => {
         if (--fire.left < 0) return Promise.reject(new Endless(`and now ${target}`));

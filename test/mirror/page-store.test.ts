@@ -1,6 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { dropPage, idsOf, idsText, readPages, savePage, settlePages } from '../../src/mirror/page-store.ts';
+import {
+  dropPage,
+  idsOf,
+  idsText,
+  readPages,
+  readRecordDigests,
+  savePage,
+  settlePages,
+} from '../../src/mirror/page-store.ts';
+import type { StoredPage } from '../../src/mirror/page-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { readTouches, saveTouches } from '../../src/mirror/touch-store.ts';
 import { DATABASES } from './databases.ts';
@@ -33,8 +42,11 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
     await save(session, {}, { page: 2, ids: '[]', fields: [] });
     const pages = await readPages(session, 'clients');
     expect([...pages.keys()].sort()).toEqual([1, 2]);
-    expect({ page: 1, ...pages.get(1) }).toEqual({ ...PAGE, keys: IDS });
-    expect(pages.get(2)).toMatchObject({ keys: [], fields: [] });
+    const shown = ({ keys, ...page }: StoredPage) => ({ ...page, page: undefined, keys: [...keys] });
+    expect([...pages.values()].map(shown)).toMatchObject([
+      { ...PAGE, page: undefined, keys: IDS },
+      { keys: [], fields: [] },
+    ]);
     expect(await readPages(session, 'products')).toEqual(new Map());
   });
 
@@ -42,7 +54,21 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
     const session = await open();
     const anew = { digest: 'd2', bytes: 3, fields: ['id'], sent: 7, response: 9 };
     await save(session, {}, { ...anew, ids: '[8]' });
-    expect((await readPages(session, 'clients')).get(1)).toMatchObject({ ...anew, keys: ['8'] });
+    expect((await readPages(session, 'clients')).get(1)).toMatchObject({ ...anew, ids: '[8]' });
+  });
+
+  test('the digests of its records are read for the page as it was landed, and no other', async () => {
+    const session = await open();
+    const digests = (page: Partial<typeof PAGE>, kind = 'clients'): Promise<string | null> =>
+      readRecordDigests(session, kind, { ...PAGE, ...page });
+    await session.atomically((tx) => savePage(tx, 'clients', { ...PAGE, records: 'one two' }));
+    expect(await digests({})).toBe('one two');
+    expect(await digests({ page: 2 })).toBeNull();
+    expect(await digests({ digest: 'd2' })).toBeNull();
+    expect(await digests({ response: 5 })).toBeNull();
+    expect(await digests({}, 'products')).toBeNull();
+    await save(session, {});
+    expect(await digests({})).toBeNull();
   });
 
   test('one that is dropped is gone, and no other', async () => {
@@ -88,6 +114,6 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
 });
 
 test.each([[[]], [['1']], [IDS]])('the ids %j are a JSON array of numbers, and are read back', (ids) => {
-  expect(idsOf(idsText(ids))).toEqual(ids);
+  expect([...idsOf(idsText(ids))]).toEqual(ids);
   expect(idsText(ids)).toBe(JSON.stringify(ids).replaceAll('"', ''));
 });

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { claimKind, releaseKind, renewLease } from '../../src/mirror/kind-lease.ts';
 import { idsText } from '../../src/mirror/page-store.ts';
-import { pruneSightings, readSightings, saveSighting, voidEnds } from '../../src/mirror/sighting-store.ts';
+import { pruneSightings, readSightings, saveSightings, voidEnds } from '../../src/mirror/sighting-store.ts';
 import type { NewSighting } from '../../src/mirror/sighting-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from './temp-mirror.ts';
@@ -25,7 +25,10 @@ const LAST_PAGE = { answered: 4, sent: 3, page: 2, ids: '[]', rows: 0, endRows: 
 
 const save = (session: Session, ...some: readonly Partial<NewSighting>[]): Promise<void> =>
   session.atomically(async (tx) => {
-    for (const one of some) await saveSighting(tx, { ...SIGHTING, ...one });
+    await saveSightings(
+      tx,
+      some.map((one) => ({ ...SIGHTING, ...one })),
+    );
   });
 
 const prune = (session: Session, kind: string): Promise<void> =>
@@ -145,7 +148,7 @@ test('a sweep can land after one whose parallel answers landed in another order 
       await session.atomically(async (tx) => {
         await renewLease(tx, lease, { tick: lease.tick + answered, now: NOON });
         const [first, last] = [lease.tick + sent, lease.tick + answered];
-        await saveSighting(tx, { ...SIGHTING, runId, sweep: lease.tick, sent: first, answered: last });
+        await saveSightings(tx, [{ ...SIGHTING, runId, sweep: lease.tick, sent: first, answered: last }]);
       });
     }
     const end = {

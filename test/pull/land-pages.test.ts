@@ -50,7 +50,8 @@ const PLAN = startSweep({ where: 'GET /api/categories', paging: 'documented', th
 function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
   return {
     ...{ page, sent: ticks[0], answered: ticks[1], rows: records.length, read: () => records },
-    ...{ isKnown: false, digest: { digest: JSON.stringify(records), bytes: 1 } },
+    keys: records.map((record) => String((record as { id?: unknown } | null)?.id)),
+    ...{ isKnown: false, partial: null, digest: { digest: JSON.stringify(records), bytes: 1 } },
     ...{ meta: null, envelope: 'array', end: null, plan: PLAN },
   };
 }

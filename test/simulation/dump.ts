@@ -22,6 +22,8 @@ export interface ChangeRow {
   readonly before: string | null;
   readonly after: string | null;
   readonly fields: string;
+  /** `service`, or `outbox:<id>` for a write of ours. */
+  readonly origin: string;
   readonly runId: number | null;
 }
 
@@ -73,6 +75,7 @@ export async function dumpChanges(db: Queryable): Promise<readonly ChangeRow[]> 
     before: textOf(row['before']),
     after: textOf(row['after']),
     fields: String(row['fields']),
+    origin: String(row['origin']),
     runId: row['run_id'] === null ? null : Number(row['run_id']),
   }));
 }

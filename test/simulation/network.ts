@@ -1,5 +1,6 @@
 import type { HttpAnswer, HttpClient, HttpRequest } from '../../src/source/http-client.ts';
 import type { Random } from '../../src/sandbox/random.ts';
+import { noWrites } from '../support/no-writes.ts';
 import { drawFault, meet, networkError } from './faults.ts';
 import type { FaultPlan } from './faults.ts';
 import { answerTo } from './service.ts';
@@ -40,6 +41,7 @@ export function openNetwork(parts: NetworkParts): HttpClient {
         else send(parts, request, { resolve, reject, signal });
       });
     },
+    send: noWrites,
     destroy: () => Promise.resolve(),
   };
 }

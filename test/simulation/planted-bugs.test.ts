@@ -34,9 +34,11 @@ vi.mock('../../src/diff/judge-page.ts', planted.withDoubles);
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
 vi.mock('../../src/mirror/kind-lease.ts', planted.withDoubles);
 vi.mock('../../src/pull/ask-for-absent.ts', planted.withDoubles);
+vi.mock('../../src/pull/other-writes.ts', planted.withDoubles);
 vi.mock('../../src/pull/touched.ts', planted.withDoubles);
 vi.mock('../../src/source/end-proof.ts', planted.withDoubles);
 vi.mock('../../src/source/read-answer.ts', planted.withDoubles);
+vi.mock('../../src/source/record-digests.ts', planted.withDoubles);
 vi.mock('../../src/source/sweep-plan.ts', planted.withDoubles);
 
 const blank = blankMirror();

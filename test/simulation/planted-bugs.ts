@@ -6,10 +6,12 @@ import type { isOvertaken, judge } from '../../src/diff/judge-page.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import type { SqlValue } from '../../src/mirror/session.ts';
 import type { askForAbsent } from '../../src/pull/ask-for-absent.ts';
+import type { hasOtherWrites } from '../../src/pull/other-writes.ts';
 import type { claimKind } from '../../src/mirror/kind-lease.ts';
 import type { createTouched } from '../../src/pull/touched.ts';
 import type { provenEnd } from '../../src/source/end-proof.ts';
 import type { readRecord } from '../../src/source/read-answer.ts';
+import type { knownIds } from '../../src/source/record-digests.ts';
 import type { advance } from '../../src/source/sweep-plan.ts';
 import {
   appending,
@@ -34,6 +36,8 @@ export interface Plantable {
   isOvertaken: typeof isOvertaken;
   judge: typeof judge;
   createTouched: typeof createTouched;
+  hasOtherWrites: typeof hasOtherWrites;
+  knownIds: typeof knownIds;
   readRecord: typeof readRecord;
   provenEnd: typeof provenEnd;
   advance: typeof advance;
@@ -242,6 +246,24 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         const forgetful = { lastWrite: () => 0, isEmpty: () => true };
         return { ...touched, ...forgetful, draft: () => ({ ...touched.draft(), ...forgetful }) };
       },
+    },
+  },
+  {
+    name: 'a record goes unparsed although its row was written since',
+    id: '§3.1b (3)',
+    fixed: TO_AND_FRO,
+    parts: {
+      hasOtherWrites: (real) => (ids, page, sweep) =>
+        ids.length === page.keys.length && real(ids, page, sweep),
+    },
+  },
+  {
+    name: 'a record that moved within its page is taken for the one that stood there',
+    id: '§3.1b (1)',
+    fixed: TO_AND_FRO,
+    parts: {
+      knownIds: (real) => (shown, known) =>
+        real(shown, known)?.map((id, index) => (id === undefined ? id : known.keys.at(index))) ?? null,
     },
   },
   {

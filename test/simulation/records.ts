@@ -47,6 +47,7 @@ const SYSTEM = 41;
 
 /** The columns that the checkers compare with the truth. */
 export function watchedColumns({ name }: ListedKind): string[] {
+  if (!(name in SHAPES)) return [];
   const { text, decimal, date } = shapeOf(name);
   return [text, ...(decimal ? [decimal.name] : []), ...(date === undefined ? [] : [date])];
 }

@@ -29,6 +29,11 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
   return {
     ...session,
     query: (statement) => step(() => session.query(statement)),
+    makeDurable: () =>
+      step(async () => {
+        const leave = timeline.occupy();
+        await session.makeDurable().finally(leave);
+      }),
     atomically: (work) =>
       step(async () => {
         const leave = timeline.occupy();

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPage } from '../../src/source/list-page.ts';
-import type { ListPage } from '../../src/source/list-page.ts';
+import { readKnown, readPage } from '../../src/source/list-page.ts';
+import type { Expected, ListPage } from '../../src/source/list-page.ts';
 import type { KnownPage } from '../../src/source/page-digest.ts';
+import type { Received } from '../../src/source/read-answer.ts';
 import { lists, received, textOf } from './lists.ts';
 
 const SALT = 'decoder 1, clients';
@@ -19,14 +20,23 @@ function landed(body: string | Uint8Array): KnownPage | null {
   return digest && { ...digest, keys };
 }
 
+/** Reads an answer as a sweep does. */
+const reader =
+  (expected: Expected, digests: string | null = null) =>
+  (answer: Received) =>
+    readKnown(expected)(answer) ?? readPage(expected, digests)(answer);
+
 const again = (body: string | Uint8Array, known: KnownPage | null, salt = SALT): ListPage =>
-  readPage({ salt, ...(known && { known }) })(received(body));
+  reader({ salt, ...(known && { known }) })(received(body));
+
+/** A page with its keys as an array. */
+const plain = (page: ListPage) => ({ ...page, keys: [...page.keys] });
 
 /** What a page says, or the word for what is wrong with it. */
 function said(read: () => ListPage): unknown {
   try {
     const page = read();
-    return { ...page, records: page.read(), isKnown: null, digest: null, read: null };
+    return { ...plain(page), records: page.read(), isKnown: null, digest: null, read: null };
   } catch (error) {
     return (error as { reason?: unknown }).reason ?? error;
   }
@@ -52,7 +62,7 @@ describe('any list', () => {
         fc.pre(typeof parsed !== 'string');
         const page = again(body, landed(body));
         expect(page.isKnown).toBe(true);
-        expect(page.digest).toEqual(readPage({ salt: SALT })(received(body)).digest);
+        expect(readPage({ salt: SALT })(received(body)).digest).toMatchObject({ ...page.digest });
         expect(said(() => page)).toEqual(parsed);
       }),
       { numRuns: 500 },
@@ -90,7 +100,7 @@ const KNOWN = knownAs(RECORDS, ['7', '8', '{"name":"without"}']);
 describe('a page with the records of the known one', () => {
   test('is not parsed until it is read', () => {
     const page = again(`{"success":true,"data":${RECORDS},"meta":{"total":3}}`, KNOWN);
-    expect(page).toMatchObject({ isKnown: true, keys: KNOWN.keys, envelope: 'data meta success' });
+    expect(plain(page)).toMatchObject({ isKnown: true, keys: KNOWN.keys, envelope: 'data meta success' });
     expect(page.digest).toEqual({ digest: KNOWN.digest, bytes: KNOWN.bytes });
     expect(page.read()).toEqual([{ id: 7, name: 'é ]' }, { id: '8' }, { name: 'without' }]);
     expect(page.read()).toBe(page.read());
@@ -139,7 +149,7 @@ describe('a page with the records of the known one', () => {
 
   test('is refused where it is compressed, or has another status', () => {
     const answer = received(RECORDS);
-    const read = readPage({ salt: SALT, known: KNOWN });
+    const read = reader({ salt: SALT, known: KNOWN });
     const fault = (reason: string) => expect.objectContaining({ reason }) as Error;
     expect(() => read({ ...answer, headers: { 'content-encoding': 'gzip' } })).toThrow(fault('not_json'));
     expect(() => read({ ...answer, status: 500 })).toThrow(fault('unavailable'));
@@ -153,7 +163,7 @@ describe('a page with the records of the known one', () => {
   });
 
   test('without a salt nothing is known, and no digest made', () => {
-    expect(readPage({ known: KNOWN })(received(RECORDS))).toMatchObject({ isKnown: false, digest: null });
+    expect(reader({ known: KNOWN })(received(RECORDS))).toMatchObject({ isKnown: false, digest: null });
   });
 });
 
@@ -175,7 +185,7 @@ describe('a page that is not the known one', () => {
     ['in a string', `{"x":"\\"data\\":${RECORDS.replaceAll('"', '\\"')}","data":[{"id":1}]}`, ['1']],
   ])('"data" that stands there %s counts as in any JSON', (_, body, keys) => {
     const page = again(body, KNOWN);
-    expect(page).toMatchObject({ isKnown: false, keys });
+    expect(plain(page)).toMatchObject({ isKnown: false, keys });
   });
 
   test.each([
@@ -191,7 +201,7 @@ describe('a page that is not the known one', () => {
 
 test('a record is told from its neighbours by its id, as text however it was sent', () => {
   const body = '[{"id":7},{"id":"7"},{"id":12345678901234567890},{"id":""},{"id":null},{"a":1},5,null]';
-  expect(readPage({})(received(body)).keys).toEqual([
+  expect([...readPage({})(received(body)).keys]).toEqual([
     ...['7', '7', '12345678901234567890'],
     ...['{"id":""}', '{"id":null}', '{"a":1}', '5', 'null'],
   ]);

@@ -59,13 +59,20 @@ export async function serveProxy(
 /** Starts a server that answers each request with raw bytes. */
 export async function serveRaw(answer: (socket: Socket, count: number) => void): Promise<string> {
   let count = 0;
+  return serveSockets((socket) => {
+    socket.on('data', () => {
+      answer(socket, ++count);
+    });
+  });
+}
+
+/** Starts a server that knows nothing of HTTP: it is handed every connection, and reads none. */
+export async function serveSockets(onSocket: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => sockets.delete(socket));
-    socket.on('data', () => {
-      answer(socket, ++count);
-    });
+    onSocket(socket);
   });
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();

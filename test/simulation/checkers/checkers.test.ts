@@ -39,7 +39,7 @@ const AFTER = [row('7', B), row('8', '{"id":8}'), row('9', '{"id":9}', 'T3')];
 
 const event = (seq: number, id: string, rest: Partial<ChangeRow>): ChangeRow => ({
   ...{ seq, kind: kind.name, id, change: 'updated', observedFrom: null, observedAt: `T${seq}` },
-  ...{ before: null, after: null, fields: '{}', runId: 2, ...rest },
+  ...{ before: null, after: null, fields: '{}', origin: 'service', runId: 2, ...rest },
 });
 const UPDATED = event(1, '7', { before: A, after: B, fields: '{"name":[1,2]}' });
 const CREATED = event(2, '8', { change: 'created', after: '{"id":8}' });

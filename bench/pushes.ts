@@ -1,0 +1,122 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { sql } from 'drizzle-orm';
+import { Agent, request } from 'undici';
+import { outboundQueue } from '../src/app/outbound-queue.ts';
+import { openMirror } from '../src/app/open-mirror.ts';
+import { openConfiguredSource } from '../src/app/open-source.ts';
+import { pull } from '../src/app/pull.ts';
+import { KINDS } from '../src/catalog/catalog.ts';
+import { loadConfig } from '../src/config/load-config.ts';
+import type { Config } from '../src/config/settings.ts';
+import { createBullmqBell } from '../src/jobs/bullmq-bell.ts';
+import { startEngine } from '../src/jobs/engine.ts';
+import { createInProcessBell } from '../src/jobs/in-process-bell.ts';
+import { createWorkerRegistry } from '../src/jobs/worker-registry.ts';
+import { systemClock } from '../src/lib/clock.ts';
+import { createLogger } from '../src/lib/logger.ts';
+import type { Session } from '../src/mirror/session.ts';
+import { createFileMark } from '../src/outbound/file-mark.ts';
+import { storeEntries } from '../src/outbound/intake.ts';
+import { createOwner } from '../src/pull/owner.ts';
+import { sqliteFiles } from './databases.ts';
+
+/**
+ * What a push costs over a bare POST of the same body: through the outbox, its journal, the queue and the mirror.
+ * `npm run bench:pushes [-- --pushes N --latency MS --rounds N --redis URL]`.
+ */
+const { values } = parseArgs({
+  options: {
+    pushes: { type: 'string', default: '400' },
+    latency: { type: 'string', default: '50' },
+    rounds: { type: 'string', default: '3' },
+    redis: { type: 'string' },
+  },
+});
+const [pushes, rounds] = [Number(values.pushes), Number(values.rounds)];
+const logger = createLogger({ level: 'warn', secrets: [], destination: process.stderr });
+const server = fork(new URL('./write-server.ts', import.meta.url), [values.latency], {
+  execArgv: ['--import', 'tsx'],
+});
+const databases = sqliteFiles();
+const [{ url }] = (await once(server, 'message')) as [{ url: string }];
+const bodies = Array.from({ length: pushes }, (_, n) => ({ code: `C-${n}`, name: `Client ${n}` }));
+
+for (const inFlight of [1, 8]) {
+  const [bare, whole]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    bare.push(await postBare(inFlight));
+    whole.push(await pushAll(inFlight));
+  }
+  const [limit, rate] = [pushes / median(bare), pushes / median(whole)];
+  console.log(
+    JSON.stringify({
+      ...{ queue: values.redis === undefined ? 'in process' : 'BullMQ on Redis', inFlight, pushes, rounds },
+      ...{ latencyMs: Number(values.latency), barePerSecond: rounded(limit), pushesPerSecond: rounded(rate) },
+      ratio: Number((rate / limit).toFixed(3)),
+    }),
+  );
+}
+server.kill();
+await databases.close();
+
+async function postBare(inFlight: number): Promise<number> {
+  const agent = new Agent({ connections: inFlight });
+  const waiting = [...bodies];
+  const start = performance.now();
+  const worker = async (): Promise<void> => {
+    for (let body = waiting.shift(); body !== undefined; body = waiting.shift()) {
+      const answer = await request(`${url}/api/clients`, {
+        ...{ method: 'POST', body: JSON.stringify(body), dispatcher: agent },
+        headers: { 'content-type': 'application/json' },
+      });
+      await answer.body.json();
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  await agent.close();
+  return (performance.now() - start) / 1000;
+}
+
+/** Everything is in the outbox when the clock starts; it stops when all is done. */
+async function pushAll(inFlight: number): Promise<number> {
+  const file = await databases.fresh();
+  const source = { baseUrl: url, token: 'bench', concurrency: inFlight };
+  const config = loadConfig({ env: {}, flags: { source, database: { url: file } } });
+  await pull(config, { logger, kinds: ['clients'], acceptNewSource: false });
+  await using session = await openMirror(config);
+  const requests = bodies.map((data) => ({ operation: 'create', kind: 'clients', data }) as const);
+  await storeEntries(session, { kinds: KINDS, requests, now: new Date() });
+  return await workAll(config, session);
+}
+
+async function workAll(config: Config, session: Session): Promise<number> {
+  await using source = openConfiguredSource(config, { clock: systemClock, logger });
+  const parts = { session, source, clock: systemClock, logger, owner: createOwner() };
+  const mark = createFileMark(`${session.location}.sends`);
+  const registry = { session, owner: parts.owner.name, roles: ['outbound'], clock: systemClock };
+  const start = performance.now();
+  await using _ = startEngine({
+    queues: [outboundQueue(config, { ...parts, mark })],
+    bell:
+      values.redis === undefined
+        ? createInProcessBell()
+        : createBullmqBell(values.redis, { clock: systemClock, logger, prefix: `bench-${Date.now()}` }),
+    ...{ workers: createWorkerRegistry(registry), clock: systemClock, logger },
+  });
+  for (;;) {
+    const [left] = await session.query(sql`select count(*) as n from outbox where state <> 'done'`);
+    if (left?.['n'] === 0) return (performance.now() - start) / 1000;
+    await delay(10);
+  }
+}
+
+function rounded(rate: number): number {
+  return Number(rate.toFixed(1));
+}
+
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
+}

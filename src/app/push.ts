@@ -1,0 +1,65 @@
+import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Entry } from '../mirror/outbox-store.ts';
+import { checkEntries } from '../outbound/entry-request.ts';
+import type { EntryRequest } from '../outbound/entry-request.ts';
+import { storeChecked } from '../outbound/intake.ts';
+import type { StoredEntry } from '../outbound/intake.ts';
+import { previewEntry } from '../outbound/preview.ts';
+import type { Preview } from '../outbound/preview.ts';
+import { waitForEntries } from '../outbound/wait-for-entry.ts';
+import { allKinds } from './kinds.ts';
+import { openExistingMirror } from './open-mirror.ts';
+
+export { readBatch } from '../outbound/batch.ts';
+export type { EntryRequest } from '../outbound/entry-request.ts';
+export type { StoredEntry } from '../outbound/intake.ts';
+export type { Preview, RequestShown } from '../outbound/preview.ts';
+
+/**
+ * Puts creates and updates into the outbox, all or none.
+ *
+ * @throws {UsageError} `outbox.invalid` with everything that is wrong. @throws {SyncError} `outbox.key_taken`.
+ */
+export async function push(
+  config: Config,
+  requests: readonly EntryRequest[],
+): Promise<readonly StoredEntry[]> {
+  const checked = checkEntries(allKinds(config), requests);
+  await using session = await openExistingMirror(config);
+  return await storeChecked(session, checked, systemClock.now());
+}
+
+/**
+ * Tells what requests would do, and stores and sends nothing.
+ *
+ * @throws {UsageError} `outbox.invalid` with everything that is wrong.
+ */
+export async function previewPush(
+  config: Config,
+  requests: readonly EntryRequest[],
+): Promise<readonly Preview[]> {
+  const checked = checkEntries(allKinds(config), requests);
+  await using session = await openExistingMirror(config);
+  const previews: Preview[] = [];
+  for (const entry of checked) previews.push(await previewEntry(session, entry));
+  return previews;
+}
+
+export interface Patience {
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** What became of an entry while somebody waited for it. */
+export type Outcome = Pick<Entry, 'id' | 'state' | 'verdict' | 'recordId' | 'result'>;
+
+/** Waits until entries are done or cannot go on by themselves, or the time is up. */
+export async function waitForOutcomes(
+  config: Config,
+  ids: readonly number[],
+  { seconds, signal }: Patience,
+): Promise<readonly Outcome[]> {
+  await using session = await openExistingMirror(config);
+  return await waitForEntries(session, ids, { clock: systemClock, timeoutMs: seconds * 1000, signal });
+}

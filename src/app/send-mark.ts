@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/settings.ts';
+import { createRedisMark } from '../jobs/redis-mark.ts';
+import { createFileMark } from '../outbound/file-mark.ts';
+import type { SendMark } from '../outbound/freeze.ts';
+
+/** A mark that can be let go of. */
+export interface OpenMark extends SendMark {
+  readonly close: () => void;
+}
+
+/** Opens the mark that every send leaves outside the database: in a file beside it, else in Redis where there is one. */
+export function openSendMark({ database, queue }: Config): OpenMark {
+  const { url } = database;
+  if (url.startsWith('file:')) return createFileMark(`${url.slice('file:'.length)}.sends`);
+  if (queue.url !== null && /^rediss?:/.test(queue.url)) return createRedisMark(queue.url, nameOf(url));
+  return { read: () => Promise.resolve(0), write: () => Promise.resolve(), close: () => undefined };
+}
+
+/** The same database by whatever user, told apart from others; never its password. */
+function nameOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,126 @@
+import type { Config } from '../config/settings.ts';
+import type { Bell } from '../jobs/bell.ts';
+import { createBullmqBell } from '../jobs/bullmq-bell.ts';
+import { startEngine } from '../jobs/engine.ts';
+import { createInProcessBell } from '../jobs/in-process-bell.ts';
+import { checkRedis } from '../jobs/redis-check.ts';
+import type { WorkQueue } from '../jobs/work-queue.ts';
+import { createWorkerRegistry } from '../jobs/worker-registry.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { claimSource } from '../mirror/source-binding.ts';
+import { registerAlone } from '../mirror/worker-store.ts';
+import { freezeIfRestored } from '../outbound/freeze.ts';
+import { createOwner } from '../pull/owner.ts';
+import { openMirror } from './open-mirror.ts';
+import { openConfiguredSource } from './open-source.ts';
+import { outboundQueue } from './outbound-queue.ts';
+import type { ServiceParts } from './outbound-queue.ts';
+import { pullSettings } from './pull.ts';
+import { runsQueue } from './runs-queue.ts';
+import { openSendMark } from './send-mark.ts';
+import type { OpenMark } from './send-mark.ts';
+
+/** What a process of the background service can do; several processes may share the work. */
+export const ROLES = ['pulls', 'outbound'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface ServeCommand {
+  readonly logger: Logger;
+  readonly roles: readonly Role[];
+  /** Ends the service once it fires: work in hand is finished, no more is taken. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Works what is due, until the signal fires: runs that were asked for, and the outbox.
+ *
+ * @throws {OtherSourceError} Where the mirror holds the data of another base URL. @throws {SyncError} `serve.running` where
+ * another process serves the same SQLite file, `jobs.queue_dead` where the queue takes jobs and brings none, for good.
+ */
+export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
+  const clock = systemClock;
+  await using source = openConfiguredSource(config, { clock, logger });
+  await using session = await openMirror(config);
+  await session.makeDurable(); // A send that the journal forgets would be made again.
+  const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
+  // What was meant for one service must not be sent to another.
+  await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
+  if (session.dialect === 'sqlite') await refuseSecond(parts, roles);
+  const mark = openSendMark(config);
+  try {
+    await freezeIfRestored(session, { mark, now: clock.now(), logger });
+    await warnOfQueue(config, logger);
+    await work(config, { ...parts, mark }, { roles, signal });
+  } finally {
+    mark.close();
+  }
+}
+
+async function work(
+  config: Config,
+  parts: ServiceParts & { readonly mark: OpenMark },
+  { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
+): Promise<void> {
+  const { session, owner, clock, logger } = parts;
+  const graceMs = config.shutdown.graceSeconds * 1000;
+  const workers = createWorkerRegistry({ session, owner: owner.name, roles, clock });
+  const queues = queuesOf(config, parts, roles);
+  await using engine = startEngine({
+    ...{ queues, workers, clock, logger, pace: { graceMs } },
+    bell: openBell(config, logger),
+  });
+  logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
+  await Promise.race([fired(signal), engine.failed]);
+  logger.info('stopping: finishing what is in hand');
+}
+
+function queuesOf(
+  config: Config,
+  parts: ServiceParts & { readonly mark: OpenMark },
+  roles: readonly Role[],
+): readonly WorkQueue[] {
+  const sends = roles.includes('outbound') && config.outbound.writes === 'on';
+  if (roles.includes('outbound') && !sends)
+    parts.logger.info('outbound.writes is off: the outbox is kept, nothing of it is sent');
+  return [
+    ...(roles.includes('pulls') ? [runsQueue(config, parts)] : []),
+    ...(roles.includes('outbound') ? [outboundQueue(config, parts)] : []),
+  ];
+}
+
+function openBell({ queue }: Config, logger: Logger): Bell {
+  if (queue.url === null) return createInProcessBell();
+  return createBullmqBell(queue.url, { clock: systemClock, logger });
+}
+
+async function refuseSecond({ session, clock, owner }: ServiceParts, roles: readonly Role[]): Promise<void> {
+  const worker = { owner: owner.name, roles };
+  const other = await registerAlone(session, worker, { now: clock.now(), isDead: owner.isDead });
+  if (other === null) return;
+  throw new SyncError(`${other} serves ${session.location} already.`, {
+    code: 'serve.running',
+    hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL.',
+  });
+}
+
+/** Says at the start what of the queue's settings costs work or time later. */
+async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
+  if (queue.url === null || !/^rediss?:/.test(queue.url)) return;
+  for (const { ok, code, detail, hint } of await checkRedis(queue.url))
+    if (!ok) logger.warn({ code, hint }, detail);
+}
+
+function fired(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener(
+      'abort',
+      () => {
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

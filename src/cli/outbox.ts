@@ -1,0 +1,106 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import {
+  OPEN_STATES,
+  STATES,
+  decideOutbox,
+  explain,
+  listOutbox,
+  readHistory,
+  resumeOutbox,
+} from '../app/outbox.ts';
+import type { Decision, EntryState } from '../app/outbox.ts';
+import { createCommand, settingsOf, wholeNumber } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+import { entryDocument, historyDocument } from './entry-document.ts';
+import { printExactJson, printJson, printLine } from './io.ts';
+import { printHistory, printOutbox } from './outbox-print.ts';
+
+const LISTED = 50;
+
+interface ListOptions extends CommonOptions {
+  readonly all?: true;
+  readonly state?: EntryState;
+  readonly limit?: number;
+}
+
+export function outboxCommand(context: Context): Command {
+  const list = createCommand('list', 'list what is open, parked or rejected; what needs you first')
+    .option('--all', 'list what is done or abandoned too')
+    .addOption(new Option('--state <state>', 'only entries in this state').choices(STATES))
+    .option('--limit <n>', `at most so many (default: ${LISTED})`, wholeNumber)
+    .action((_: ListOptions, command: Command) => runList(context, command.optsWithGlobals()));
+  const show = createCommand('show', 'show one entry: what it is, what was tried, what to do')
+    .argument('<id>', 'the number of the entry', wholeNumber)
+    .action((id: number, _: CommonOptions, command: Command) =>
+      runShow(context, id, command.optsWithGlobals()),
+    );
+  const resume = createCommand('resume', 'let sends go on after a database was restored').action(
+    (_: CommonOptions, command: Command) => runResume(context, command.optsWithGlobals()),
+  );
+  return createCommand('outbox', 'show what is on its way to the service, and decide on what is stuck')
+    .addCommand(list, { isDefault: true })
+    .addCommand(show)
+    .addCommand(decisionCommand(context, 'retry', 'give a parked or rejected entry another try'))
+    .addCommand(adoptCommand(context))
+    .addCommand(decisionCommand(context, 'abandon', 'give an entry up: nothing more is sent for it'))
+    .addCommand(resume);
+}
+
+function decisionCommand(context: Context, is: 'retry' | 'abandon', summary: string): Command {
+  return createCommand(is, summary)
+    .argument('<id>', 'the number of the entry', wholeNumber)
+    .action((id: number, _: CommonOptions, command: Command) =>
+      runDecision(context, { is, id }, command.optsWithGlobals()),
+    );
+}
+
+function adoptCommand(context: Context): Command {
+  const adopt = createCommand('adopt', 'say which record of the mirror a create has made')
+    .argument('<id>', 'the number of the entry', wholeNumber)
+    .argument('<record>', 'id of the record');
+  return adopt.action((id: number, recordId: string) =>
+    runDecision(context, { is: 'adopt', id, recordId }, adopt.optsWithGlobals()),
+  );
+}
+
+async function runList(context: Context, options: ListOptions): Promise<void> {
+  const { state, all, limit = LISTED, json } = options;
+  const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
+  const listed = await listOutbox(settingsOf(context, options), { states, limit });
+  if (!json) {
+    printOutbox(context.io.stdout, listed);
+    return;
+  }
+  const { entries, blockedKinds, frozen } = listed;
+  printExactJson(context.io.stdout, {
+    entries: entries.map(entryDocument),
+    blockedKinds: blockedKinds.map((block) => ({ ...block })),
+    frozen: frozen && { ...frozen },
+  });
+}
+
+async function runShow(context: Context, id: number, options: CommonOptions): Promise<void> {
+  const history = await readHistory(settingsOf(context, options), id);
+  if (options.json) printExactJson(context.io.stdout, historyDocument(history));
+  else printHistory(context.io.stdout, history);
+}
+
+async function runDecision(context: Context, decision: Decision, options: CommonOptions): Promise<void> {
+  const { entry, warning } = await decideOutbox(settingsOf(context, options), decision);
+  const { stdout } = context.io;
+  if (options.json) {
+    printExactJson(stdout, { ...entryDocument(entry), warning });
+    return;
+  }
+  printLine(stdout, `Entry ${entry.id} is ${entry.state}. ${explain(entry).meaning}`);
+  if (warning !== null) printLine(stdout, warning);
+}
+
+async function runResume(context: Context, options: CommonOptions): Promise<void> {
+  const frozen = await resumeOutbox(settingsOf(context, options));
+  const { stdout } = context.io;
+  if (options.json) printJson(stdout, { wasFrozen: frozen !== null, ...frozen });
+  else if (frozen === null) printLine(stdout, 'Nothing was frozen.');
+  else printLine(stdout, `Sends go on. They were frozen since ${frozen.since} UTC: ${frozen.reason}.`);
+}

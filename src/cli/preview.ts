@@ -1,0 +1,62 @@
+import type { Preview, RequestShown } from '../app/push.ts';
+import { compactJson } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { printLine } from './io.ts';
+import type { Output } from './io.ts';
+import { plainText } from './plain-text.ts';
+import { textTable } from './text-table.ts';
+
+type Updated = Extract<Preview, { readonly operation: 'update' }>;
+type Conflicts = Extract<NonNullable<Updated['merge']>, { readonly is: 'conflict' }>['conflicts'];
+
+export function previewDocument(preview: Preview): JsonObject {
+  const { kind, operation, notes, request } = preview;
+  const shared = { dryRun: true, operation, kind, notes, request: request && { ...request } };
+  if (preview.operation === 'create')
+    return { ...shared, alike: preview.alike.map(({ recordId, match }) => ({ recordId, match })) };
+  const { recordId, merge } = preview;
+  const conflicts = merge?.is === 'conflict' ? merge.conflicts : [];
+  return {
+    ...{ ...shared, recordId, against: 'mirror', merge: merge?.is ?? null },
+    conflicts: conflicts.map(({ field, base, remote, wanted }) => ({ field, base, remote, wanted })),
+  };
+}
+
+export function printPreview(stdout: Output, preview: Preview): void {
+  for (const note of preview.notes) printLine(stdout, `Note: ${plainText(note)}`);
+  if (preview.operation === 'create') {
+    printRequest(stdout, preview.request);
+    printAlike(stdout, preview);
+  } else printUpdate(stdout, preview);
+  printLine(stdout, 'Nothing was stored or sent.');
+}
+
+function printRequest(stdout: Output, { method, path, body }: RequestShown): void {
+  printLine(stdout, `${method} ${path}\n${plainText(compactJson(body))}\n`);
+}
+
+function printAlike(stdout: Output, { alike }: Extract<Preview, { readonly operation: 'create' }>): void {
+  if (alike.length === 0) printLine(stdout, 'The mirror has no record like it.');
+  else {
+    printLine(stdout, 'The mirror has records like it already:');
+    const rows = alike.map(({ recordId, match }) => [recordId, match]);
+    printLine(stdout, `${textTable(['id', 'match'], rows)}\n`);
+  }
+}
+
+function printUpdate(stdout: Output, { recordId, kind, merge, request }: Updated): void {
+  if (merge === null)
+    printLine(stdout, `The mirror does not have record ${recordId} of ${kind}: nothing to compare with.`);
+  else printLine(stdout, "Compared with the mirror's row; a send compares with what the service has then.");
+  if (merge?.is === 'nothing') printLine(stdout, 'Nothing would be sent: the record is so already.');
+  if (merge?.is === 'conflict') printConflicts(stdout, merge.conflicts);
+  if (request !== null) printRequest(stdout, request);
+}
+
+function printConflicts(stdout: Output, conflicts: Conflicts): void {
+  printLine(stdout, 'It would be parked: somebody else changed these fields since the base.');
+  const rows = conflicts.map(({ field, base, remote, wanted }) =>
+    [field, ...[base, remote, wanted].map(compactJson)].map(plainText),
+  );
+  printLine(stdout, `${textTable(['field', 'base', 'mirror', 'wanted'], rows)}\n`);
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { parseJson } from '../lib/json.ts';
+import type { Json } from '../lib/json.ts';
+import { SyncError, UsageError } from '../lib/sync-error.ts';
+import type { Io } from './io.ts';
+
+const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read it from a file.`;
+
+/**
+ * Reads an option that is JSON, or `@` and the name of a file that holds it.
+ *
+ * @throws {UsageError} Where there is no such file, or it is no JSON.
+ */
+export function jsonOption(option: string, given: string): Json {
+  const text = given.startsWith('@') ? readText(option, given.slice(1)) : given;
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
+    throw new UsageError(`${option} is not JSON.`, { code: 'usage.json', hint: HINT, cause: error });
+  }
+}
+
+function readText(option: string, path: string): string {
+  try {
+    return textOf(readFileSync(path));
+  } catch (error) {
+    throw new UsageError(`The file ${path} of ${option} cannot be read as UTF-8 text.`, {
+      ...{ code: 'usage.file', hint: 'Check its path.', cause: error },
+    });
+  }
+}
+
+/** Drops the byte order mark; throws a TypeError for what is not UTF-8. */
+const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+
+/**
+ * Reads what is piped in, to its end.
+ *
+ * @throws {UsageError} Where it is not UTF-8. @throws {SyncError} `push.interrupted` where Ctrl-C came first.
+ */
+export async function readStdin({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of stdin) {
+      chunks.push(typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk);
+      if (signal.aborted) break;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  if (signal.aborted) throw new SyncError('Interrupted: nothing was stored.', { code: 'push.interrupted' });
+  try {
+    return textOf(Buffer.concat(chunks));
+  } catch (error) {
+    throw new UsageError('What is piped in is not UTF-8 text.', { code: 'usage.json', cause: error });
+  }
+}

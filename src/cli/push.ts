@@ -1,0 +1,116 @@
+import type { Command } from 'commander';
+import { previewPush, push, readBatch, waitForOutcomes } from '../app/push.ts';
+import type { EntryRequest } from '../app/push.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { createCommand, settingsOf, wholeNumber } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+import { exitCodeOfPush } from './exit-codes.ts';
+import { printExactJson, printLine } from './io.ts';
+import { previewDocument, printPreview } from './preview.ts';
+import { jsonOption, readStdin } from './push-input.ts';
+import { printPushed, pushedDocument } from './pushed.ts';
+
+const TIMEOUT_SECONDS = 60;
+
+interface PushOptions extends CommonOptions {
+  readonly batch?: true;
+  readonly dryRun?: true;
+  readonly wait?: true;
+  readonly timeout?: number;
+  readonly data?: string;
+  readonly base?: string;
+  readonly key?: string;
+}
+
+export function pushCommand(context: Context): Command {
+  const create = pushOptions('create', 'queue a record to be created').argument('<kind>', 'record kind');
+  const update = pushOptions('update', 'queue fields of a record to be changed')
+    .argument('<kind>', 'record kind')
+    .argument('<id>', 'id of the record')
+    .option('--base <json>', "what you saw before (default: the mirror's row)");
+  for (const command of [create, update])
+    command
+      .requiredOption('--data <json>', 'the fields, a JSON object or @file')
+      .option('--key <key>', 'your own name for it: the same key is queued once');
+  return pushOptions('push', 'queue creates and updates for the service')
+    .option('--batch', 'read entries from stdin, one JSON object a line')
+    .addCommand(
+      create.action((kind: string) =>
+        pushOne(context, { operation: 'create', kind }, create.optsWithGlobals()),
+      ),
+    )
+    .addCommand(
+      update.action((kind: string, id: string) =>
+        pushOne(context, { operation: 'update', kind, id }, update.optsWithGlobals()),
+      ),
+    )
+    .action((options: PushOptions) => pushBatch(context, options));
+}
+
+const pushOptions = (name: string, summary: string): Command =>
+  createCommand(name, summary)
+    .option('--dry-run', 'show what would be sent; store and send nothing')
+    .option('--wait', 'wait until the service has answered')
+    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
+
+type Target = Pick<EntryRequest, 'operation' | 'kind' | 'id'>;
+
+async function pushOne(context: Context, target: Target, options: PushOptions): Promise<void> {
+  if (options.batch) throw new UsageError('--batch takes its entries from stdin.', { code: 'usage.push' });
+  const { data, base, key } = options;
+  const request = {
+    ...target,
+    data: data === undefined ? undefined : jsonOption('--data', data),
+    base: base === undefined ? undefined : jsonOption('--base', base),
+    key,
+  };
+  await run(context, { requests: [request], isBatch: false, options });
+}
+
+async function pushBatch(context: Context, options: PushOptions): Promise<void> {
+  if (!options.batch)
+    throw new UsageError('push takes one of create KIND, update KIND ID and --batch.', {
+      ...{ code: 'usage.push', hint: 'bms-sync push --help' },
+    });
+  await run(context, { requests: readBatch(await readStdin(context.io)), isBatch: true, options });
+}
+
+interface Job {
+  readonly requests: readonly EntryRequest[];
+  readonly isBatch: boolean;
+  readonly options: PushOptions;
+}
+
+async function run(context: Context, job: Job): Promise<void> {
+  if (job.options.dryRun) await preview(context, job);
+  else await store(context, job);
+}
+
+async function preview(context: Context, { requests, isBatch, options }: Job): Promise<void> {
+  const { stdout } = context.io;
+  const previews = await previewPush(settingsOf(context, options), requests);
+  const documents = previews.map(previewDocument);
+  if (options.json) printExactJson(stdout, isBatch ? { entries: documents } : (documents[0] ?? null));
+  else for (const one of previews) printPreview(stdout, one);
+}
+
+async function store(context: Context, { requests, isBatch, options }: Job): Promise<void> {
+  const { stdout, stderr, signal } = context.io;
+  const config = settingsOf(context, options);
+  const stored = await push(config, requests);
+  if (config.outbound.writes === 'off')
+    printLine(stderr, 'Queued; outbound.writes is off (BMS_WRITES): nothing is sent.');
+  const seconds = options.timeout ?? TIMEOUT_SECONDS;
+  const outcomes = options.wait
+    ? await waitForOutcomes(
+        config,
+        stored.map(({ id }) => id),
+        { seconds, signal },
+      )
+    : [];
+  const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
+  const documents = pushed.map(pushedDocument);
+  if (options.json) printExactJson(stdout, isBatch ? { entries: documents } : (documents[0] ?? null));
+  else for (const one of pushed) printPushed(stdout, one);
+  context.exit(exitCodeOfPush(outcomes));
+}

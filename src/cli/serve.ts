@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { ROLES, serve } from '../app/serve.ts';
+import type { Role } from '../app/serve.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { createCommand, loggerOf, settingsOf } from './command.ts';
+import type { CommonOptions, Context } from './command.ts';
+
+interface ServeOptions extends CommonOptions {
+  readonly only?: string;
+}
+
+export function serveCommand(context: Context): Command {
+  return createCommand('serve', 'work in the background: runs that are asked for, and the outbox')
+    .option('--only <roles>', `some of the work only: ${ROLES.join(', ')}`)
+    .action(async (options: ServeOptions) => {
+      const roles = rolesOf(options.only);
+      const config = settingsOf(context, options);
+      await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });
+    });
+}
+
+/** @throws {UsageError} For a role that is none. */
+function rolesOf(only: string | undefined): readonly Role[] {
+  if (only === undefined) return ROLES;
+  const names = only.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !ROLES.some((role) => role === name));
+  if (unknown.length > 0)
+    throw new UsageError(`There is no role "${unknown.join('", "')}".`, {
+      code: 'usage.role',
+      hint: `The roles are: ${ROLES.join(', ')}.`,
+    });
+  return ROLES.filter((role) => names.includes(role));
+}

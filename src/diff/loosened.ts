@@ -1,0 +1,94 @@
+import { Big } from 'big.js';
+import { decimalPlaces } from '../lib/decimal.ts';
+import { withoutEntities, withoutTornEntity } from './html-entities.ts';
+
+/**
+ * Shorter texts are taken to fit their column: `C-1` is another code, not what was left of `C-10`.
+ *
+ * Measured in characters of the longest spelling, since an escaped text is cut sooner.
+ */
+const LONGEST_UNCUT = 20;
+const LONGEST_ENTITY = 8;
+
+/** Whether a text could be what a service made of another: spaces, case, accents, escapes, a lossy encoding, a cut. */
+export function isLooseText(sent: string, remote: string): boolean {
+  const [ours, theirs] = [folded(sent), folded(remote)];
+  if (ours === theirs) return true;
+  if (theirs === '') return false;
+  if (theirs === folded(untilWideCharacter(sent))) return true;
+  const ending = withoutTornEntity(withoutEntities(remote));
+  if (isCuttable(sent) && ours.startsWith(folded(ending))) return true;
+  return hasForeign(sent) && isPlainSpelling(sent, { remote, ending });
+}
+
+/** Whether a text could stand within another, after what a service made of both. */
+export function isLooselyWithin(part: string, whole: string): boolean {
+  return folded(whole).includes(folded(part));
+}
+
+/** Whether a number could be another one rounded: to fewer places, or as a float rounds; both at their shortest. */
+export function isLooseNumber(sent: string, remote: string): boolean {
+  const unit = new Big(`1e-${decimalPlaces(remote)}`);
+  if (new Big(sent).minus(remote).abs().lt(unit)) return true;
+  if (Number(sent) === Number(remote)) return true; // Beyond 2^53, a float makes one of neighbours.
+  const hasPlaces = decimalPlaces(sent) > 0 || decimalPlaces(remote) > 0;
+  return hasPlaces && Math.fround(Number(sent)) === Math.fround(Number(remote));
+}
+
+/** What is left of a text where spelling is nothing: letters without accents in one case, digits, signs, no spaces. */
+function folded(text: string): string {
+  const letters = withoutEntities(text)
+    .normalize('NFKD')
+    .replace(UNSEEN, '')
+    .toLowerCase() // First: of the two sharp s, only the small one has a capital form.
+    .replace(OTHERWISE, (character) => PLAINER.get(character) ?? '');
+  return letters.toUpperCase();
+}
+
+/** What an encoding keeps that knows no character beyond ASCII, and puts question marks in their place or nothing. */
+function plain(text: string): string {
+  return withoutEntities(text)
+    .normalize('NFC')
+    .replace(/[^!-~]|[?\\]/g, '')
+    .toUpperCase();
+}
+
+function isPlainSpelling(sent: string, { remote, ending }: { remote: string; ending: string }): boolean {
+  const [ours, theirs] = [plain(sent), plain(remote)];
+  if (ours === theirs) return theirs !== '' || LOST.test(remote);
+  return isCuttable(sent) && theirs !== '' && ours.startsWith(plain(ending));
+}
+
+const hasForeign = (text: string): boolean => /[^\t\n\r -~]/.test(text.normalize('NFC'));
+
+/** Old databases know no character beyond the first 65,536 and end the text there. */
+function untilWideCharacter(text: string): string {
+  const at = text.search(/[\u{10000}-\u{10ffff}]/u);
+  return at === -1 ? text : text.slice(0, at);
+}
+
+function isCuttable(text: string): boolean {
+  const escapable = text.match(/[^\w\s.,;:!?*/()+-]/g)?.length ?? 0;
+  return text.length + escapable * (LONGEST_ENTITY - 1) > LONGEST_UNCUT;
+}
+
+/** Marks on letters, spaces, invisible characters, backslashes, and what old databases do not know. */
+const UNSEEN = /[\p{M}\s\p{C}\\\u{10000}-\u{10ffff}]/gu;
+const LOST = /[?\ufffd]/;
+
+const PLAINER = new Map([
+  ['œ', 'oe'],
+  ['æ', 'ae'],
+  ['ø', 'o'],
+  ['ł', 'l'],
+  ['đ', 'd'],
+  ['ı', 'i'],
+  ['‘', "'"],
+  ['’', "'"],
+  ['“', '"'],
+  ['”', '"'],
+  ['–', '-'],
+  ['—', '-'],
+  ['\u0307', ''], // The dot that the capital I with a dot leaves in small letters.
+]);
+const OTHERWISE = new RegExp(`[${[...PLAINER.keys()].join('')}]`, 'gu');

@@ -1,0 +1,115 @@
+import type { Kind } from '../catalog/kind.ts';
+import { canonicalJson } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { ownValue } from './decode-record.ts';
+import { couldHold } from './look-alike.ts';
+import { isLooselyWithin } from './loosened.ts';
+import { isBlank, keyForm } from './normal-form.ts';
+import { fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
+import type { Written } from './written.ts';
+
+/** `exact`: ours by all that can be seen; `look-alike`: could be ours, after what a service may make of a text. */
+export type Match = 'exact' | 'look-alike' | 'none';
+
+/** A text of our own that a create left in a field; `field` is its name of a read. */
+export interface Marker {
+  readonly field: string;
+  readonly text: string;
+}
+
+interface Claim {
+  readonly kind: Kind;
+  /** What was sent, by the names of a write. */
+  readonly payload: JsonObject;
+  readonly marker: Marker | null;
+}
+
+export interface MatchInput extends Claim {
+  readonly record: JsonObject;
+}
+
+export interface LookInput extends Claim {
+  readonly candidates: readonly { readonly id: string; readonly record: JsonObject }[];
+}
+
+/** What a look at the service found of a create whose outcome is unknown. */
+export type Look =
+  | { readonly is: 'found'; readonly id: string }
+  | { readonly is: 'twins' | 'look-alike'; readonly ids: readonly string[] }
+  | { readonly is: 'absent' };
+
+/** A text that is equal for payloads that are the same thing to a person, whatever the spelling of their values. */
+export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
+  const { keyed, telling } = sentFields({ kind, payload, record: {} });
+  const parts = (keyed.length > 0 ? keyed : telling).map(({ name, sent }) =>
+    canonicalJson([name, keyForm(fieldNamed(kind, name), sent)]),
+  );
+  return `[${parts.sort().join(',')}]`;
+}
+
+/** Judges whether a record is the one that a payload created. */
+export function matchRecord({ kind, payload, record, marker }: MatchInput): Match {
+  const sent = sentFields({ kind, payload, record });
+  const mark = marker !== null && marker.text !== '' ? marker : null;
+  const marked = mark ? markOf(record, mark) : 'none';
+  if (marked !== 'none') return marked;
+  const isEqual = sent.telling.length > 0 && sent.all.every((field) => holdsWritten(kind, field.name, field));
+  if (isEqual && !mark) return 'exact'; // With a marker, an equal record without it is somebody else's.
+  return couldBeOurs(kind, sent) ? 'look-alike' : 'none';
+}
+
+/** Judges all records that may be the one that a payload created: only without a doubt is one of them found. */
+export function judgeLook({ candidates, ...claim }: LookInput): Look {
+  const judged = candidates.map(({ id, record }) => ({ id, match: matchRecord({ ...claim, record }) }));
+  const idsOf = (...matches: readonly Match[]) => [
+    ...new Set(judged.filter(({ match }) => matches.includes(match)).map(({ id }) => id)),
+  ];
+  const [first, ...more] = idsOf('exact');
+  const alike = idsOf('exact', 'look-alike');
+  if (first !== undefined && more.length > 0) return { is: 'twins', ids: [first, ...more] };
+  const isMarked = claim.marker !== null && claim.marker.text !== '';
+  if (first !== undefined && (isMarked || alike.length === 1)) return { is: 'found', id: first };
+  return alike.length > 0 ? { is: 'look-alike', ids: alike } : { is: 'absent' };
+}
+
+interface SentField extends Written {
+  readonly name: string;
+}
+
+interface SentFields {
+  readonly all: readonly SentField[];
+  /** Those that say something: a blank is equal to too much. */
+  readonly telling: readonly SentField[];
+  /** Those of the natural key among them. */
+  readonly keyed: readonly SentField[];
+}
+
+function sentFields({ kind, payload, record }: Omit<MatchInput, 'marker'>): SentFields {
+  const all = Object.entries(payload).map(([writeName, sent]) => {
+    const name = readNameOf(kind, writeName);
+    return { name, sent, remote: shownValue(kind, record, name) };
+  });
+  const telling = all.filter(({ name, sent }) => !isBlank(fieldNamed(kind, name), sent));
+  const { naturalKey } = kind;
+  const keyed =
+    naturalKey === 'all sent fields' ? telling : telling.filter(({ name }) => naturalKey.includes(name));
+  return { all, telling, keyed };
+}
+
+function markOf(record: JsonObject, { field, text }: Marker): Match {
+  const value: Json | undefined = ownValue(record, field);
+  if (typeof value !== 'string') return 'none';
+  if (value.includes(text)) return 'exact';
+  return isLooselyWithin(text, value) ? 'look-alike' : 'none';
+}
+
+/**
+ * Whether no field speaks against it: those of the natural key, or all where the record shows none of that key.
+ *
+ * A field that a list does not show says nothing; a record that shows nothing of what was sent stays in doubt.
+ */
+function couldBeOurs(kind: Kind, { keyed, telling }: SentFields): boolean {
+  const shown = [keyed, telling].map((fields) => fields.filter(({ remote }) => remote !== undefined));
+  const judged = shown.find((fields) => fields.length > 0) ?? [];
+  return judged.every((field) => couldHold(fieldNamed(kind, field.name), field));
+}

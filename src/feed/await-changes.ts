@@ -1,0 +1,50 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Queryable } from '../mirror/session.ts';
+import { latestSeq, readChanges } from './read-changes.ts';
+import type { RecordedChange } from './read-changes.ts';
+
+export interface WantedPage {
+  readonly after: number;
+  readonly kind?: string | undefined;
+  readonly limit: number;
+}
+
+/** How long to wait where there is nothing yet. */
+export interface Waiting {
+  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
+  readonly signal: AbortSignal;
+  readonly waitMs: number;
+}
+
+export interface ChangePage {
+  readonly changes: readonly RecordedChange[];
+  /** Where to go on: up to here, nothing was left out. */
+  readonly next: number;
+}
+
+const POLL_MS = 250;
+
+/** Reads the first events after a `seq`; where there are none, waits a while for the first. */
+export async function awaitChanges(
+  db: Queryable,
+  { after, kind, limit }: WantedPage,
+  { clock, signal, waitMs }: Waiting,
+): Promise<ChangePage> {
+  const deadline = clock.monotonicMs() + waitMs;
+  for (let cursor = after; ;) {
+    const upTo = await latestSeq(db);
+    const changes = upTo > cursor ? await readChanges(db, { after: cursor, upTo, kind, limit }) : [];
+    cursor = Math.max(cursor, changes.length < limit ? upTo : (changes.at(-1)?.seq ?? upTo));
+    const left = deadline - clock.monotonicMs();
+    if (changes.length > 0 || left <= 0 || signal.aborted) return { changes, next: cursor };
+    await sleepUnlessStopped(Math.min(POLL_MS, left), { clock, signal });
+  }
+}
+
+async function sleepUnlessStopped(ms: number, { clock, signal }: Omit<Waiting, 'waitMs'>): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

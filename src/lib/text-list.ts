@@ -1,0 +1,50 @@
+/** A list of short texts; an array is one. */
+export interface TextList extends Iterable<string> {
+  readonly length: number;
+  at(index: number): string | undefined;
+}
+
+const COMMA = 44;
+
+/**
+ * Makes a list of what stands between the commas of a text.
+ *
+ * It is cut up where it is read, and not kept so: a million texts of their own would cost ten times what one text does.
+ */
+export function betweenCommas(text: string): TextList {
+  let length: number | null = null;
+  const cut = (): string[] => (text === '' ? [] : text.split(','));
+  return {
+    get length() {
+      length ??= text === '' ? 0 : commasIn(text) + 1;
+      return length;
+    },
+    at: (index) => (index === 0 && text !== '' ? firstOf(text) : cut().at(index)),
+    [Symbol.iterator]: () => cut().values(),
+  };
+}
+
+/** Keeps texts as one, where no comma stands in them. */
+export function packed(texts: readonly string[]): TextList {
+  return texts.some((text) => text === '' || text.includes(',')) ? texts : betweenCommas(texts.join());
+}
+
+/** Whether two lists have the same texts in the same order. */
+export function sameTexts(a: TextList, b: TextList): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length || a.at(0) !== b.at(0)) return false; // Before either is cut up.
+  const others = b[Symbol.iterator]();
+  for (const text of a) if (others.next().value !== text) return false;
+  return true;
+}
+
+function commasIn(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === COMMA) count++;
+  return count;
+}
+
+function firstOf(text: string): string {
+  const end = text.indexOf(',');
+  return end < 0 ? text : text.slice(0, end);
+}

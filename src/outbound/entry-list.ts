@@ -1,0 +1,56 @@
+import { readAttempts } from '../mirror/attempt-store.ts';
+import type { Attempt } from '../mirror/attempt-store.ts';
+import { readBlocks } from '../mirror/block-store.ts';
+import type { WriteBlock } from '../mirror/block-store.ts';
+import { linkedEntry } from '../mirror/link-store.ts';
+import { findEntry, listEntries } from '../mirror/outbox-store.ts';
+import type { Entry, EntryState } from '../mirror/outbox-store.ts';
+import type { Queryable } from '../mirror/session.ts';
+import { absent } from './decide.ts';
+import { readFrozen } from './frozen.ts';
+import type { Frozen } from './frozen.ts';
+
+/** States in the order in which they need a person. */
+export const STATES = [
+  ...(['parked', 'rejected', 'unsettled', 'sending', 'ready'] as const),
+  ...(['done', 'abandoned'] as const),
+] as const satisfies readonly EntryState[];
+
+/** States of an entry that is neither done nor given up. */
+export const OPEN_STATES: readonly EntryState[] = STATES.slice(0, -2);
+
+export interface OutboxList {
+  readonly entries: readonly Entry[];
+  readonly blockedKinds: readonly WriteBlock[];
+  readonly frozen: Frozen | null;
+}
+
+/** Lists the latest entries in these states: what needs a person first, then the newest first. */
+export async function listOutbox(
+  db: Queryable,
+  { states, limit }: { readonly states: readonly EntryState[]; readonly limit: number },
+): Promise<OutboxList> {
+  const entries: Entry[] = [];
+  for (const state of STATES.filter((known) => states.includes(known))) {
+    const left = limit - entries.length;
+    if (left > 0) entries.push(...(await listEntries(db, { states: [state], limit: left })));
+  }
+  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+}
+
+/** An entry with everything that was tried for it. */
+export interface History {
+  readonly entry: Entry;
+  readonly attempts: readonly Attempt[];
+  /** Whether the entry is known as the maker of its record. */
+  readonly isMaker: boolean;
+}
+
+/** @throws {SyncError} `outbox.absent` where there is no such entry. */
+export async function readHistory(db: Queryable, id: number): Promise<History> {
+  const entry = await findEntry(db, id);
+  if (entry === null) throw absent(id);
+  const { kind, recordId } = entry;
+  const maker = recordId === null ? null : await linkedEntry(db, kind, recordId);
+  return { entry, attempts: await readAttempts(db, id), isMaker: maker === id };
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '../lib/json.ts';
+import { isSuccess } from '../source/judge-status.ts';
+import type { Attempt } from '../mirror/attempt-store.ts';
+import type { AnsweredWrite, WriteAnswer } from '../source/write-answer.ts';
+import { writtenRecord } from '../source/written-record.ts';
+
+/** What an answer to a write says about the service's records. */
+export type Grade =
+  /** The service says that it did it; `record` is what it shows, null where it shows none. */
+  | { readonly is: 'accepted'; readonly record: JsonObject | null }
+  /** It certainly never heard of it. */
+  | { readonly is: 'unsent' }
+  /** It refused, and will refuse again. */
+  | { readonly is: 'rejected' }
+  /** Our token may not do this. */
+  | { readonly is: 'refused' }
+  /** It refused for now. */
+  | { readonly is: 'busy'; readonly waitMs: number | null }
+  /** Nobody can tell. */
+  | { readonly is: 'ambiguous' };
+
+/** Statuses with which the service itself says that it has done nothing, and why. */
+const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 415, 422]);
+
+/** Whether the service may have carried out an attempt, or may still do so, though it has not said it. */
+export const mayHaveArrived = ({ closedAt, grade }: Pick<Attempt, 'closedAt' | 'grade'>): boolean =>
+  closedAt === null || grade === 'ambiguous';
+
+/** Grades what became of a write; whatever is not certain is ambiguous. */
+export function grade(answer: WriteAnswer): Grade {
+  if (answer.is === 'unsent') return { is: 'unsent' };
+  return answer.is === 'lost' ? { is: 'ambiguous' } : gradeAnswer(answer);
+}
+
+function gradeAnswer({ status, body, retryAfterMs }: AnsweredWrite): Grade {
+  if (isSuccess(status)) return { is: 'accepted', record: body === undefined ? null : writtenRecord(body) };
+  if (status === 401 || status === 403) return { is: 'refused' };
+  const isPutOff = status === 429 || (status === 503 && retryAfterMs !== null);
+  if (isPutOff) return { is: 'busy', waitMs: retryAfterMs };
+  // A proxy's web page says nothing about what the service behind it has done.
+  return REJECTIONS.has(status) && body !== undefined ? { is: 'rejected' } : { is: 'ambiguous' };
+}

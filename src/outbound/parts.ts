@@ -1,0 +1,36 @@
+import type { Kind } from '../catalog/kind.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Session } from '../mirror/session.ts';
+import type { Source } from '../source/source.ts';
+import type { SendMark } from './freeze.ts';
+
+/** What sending works with; the composition root makes it, a test may replace any of it. */
+export interface OutboundParts {
+  readonly session: Session;
+  readonly source: Pick<Source, 'write' | 'retrieve' | 'pages'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** From 0 up to 1; spreads the waits. */
+  readonly random: () => number;
+  /** Names this process in the rows that it works. */
+  readonly owner: string;
+  readonly kinds: readonly Kind[];
+  readonly rules: OutboundRules;
+  readonly mark: SendMark;
+}
+
+/** The settings under `outbox` and what they need of others. */
+export interface OutboundRules {
+  /** Rest after a send whose outcome is not known. */
+  readonly settleSeconds: number;
+  /** How long such a send is looked for before it is sent again. */
+  readonly patienceSeconds: number;
+  /** When to look for it, counted from the send. */
+  readonly lookScheduleSeconds: readonly number[];
+  readonly preimageMaxAgeSeconds: number;
+  /** Record kind to the field that carries our mark on creates, by its name of a read. */
+  readonly markerFields: Readonly<Record<string, string>>;
+  /** Record kind to the fields whose changes are no events. */
+  readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
+}

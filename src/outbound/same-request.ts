@@ -1,0 +1,28 @@
+import { canonicalJson, parseJson } from '../lib/json.ts';
+import type { Entry } from '../mirror/outbox-store.ts';
+import type { ValidEntry } from './validate-entry.ts';
+
+/**
+ * Whether a stored entry is what is asked for once more.
+ *
+ * Who does not say what they saw asks for the same whatever the mirror shows by now: then the base counts for nothing.
+ */
+export function isSameRequest(
+  { kind, operation, recordId, payload, base }: ValidEntry,
+  stored: Pick<Entry, 'kind' | 'operation' | 'recordId' | 'payload' | 'base'>,
+): boolean {
+  if (kind.name !== stored.kind || operation !== stored.operation) return false;
+  if (operation === 'update' && recordId !== stored.recordId) return false; // A create has its record's id later.
+  return isSameJson(payload, stored.payload) && (base === null || isSameJson(base, stored.base));
+}
+
+function isSameJson(asked: string, stored: string | null): boolean {
+  if (stored === null || asked === stored) return asked === stored;
+  try {
+    return canonicalJson(parseJson(asked)) === canonicalJson(parseJson(stored));
+  } catch (error) {
+    // An application may have stored anything by SQL, and what is no JSON is not the same.
+    if (error instanceof SyntaxError || error instanceof RangeError) return false;
+    throw error;
+  }
+}

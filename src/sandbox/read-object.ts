@@ -1,0 +1,13 @@
+import { isObject, parseJson } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
+
+/** The JSON object that a body is; null where it is none. */
+export function readObject(body: string): JsonObject | null {
+  try {
+    const value = parseJson(body);
+    return isObject(value) ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return null;
+    throw error;
+  }
+}

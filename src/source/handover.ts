@@ -1,0 +1,45 @@
+import type { Socket } from 'node:net';
+import { errors } from 'undici';
+import type { buildConnector } from 'undici';
+import { NoConnection } from './no-connection.ts';
+
+/** The one place where a connection passes from what opens it to what writes the request to it. */
+export interface Handover {
+  /** Makes a connector whose connection passes here. */
+  through(connect: buildConnector.connector): buildConnector.connector;
+  /** The socket that was handed over; null = it never was, and so no byte of the request has left. */
+  readonly socket: Socket | null;
+  /** From now on nothing is handed over: what `socket` says stays true. */
+  shut(): void;
+}
+
+/** Lets one connection through at most: a second one would be the request's repetition. */
+export function createHandover(): Handover {
+  let isOpen = true;
+  let handed: Socket | null = null;
+
+  return {
+    through: (connect) => (options, callback) => {
+      if (!isOpen || handed) {
+        const cause = new errors.SocketError('closed before the request was written');
+        callback(new NoConnection('refused', { cause }), null);
+        return;
+      }
+      connect(options, (error, socket) => {
+        if (isOpen && socket) {
+          handed = socket;
+          callback(null, socket);
+          return;
+        }
+        socket?.on('error', () => undefined).destroy();
+        callback(new NoConnection('not connected', { cause: error }), null);
+      });
+    },
+    get socket() {
+      return handed;
+    },
+    shut: () => {
+      isOpen = false;
+    },
+  };
+}

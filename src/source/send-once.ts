@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { Client, ProxyAgent, buildConnector } from 'undici';
+import type { Dispatcher } from 'undici';
+import { SourceError } from './errors.ts';
+import { createHandover } from './handover.ts';
+import type { Handover } from './handover.ts';
+import type { HttpAnswer, HttpRequest } from './http-client.ts';
+import { codeOf } from './network-faults.ts';
+import { NoConnection } from './no-connection.ts';
+import type { TunnelOptions } from './no-connection.ts';
+import { readBody } from './read-body.ts';
+import type { SourceSettings } from './settings.ts';
+
+export interface SendRequest extends HttpRequest {
+  readonly method: 'POST' | 'PUT';
+  readonly body: string;
+}
+
+/** What became of a request; `why` is a stable word, or the code that Node or undici gives the fault. */
+export type SentAnswer =
+  | { readonly is: 'unsent'; readonly why: string }
+  | { readonly is: 'lost'; readonly why: string }
+  | ({ readonly is: 'answered' } & HttpAnswer);
+
+/** Of the one connection that a write gets. */
+interface Way {
+  readonly settings: SourceSettings;
+  readonly origin: string;
+  readonly handover: Handover;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a request once, over a connection of its own that is closed afterwards.
+ *
+ * `unsent` is proved: no byte is written before the connection is handed over, and the verdict shuts that way first.
+ * Whatever fails afterwards, a bug of undici included, is `lost`, whether a byte has left or not.
+ *
+ * @param request Its target is the whole path, its headers are all of them.
+ */
+export async function sendOnce(
+  to: Pick<Way, 'settings' | 'origin'>,
+  request: SendRequest,
+  signal: AbortSignal,
+): Promise<SentAnswer> {
+  const handover = createHandover();
+  const dispatcher = openDispatcher({ ...to, handover, signal });
+  try {
+    const answered = exchange(dispatcher, { ...to, handover, signal }, request);
+    return await Promise.race([answered, interruption(signal)]);
+  } catch (error) {
+    handover.shut();
+    if (handover.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
+    if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
+    if (error instanceof NoConnection) return { is: 'unsent', why: connectWord(error) };
+    throw error;
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function exchange(
+  dispatcher: Dispatcher,
+  { settings, origin, handover, signal }: Way,
+  { target, where, ...request }: SendRequest,
+): Promise<SentAnswer> {
+  const { statusCode, headers, body } = await dispatcher.request({
+    ...request,
+    ...{ origin, path: target, signal },
+    reset: true, // The connection is used once.
+  });
+  if (handover.socket?.writableLength !== 0) {
+    body.on('error', () => undefined).destroy();
+    return { is: 'lost', why: 'answered_early' }; // Nobody knows to what.
+  }
+  const length = headers['content-length'];
+  const declared = typeof length === 'string' ? length : undefined;
+  const bytes = await readBody(body, { maxBytes: settings.maxBodyBytes, declared, where });
+  return { is: 'answered', status: statusCode, headers, bytes };
+}
+
+function openDispatcher({ settings, origin, handover, signal }: Way): Dispatcher {
+  const timeouts = { headersTimeout: 0, bodyTimeout: 0 }; // The deadline covers these.
+  const connection = { timeout: settings.timeoutSeconds * 1000, signal }; // Aborted, it stops connecting at once.
+  if (settings.proxyUrl === null) {
+    return new Client(origin, { ...timeouts, connect: handover.through(buildConnector(connection)) });
+  }
+  return new ProxyAgent({
+    ...timeouts,
+    uri: settings.proxyUrl,
+    proxyTls: connection,
+    requestTls: connection,
+    // The agent's connector opens the tunnel, and TLS within it.
+    factory: (target, options) => {
+      const own = options as TunnelOptions;
+      return new Client(target, { ...own, connect: handover.through(own.connect) });
+    },
+  });
+}
+
+/** Rejects when the signal fires: undici hears it only once it is connected. */
+async function interruption(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw new Error('interrupted');
+}
+
+function faultWord(error: unknown): string {
+  if (error instanceof SourceError) return error.reason;
+  return codeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
+}
+
+function connectWord(error: NoConnection): string {
+  const code = codeOf(error) ?? 'not_connected';
+  return code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code; // Our own aborts are told apart before.
+}

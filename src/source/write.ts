@@ -1,0 +1,87 @@
+import type { Kind, WriteEndpoint } from '../catalog/kind.ts';
+import { createDeadline } from './deadline.ts';
+import { tokenHeaders } from './exchange.ts';
+import type { HttpClient } from './http-client.ts';
+import type { Requester } from './requester.ts';
+import type { SendRequest, SentAnswer } from './send-once.ts';
+import type { SourceParts, SourceSettings } from './settings.ts';
+import { readWriteAnswer } from './write-answer.ts';
+import type { WriteAnswer } from './write-answer.ts';
+
+/** One POST or PUT. */
+export interface WriteRequest {
+  readonly kind: Kind;
+  readonly operation: 'create' | 'update';
+  /** Of the record to update; null for a create. */
+  readonly id: string | null;
+  /** JSON text. */
+  readonly body: string;
+}
+
+export interface WriteOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends one write once; throws on bugs only. */
+export type Write = (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer>;
+
+/** Makes what sends writes: when their turn among all requests has come, within the deadline, with a line in the log. */
+export function createWrite(settings: SourceSettings, parts: SourceParts, requester: Requester): Write {
+  const { clock } = parts;
+  const log = sendLog(parts);
+
+  const exchange = async (
+    client: HttpClient,
+    request: SendRequest,
+    signal: AbortSignal,
+  ): Promise<WriteAnswer> => {
+    const deadline = createDeadline(settings.timeoutSeconds * 1000, [signal]);
+    const answered = log(request);
+    try {
+      const sent = await client.send(request, deadline.signal);
+      answered(sent);
+      if (sent.is !== 'answered') return deadline.isOver() ? { ...sent, why: 'timeout' } : sent;
+      const about = { where: request.where, token: settings.token, receivedAt: clock.now() };
+      return readWriteAnswer(sent, about);
+    } finally {
+      deadline.release();
+    }
+  };
+
+  return async (write, { signal } = {}) => {
+    const request = sendRequest(settings, write);
+    const answer = await requester.inTurn((client, life) => exchange(client, request, life), signal);
+    return answer ?? { is: 'unsent', why: 'interrupted' };
+  };
+}
+
+function sendRequest(settings: SourceSettings, { kind, operation, id, body }: WriteRequest): SendRequest {
+  const { path, header } = endpointOf(kind, operation);
+  const target = path.replace(':id', () => encodeURIComponent(idOf(id, path)));
+  const method = operation === 'create' ? 'POST' : 'PUT';
+  const headers = tokenHeaders(settings, { header });
+  return { method, target, headers, body, where: `${method} ${target}` };
+}
+
+function idOf(id: string | null, path: string): string {
+  if (id === null || id === '') throw new TypeError(`${path} needs an id`);
+  return id;
+}
+
+function endpointOf(kind: Kind, operation: 'create' | 'update'): WriteEndpoint {
+  const endpoint = kind[operation];
+  if (endpoint === null) throw new TypeError(`${kind.name} has no ${operation}`);
+  return endpoint;
+}
+
+/** The same line as for a read. */
+function sendLog({ clock, logger }: SourceParts) {
+  return ({ method, target }: SendRequest) => {
+    const started = clock.monotonicMs();
+    return (sent: SentAnswer): void => {
+      const [status, bytes] = sent.is === 'answered' ? [sent.status, sent.bytes.length] : [null, 0];
+      const ms = Math.round(clock.monotonicMs() - started);
+      logger.debug({ method, path: target, status, ms, bytes }, 'source request');
+    };
+  };
+}

@@ -1,0 +1,335 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { closeAttempt, openAttempt } from '../../src/mirror/attempt-store.ts';
+import { saveBlock } from '../../src/mirror/block-store.ts';
+import { changeEntry } from '../../src/mirror/outbox-store.ts';
+import type { EntryPatch } from '../../src/mirror/outbox-store.ts';
+import type { Session, Transaction } from '../../src/mirror/session.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+import { freeze } from '../../src/outbound/frozen.ts';
+import { VERDICTS, explain } from '../../src/outbound/verdicts.ts';
+import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
+import { document, run } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { ask } from '../support/mirror-file.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+interface Made {
+  readonly path: string;
+  readonly env: Env;
+}
+
+/** A mirror with as many creates of clients as there are patches, each in the state that a sender would have left. */
+async function outboxOf(...patches: readonly EntryPatch[]): Promise<Made> {
+  const path = freshMirror();
+  const env = { DATABASE_URL: `file:${path}` };
+  await run(['migrate'], env);
+  for (const [index] of patches.entries())
+    await run(
+      [
+        'push',
+        'create',
+        'clients',
+        '--key',
+        `k${index + 1}`,
+        '--data',
+        `{"code":"C-${index + 1}","credit":1.50}`,
+      ],
+      env,
+    );
+  await within(path, async (session) => {
+    for (const [index, patch] of patches.entries())
+      await session.atomically((tx) => changeEntry(tx, { id: index + 1, epoch: 0, patch, now: NOON }));
+  });
+  return { path, env };
+}
+
+async function within(path: string, work: (session: Session) => Promise<unknown>): Promise<void> {
+  await using session = openSqliteSession(path);
+  await work(session);
+}
+
+const write = (path: string, work: (tx: Transaction) => Promise<unknown>): Promise<void> =>
+  within(path, (session) => session.atomically(work));
+
+interface Listed {
+  readonly entries: readonly { readonly id: number; readonly state: string }[];
+}
+
+const idsIn = async (env: Env, ...argv: readonly string[]): Promise<number[]> =>
+  (document(await run(['outbox', ...argv, '--json'], env)) as Listed).entries.map(({ id }) => id);
+
+const ALL: readonly EntryPatch[] = [
+  { state: 'ready' },
+  { state: 'done', recordId: '501', verdict: 'sent' },
+  { state: 'parked', verdict: 'twins', result: '{"ids":["501","502"]}', attempts: 1 },
+  { state: 'unsettled', verdict: 'looking', nextAttemptAt: NOON_TEXT },
+  { state: 'rejected', verdict: 'invalid' },
+  { state: 'abandoned' },
+  { state: 'sending' },
+  { state: 'parked', verdict: 'no_certificate' },
+];
+
+describe('outbox list', () => {
+  test('shows what is open, parked or rejected: what needs a person first, then the newest', async () => {
+    const { env } = await outboxOf(...ALL);
+    expect(await idsIn(env)).toEqual([8, 3, 5, 4, 7, 1]);
+    expect(await idsIn(env, 'list')).toEqual([8, 3, 5, 4, 7, 1]);
+    expect(await idsIn(env, 'list', '--all')).toEqual([8, 3, 5, 4, 7, 1, 2, 6]);
+    expect(await idsIn(env, 'list', '--state', 'done')).toEqual([2]);
+    expect(await idsIn(env, 'list', '--limit', '2')).toEqual([8, 3]);
+    expect(await idsIn(env, 'list', '--limit', '0')).toEqual([]);
+  });
+
+  test('tells of each entry what it is and where it stands, to a program and to a person', async () => {
+    const { env } = await outboxOf(...ALL);
+    const asJson = await run(['outbox', '--json'], env);
+    expect(asJson).toMatchObject({ code: 0, stderr: '' });
+    const { entries, blockedKinds, frozen } = document(asJson) as { entries: object[] } & Record<
+      string,
+      unknown
+    >;
+    expect(entries[1]).toEqual({
+      ...{ id: 3, key: 'k3', kind: 'clients', operation: 'create', recordId: null, state: 'parked' },
+      ...{ verdict: 'twins', meaning: VERDICTS.twins.meaning, attempts: 1, nextAttemptAt: null },
+      ...{ createdAt: expect.any(String) as string, updatedAt: NOON_TEXT },
+      ...{ payload: { code: 'C-3', credit: 1.5 }, result: { ids: ['501', '502'] } },
+    });
+    expect({ blockedKinds, frozen }).toEqual({ blockedKinds: [], frozen: null });
+    expect(asJson.stdout).toContain('"credit":1.50');
+
+    const { code, stdout, stderr } = await run(['outbox'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^entry +state +verdict +operation +kind +record +tries +next \(UTC\) +payload\n/);
+    expect(stdout).toMatch(/\n +3 +parked +twins +create +clients +1 +\{"code":"C-3","credit":1\.50\}\n/);
+    expect(stdout).toContain('What to do about one: bms-sync outbox show ENTRY');
+  });
+
+  test('of nothing says so', async () => {
+    const { env } = await outboxOf();
+    expect(await run(['outbox'], env)).toEqual({ code: 0, stdout: 'No entries.\n', stderr: '' });
+  });
+
+  test('and status tell what stops all sends', async () => {
+    const { path, env } = await outboxOf(...ALL);
+    await write(path, async (tx) => {
+      await freeze(tx, 'restored from a back-up', NOON);
+      await saveBlock(tx, { kind: 'punches', reason: 'status 403', now: NOON, probeAt: later(300_000) });
+    });
+    const { stdout } = await run(['outbox'], env);
+    expect(stdout).toContain(`Nothing is sent since ${NOON_TEXT} UTC: restored from a back-up.`);
+    expect(stdout).toContain('punches may not be written (status 403)');
+    expect(document(await run(['status', '--json'], env))).toMatchObject({
+      outbox: { ready: 1, sending: 1, unsettled: 1, parked: 2, rejected: 1, done: 1, abandoned: 1 },
+      blockedKinds: [{ kind: 'punches', reason: 'status 403', since: NOON_TEXT }],
+      frozen: { reason: 'restored from a back-up', since: NOON_TEXT },
+    });
+    const status = (await run(['status'], env)).stdout;
+    expect(status).toMatch(
+      /Needs you: .*nothing is sent: restored from a back-up.*2 parked.*punches may not/,
+    );
+    expect(status).toContain(
+      '\nOutbox: 1 ready, 1 sending, 1 unsettled, 2 parked, 1 rejected, 1 done, 1 abandoned\n',
+    );
+  });
+});
+
+describe('outbox show', () => {
+  test('tells the whole history of an entry, and what to do', async () => {
+    const { path, env } = await outboxOf(...ALL);
+    await write(path, async (tx) => {
+      const request = 'POST /api/clients\n{"code":"C-3"}';
+      await openAttempt(tx, { outboxId: 3, n: 1, request, now: NOON });
+      await closeAttempt(tx, {
+        ...{ outboxId: 3, n: 1, grade: 'ambiguous', status: 500 },
+        ...{ responseStart: '<h1>\u001b[31mOops\n</h1>', now: later(1000) },
+      });
+      await openAttempt(tx, { outboxId: 3, n: 2, request, now: later(2000) });
+    });
+    const shown = document(await run(['outbox', 'show', '3', '--json'], env));
+    expect(shown).toMatchObject({
+      ...{
+        id: 3,
+        state: 'parked',
+        verdict: 'twins',
+        isMaker: false,
+        base: null,
+        owner: null,
+        preimage: null,
+      },
+      next: [
+        expect.stringContaining('outbox adopt 3 RECORD'),
+        expect.stringContaining('retry 3'),
+        expect.stringContaining('abandon 3'),
+      ],
+      history: [
+        { n: 1, openedAt: NOON_TEXT, closedAt: '2026-03-01 12:00:01.000', grade: 'ambiguous', status: 500 },
+        { n: 2, closedAt: null, grade: null, status: null, responseStart: null },
+      ],
+    });
+    const { code, stdout, stderr } = await run(['outbox', 'show', '3'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Entry 3: create clients\. Key: k3\nparked \(twins\): More than one record/);
+    expect(stdout).toContain('\n  Send it again: bms-sync outbox retry 3\n');
+    expect(stdout).toContain('\ncandidates: 501, 502\n');
+    expect(stdout).toContain(
+      `\nTry 1, ${NOON_TEXT} UTC: ambiguous at 2026-03-01 12:00:01.000 UTC, status 500\n`,
+    );
+    expect(stdout).toContain('\n  POST /api/clients\n  {"code":"C-3"}\n  → <h1>\ufffd[31mOops\ufffd</h1>\n');
+    expect(stdout).toMatch(/\nTry 2, .*: not answered yet\n/);
+  });
+
+  test('shows the fields of a conflict side by side', async () => {
+    const conflicts = [{ field: 'name', base: 'Ada', remote: 'Bea', wanted: 'Zoé' }];
+    const result = JSON.stringify({ conflicts });
+    const { env } = await outboxOf({ state: 'parked', verdict: 'conflict', result });
+    const { stdout } = await run(['outbox', 'show', '1'], env);
+    expect(stdout).toMatch(/\nfield +base +remote +wanted\n.*\n"name" +"Ada" +"Bea" +"Zoé"\n/);
+  });
+
+  test('shows what an application has stored that is no JSON', async () => {
+    const { path, env } = await outboxOf({});
+    await write(path, (tx) => tx.query(sql`update outbox set payload = '{oops', kind = 'klients'`));
+    expect(document(await run(['outbox', 'show', '1', '--json'], env))).toMatchObject({ payload: '{oops' });
+    expect((await run(['outbox', 'show', '1'], env)).stdout).toContain('\npayload: {oops\n');
+  });
+
+  test('of an entry that there is not fails with 1', async () => {
+    const { env } = await outboxOf();
+    const ended = await run(['outbox', 'show', '9', '--json'], env);
+    expect(ended.code).toBe(1);
+    expect(document(ended)).toMatchObject({
+      error: { code: 'outbox.absent', message: 'There is no entry 9 in the outbox.' },
+    });
+  });
+});
+
+describe('a decision on an entry', () => {
+  test('retry makes it go on', async () => {
+    const { env } = await outboxOf(
+      { state: 'rejected', verdict: 'invalid' },
+      { state: 'parked', verdict: 'gone' },
+    );
+    expect(document(await run(['outbox', 'retry', '1', '--json'], env))).toMatchObject({
+      ...{ id: 1, state: 'ready', verdict: null, warning: null },
+    });
+    expect(await run(['outbox', 'retry', '2'], env)).toEqual({
+      ...{ code: 0, stdout: 'Entry 2 is ready. It waits for its turn.\n', stderr: '' },
+    });
+  });
+
+  test('adopt gives it a record of the mirror', async () => {
+    const { path, env } = await outboxOf({ state: 'parked', verdict: 'look_alike' });
+    expect(document(await run(['outbox', 'adopt', '1', '501', '--json'], env))).toMatchObject({
+      error: {
+        code: 'outbox.no_record',
+        hint: expect.stringContaining('backfill clients --ids 501') as string,
+      },
+    });
+    await write(path, (tx) => putRecords(tx, 'clients', [{ id: '501' }]));
+    expect(document(await run(['outbox', 'adopt', '1', '501', '--json'], env))).toMatchObject({
+      ...{ state: 'done', verdict: 'adopted', recordId: '501' },
+    });
+    expect(document(await run(['outbox', 'show', '1', '--json'], env))).toMatchObject({ isMaker: true });
+    expect((await run(['outbox', 'show', '1'], env)).stdout).toContain('\nmade: record 501\n');
+  });
+
+  test('abandon gives it up, and warns where it may be at the service', async () => {
+    const { path, env } = await outboxOf({}, { state: 'unsettled', verdict: 'looking' });
+    await write(path, (tx) => openAttempt(tx, { outboxId: 2, n: 1, request: 'POST', now: NOON }));
+    expect(await run(['outbox', 'abandon', '1'], env)).toEqual({
+      code: 0,
+      stdout: 'Entry 1 is abandoned. A person gave it up; nothing more is sent for it.\n',
+      stderr: '',
+    });
+    expect((await run(['outbox', 'abandon', '2'], env)).stdout).toContain(
+      'The service may have the record all the same',
+    );
+    expect(await idsIn(env)).toEqual([]);
+  });
+
+  test('resume lets sends go on, and says what had stopped them', async () => {
+    const { path, env } = await outboxOf();
+    expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({ wasFrozen: false });
+    expect((await run(['outbox', 'resume'], env)).stdout).toBe('Nothing was frozen.\n');
+    const again = () => write(path, (tx) => freeze(tx, 'restored', NOON));
+    writeFileSync(`${path}.sends`, '12\n');
+    await again();
+    expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({
+      ...{ wasFrozen: true, reason: 'restored', since: NOON_TEXT },
+    });
+    await again();
+    expect((await run(['outbox', 'resume'], env)).stdout).toContain(`since ${NOON_TEXT} UTC: restored.`);
+    expect(document(await run(['status', '--json'], env))).toMatchObject({ frozen: null });
+    expect(ask(path, `select value from mirror_meta where key = 'outbox.sends'`)).toEqual([{ value: '12' }]);
+  });
+
+  test.each([
+    ['retry', '1', 'outbox.wrong_state', 1],
+    ['retry', '9', 'outbox.absent', 1],
+    ['abandon', '2', 'outbox.wrong_state', 1],
+    ['adopt 1', '5', 'outbox.wrong_state', 1],
+    ['adopt 3', 'x', 'usage.id', 2],
+  ])('%s %s that cannot be: %s, exit %i', async (words, argument, code, exit) => {
+    const { env } = await outboxOf({}, { state: 'done' }, { state: 'parked' });
+    const ended = await run(['outbox', ...words.split(' '), argument, '--json'], env);
+    expect(ended.code).toBe(exit);
+    expect(document(ended)).toMatchObject({ error: { code } });
+  });
+
+  test.each([
+    ['show', 'x'],
+    ['show'],
+    ['retry'],
+    ['adopt', '1'],
+    ['list', '--state', 'lost'],
+    ['retry', '1', '2'],
+  ])('outbox %s %s is usage, exit 2', async (...argv) => {
+    const { env } = await outboxOf();
+    expect(await run(['outbox', ...argv], env)).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test.each([['list'], ['show', '1'], ['retry', '1'], ['resume']])(
+    '%s %s of no mirror fails with 1',
+    async (...argv) => {
+      const path = freshMirror();
+      const ended = await run(['outbox', ...argv], { DATABASE_URL: `file:${path}` });
+      expect(ended).toMatchObject({ code: 1, stdout: '' });
+      expect(existsSync(path)).toBe(false);
+    },
+  );
+});
+
+describe('every verdict', () => {
+  const about = { id: 7, kind: 'clients', recordId: null, state: 'parked' } as const;
+
+  test.each(Object.keys(VERDICTS))(
+    '%s is told in a sentence, and names the entry in what to do',
+    (verdict) => {
+      const { meaning, next } = explain({ ...about, verdict });
+      expect(meaning).toMatch(/^[A-Z].*\.$/);
+      for (const step of next) expect(step).not.toMatch(/undefined|null/);
+    },
+  );
+
+  test('is in the table of docs/outbox.md, and nothing else is', () => {
+    const doc = readFileSync(join(import.meta.dirname, '../../docs/outbox.md'), 'utf8');
+    const table = doc.slice(doc.indexOf('## Verdicts'), doc.indexOf('## Decisions'));
+    const told = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, verdict]) => verdict);
+    expect(told.toSorted()).toEqual(Object.keys(VERDICTS).toSorted());
+  });
+
+  test('that a person meets only once the entry is parked asks for nothing before', () => {
+    const ready = explain({ ...about, state: 'ready', verdict: 'no_answer' });
+    expect(ready).toEqual({ meaning: VERDICTS.no_answer.onItsWay, next: [] });
+    expect(explain({ ...about, verdict: 'no_answer' }).next).not.toEqual([]);
+  });
+
+  test('that is unknown, or none, is told by the state', () => {
+    expect(explain({ ...about, verdict: 'something new' })).toEqual(explain({ ...about, verdict: null }));
+    expect(explain({ ...about, verdict: null }).next).not.toEqual([]);
+    expect(explain({ ...about, state: 'abandoned', verdict: 'twins' }).meaning).toContain('gave it up');
+  });
+});

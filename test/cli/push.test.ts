@@ -1,0 +1,415 @@
+import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { changeEntry } from '../../src/mirror/outbox-store.ts';
+import type { EntryPatch } from '../../src/mirror/outbox-store.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+import { putRecords } from '../mirror/temp-mirror.ts';
+import { document, run } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { ask } from '../support/mirror-file.ts';
+import { MAIN } from '../support/program.ts';
+import { freshMirror, tempFolder } from '../support/temp-folder.ts';
+
+const RAW = '{"id":17,"code":"C-17","name":"Bea","credit":"10.10","adresse2":""}';
+const QUEUED = 'Queued; outbound.writes is off (BMS_WRITES): nothing is sent.\n';
+
+/** A mirror with one client, never pulled; nobody sends what is pushed into it. */
+async function mirror() {
+  const path = freshMirror();
+  const env = { DATABASE_URL: `file:${path}` };
+  await run(['migrate'], env);
+  await using session = openSqliteSession(path);
+  await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', _raw: RAW }]));
+  return { path, env };
+}
+
+const outbox = (path: string) => ask(path, 'select * from outbox order by id');
+
+/** What a sender would have made of an entry. */
+async function settle(path: string, id: number, patch: EntryPatch): Promise<void> {
+  await using session = openSqliteSession(path);
+  await session.atomically((tx) => changeEntry(tx, { id, epoch: 0, patch, now: new Date() }));
+}
+
+const pushed = (...argv: readonly string[]) => ['push', ...argv];
+const ADA = pushed('create', 'clients', '--data', '{"code":"C-1","name":"Ada","credit":10.50}');
+const RENAME = pushed('update', 'clients', '17', '--data', '{"name":"Zoé"}');
+
+describe('push', () => {
+  test('create stores an entry, for a program and for a person', async () => {
+    const { path, env } = await mirror();
+    const asJson = await run([...ADA, '--key', 'ada', '--json'], env);
+    expect(asJson).toMatchObject({ code: 0, stderr: QUEUED });
+    expect(document(asJson)).toEqual({
+      ...{ id: 1, state: 'ready', key: 'ada', kind: 'clients', operation: 'create', recordId: null },
+      ...{ isNew: true, notes: [] },
+    });
+    expect(outbox(path)).toMatchObject([
+      {
+        id: 1n,
+        idempotency_key: 'ada',
+        state: 'ready',
+        payload: '{"code":"C-1","name":"Ada","credit":10.50}',
+      },
+    ]);
+    const again = await run([...ADA, '--key', 'ada'], env);
+    expect(again).toEqual({
+      ...{ code: 0, stderr: QUEUED },
+      stdout: 'Entry 1: create clients, queued before, and ready by now. Key: ada\n',
+    });
+    expect(document(await run([...ADA, '--key', 'ada', '--json'], env))).toMatchObject({
+      id: 1,
+      isNew: false,
+    });
+    expect(outbox(path)).toHaveLength(1);
+  });
+
+  test('update stores the mirror’s row as its base, or what the caller saw', async () => {
+    const { path, env } = await mirror();
+    const first = await run(RENAME, env);
+    expect(first.stdout).toMatch(/^Entry 1: update clients 17, queued\. Key: [0-9a-f-]{36}\n$/);
+    await run([...RENAME, '--base', '{"name":"Ada"}'], env);
+    await run(pushed('update', 'clients', '404', '--data', '{"name":"x"}'), env);
+    expect(outbox(path).map(({ record_id, base }) => [record_id, base])).toEqual([
+      ['17', RAW],
+      ['17', '{"name":"Ada"}'],
+      ['404', null],
+    ]);
+  });
+
+  test('tells what the caller should know', async () => {
+    const { env } = await mirror();
+    const { stdout } = await run(pushed('update', 'clients', '404', '--data', '{"vip":1}'), env);
+    expect(stdout).toContain('\n  Note: vip is undocumented: it is sent as it is\n');
+    expect(stdout).toContain('\n  Note: the mirror does not have record 404 of clients');
+  });
+
+  test('reads the fields from a file', async () => {
+    const { path, env } = await mirror();
+    const file = join(tempFolder(), 'ada.json');
+    writeFileSync(file, '\ufeff{\n  "code": "C-1",\n  "credit": 12345678901234567890.10\n}\n');
+    expect((await run(pushed('create', 'clients', '--data', `@${file}`), env)).code).toBe(0);
+    expect(outbox(path)).toMatchObject([{ payload: '{"code":"C-1","credit":12345678901234567890.10}' }]);
+  });
+
+  test('says nothing of writes where they are on', async () => {
+    const { env } = await mirror();
+    expect(await run(ADA, { ...env, BMS_WRITES: 'on' })).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('is the same key for another change fails with 1', async () => {
+    const { path, env } = await mirror();
+    await run([...ADA, '--key', 'ada'], env);
+    const ended = await run([...RENAME, '--key', 'ada', '--json'], env);
+    expect(ended.code).toBe(1);
+    expect(document(ended)).toMatchObject({
+      error: {
+        code: 'outbox.key_taken',
+        message: 'The key "ada" belongs to entry 1, another create of clients.',
+      },
+    });
+    expect(outbox(path)).toHaveLength(1);
+  });
+
+  test('of no mirror fails with 1, and makes none', async () => {
+    const path = freshMirror();
+    const ended = await run(ADA, { DATABASE_URL: `file:${path}` });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toContain(`There is no mirror at ${path}`);
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe('push --dry-run stores and sends nothing, and shows', () => {
+  const dry = async (argv: readonly string[], env: Env) => {
+    const asJson = await run([...argv, '--dry-run', '--json'], env);
+    const asText = await run([...argv, '--dry-run'], env);
+    expect(asJson).toMatchObject({ code: 0, stderr: '' });
+    expect(asText).toMatchObject({ code: 0, stderr: '' });
+    expect(asText.stdout).toMatch(/\nNothing was stored or sent\.\n$/);
+    return { json: document(asJson), text: asText.stdout, raw: asJson.stdout };
+  };
+
+  test('the request of a create, and that the mirror has nothing like it', async () => {
+    const { path, env } = await mirror();
+    const { json, text, raw } = await dry(ADA, env);
+    expect(json).toEqual({
+      ...{ dryRun: true, operation: 'create', kind: 'clients', notes: [], alike: [] },
+      request: { method: 'POST', path: '/api/clients', body: { code: 'C-1', name: 'Ada', credit: 10.5 } },
+    });
+    expect(raw).toContain('"credit":10.50');
+    expect(text).toContain('POST /api/clients\n{"code":"C-1","name":"Ada","credit":10.50}\n');
+    expect(text).toContain('The mirror has no record like it.');
+    expect(outbox(path)).toEqual([]);
+  });
+
+  test('the records of the mirror that look like it', async () => {
+    const { env } = await mirror();
+    const same = await dry(pushed('create', 'clients', '--data', '{"code":"C-17","name":"Bea"}'), env);
+    expect(same.json).toMatchObject({ alike: [{ recordId: '17', match: 'exact' }] });
+    const alike = await dry(pushed('create', 'clients', '--data', '{"code":"c-17 ","name":"Ada"}'), env);
+    expect(alike.json).toMatchObject({ alike: [{ recordId: '17', match: 'look-alike' }] });
+    expect(alike.text).toMatch(/records like it already:\nid {2}match\n.*\n17 {2}look-alike\n/);
+  });
+
+  test('what of an update would be put, compared with the mirror’s row', async () => {
+    const { path, env } = await mirror();
+    const argv = pushed(
+      'update',
+      'clients',
+      '17',
+      '--data',
+      '{"name":"Zoé","credit":10.1,"adresse2":"app. 3"}',
+    );
+    const { json, text } = await dry(argv, env);
+    expect(json).toEqual({
+      ...{ dryRun: true, operation: 'update', kind: 'clients', notes: [], recordId: '17' },
+      ...{ against: 'mirror', merge: 'set', conflicts: [] },
+      request: { method: 'PUT', path: '/api/clients/17', body: { name: 'Zoé', address2: 'app. 3' } },
+    });
+    expect(text).toContain("Compared with the mirror's row");
+    expect(text).toContain('PUT /api/clients/17\n{"name":"Zoé","address2":"app. 3"}\n');
+    expect(outbox(path)).toEqual([]);
+  });
+
+  test('that nothing would be sent', async () => {
+    const { env } = await mirror();
+    const { json, text } = await dry(pushed('update', 'clients', '17', '--data', '{"name":"Bea"}'), env);
+    expect(json).toMatchObject({ merge: 'nothing', request: null });
+    expect(text).toContain('Nothing would be sent: the record is so already.');
+  });
+
+  test('conflicts with what somebody else has done since the base', async () => {
+    const { env } = await mirror();
+    const { json, text } = await dry([...RENAME, '--base', '{"name":"Ada"}'], env);
+    expect(json).toMatchObject({
+      ...{ merge: 'conflict', request: null },
+      conflicts: [{ field: 'name', base: 'Ada', remote: 'Bea', wanted: 'Zoé' }],
+    });
+    expect(text).toMatch(/\nname +"Ada" +"Bea" +"Zoé"\n/);
+  });
+
+  test('that the mirror has no row to compare with', async () => {
+    const { env } = await mirror();
+    const { json, text } = await dry(pushed('update', 'clients', '404', '--data', '{"name":"x"}'), env);
+    expect(json).toMatchObject({
+      merge: null,
+      request: { method: 'PUT', path: '/api/clients/404', body: { name: 'x' } },
+    });
+    expect(text).toContain('The mirror does not have record 404 of clients');
+  });
+});
+
+describe('push --wait', () => {
+  const keyed = [...ADA, '--key', 'ada'];
+
+  test.each<[EntryPatch, number]>([
+    [{ state: 'done', verdict: 'sent', recordId: '501', result: '{"recordId":"501"}' }, 0],
+    [{ state: 'rejected', verdict: 'service_refused', result: '{"status":422}' }, 1],
+    [{ state: 'abandoned' }, 1],
+    [{ state: 'parked', verdict: 'twins', result: '{"ids":["1","2"]}' }, 3],
+  ])('ends once the entry is %o: with %i', async (patch, code) => {
+    const { path, env } = await mirror();
+    await run(keyed, env);
+    await settle(path, 1, patch);
+    const ended = await run([...keyed, '--wait', '--timeout', '600', '--json'], env);
+    expect(ended.code).toBe(code);
+    expect(document(ended)).toMatchObject({
+      ...{ id: 1, state: patch.state, verdict: patch.verdict ?? null, recordId: patch.recordId ?? null },
+      ...{ isNew: false, meaning: expect.any(String) as string },
+      result: JSON.parse(patch.result ?? 'null') as unknown,
+    });
+    const { stdout } = await run([...keyed, '--wait'], env);
+    expect(stdout).toContain(`  It is ${String(patch.state)}${code === 0 ? ', record 501' : ''}. `);
+  });
+
+  test('sees what becomes of the entry meanwhile', async () => {
+    const { path, env } = await mirror();
+    const waiting = run([...keyed, '--wait', '--timeout', '25', '--json'], env);
+    while (outbox(path).length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await settle(path, 1, { state: 'done', recordId: '501' });
+    expect(document(await waiting)).toMatchObject({ state: 'done', recordId: '501', isNew: true });
+  });
+
+  test('ends with 3 where the time is up first', async () => {
+    const { env } = await mirror();
+    const ended = await run([...keyed, '--wait', '--timeout', '0', '--json'], env);
+    expect(ended.code).toBe(3);
+    expect(document(ended)).toMatchObject({ id: 1, state: 'ready', verdict: null });
+  });
+
+  test('ends with 3 at Ctrl-C; the entry stays', async () => {
+    const { path, env } = await mirror();
+    const stop = new AbortController();
+    const waiting = run([...keyed, '--wait', '--timeout', '600', '--json'], env, stop.signal);
+    while (outbox(path).length === 0) await new Promise((resolve) => setImmediate(resolve));
+    stop.abort();
+    expect((await waiting).code).toBe(3);
+    expect(outbox(path)).toMatchObject([{ state: 'ready' }]);
+  });
+});
+
+describe('push --batch', () => {
+  const batch = (env: Env, lines: readonly string[], ...argv: readonly string[]) =>
+    run(['push', '--batch', ...argv], env, undefined, [Buffer.from(lines.join('\n'))]);
+
+  const LINES = [
+    '{"operation":"create","kind":"clients","data":{"code":"C-1"},"key":"one"}',
+    '',
+    '{"operation":"update","kind":"clients","id":17,"data":{"name":"Zoé"},"base":{"name":"Bea"}}',
+    '{"operation":"update","kind":"clients","id":"17","data":{"credit":10.50},"key":"three"}',
+    '',
+  ];
+
+  test('stores entries from stdin in their order, and prints one document', async () => {
+    const { path, env } = await mirror();
+    const ended = await batch(env, LINES, '--json');
+    expect(ended).toMatchObject({ code: 0, stderr: QUEUED });
+    expect(document(ended)).toMatchObject({
+      entries: [
+        { id: 1, key: 'one', operation: 'create', recordId: null, isNew: true },
+        { id: 2, operation: 'update', recordId: '17', isNew: true },
+        { id: 3, key: 'three', recordId: '17', isNew: true },
+      ],
+    });
+    expect(outbox(path).map(({ payload, base }) => [payload, base])).toEqual([
+      ['{"code":"C-1"}', null],
+      ['{"name":"Zoé"}', '{"name":"Bea"}'],
+      ['{"credit":10.50}', RAW],
+    ]);
+    expect((await batch(env, LINES)).stdout.match(/^Entry/gm)).toHaveLength(3);
+  });
+
+  test('reads a character that comes in two pieces', async () => {
+    const { path, env } = await mirror();
+    const bytes = Buffer.from('\ufeff{"operation":"create","kind":"clients","data":{"name":"Zoé"}}');
+    const at = bytes.indexOf(0xc3) + 1;
+    const pieces = [bytes.subarray(0, at), bytes.subarray(at)];
+    expect((await run(['push', '--batch'], env, undefined, pieces)).code).toBe(0);
+    expect(outbox(path)).toMatchObject([{ payload: '{"name":"Zoé"}' }]);
+  });
+
+  test('stores none where one is faulty, and names all faults by their lines', async () => {
+    const { path, env } = await mirror();
+    const ended = await batch(
+      env,
+      [
+        ...LINES,
+        '{"operation":"create","kind":"departments","data":{"name":"x"}}',
+        '{',
+        '{"kind":"clients"}',
+      ],
+      '--json',
+    );
+    expect(ended.code).toBe(2);
+    for (const words of [
+      'line 6: kind: departments has no create: the service documents no create for it',
+      'line 7: expected a JSON object',
+      'line 8: operation: expected create or update, got null',
+      'line 8: data: expected a JSON object, got nothing',
+    ])
+      expect(ended.stderr).toContain(words);
+    expect(document(ended)).toMatchObject({ error: { code: 'outbox.invalid' } });
+    expect(outbox(path)).toEqual([]);
+  });
+
+  test('of nothing stores nothing', async () => {
+    const { env } = await mirror();
+    expect(document(await batch(env, [], '--json'))).toEqual({ entries: [] });
+  });
+
+  test('shows what it would do, and waits for all', async () => {
+    const { path, env } = await mirror();
+    expect(document(await batch(env, LINES, '--dry-run', '--json'))).toMatchObject({
+      entries: [{ operation: 'create' }, { merge: 'set' }, { merge: 'set' }],
+    });
+    expect(outbox(path)).toEqual([]);
+    const [first = '', , , third = ''] = LINES;
+    await batch(env, [first, third]);
+    await settle(path, 1, { state: 'done' });
+    const waited = await batch(env, [first, third], '--wait', '--timeout', '0', '--json');
+    expect(waited.code).toBe(3);
+    expect(document(waited)).toMatchObject({ entries: [{ state: 'done' }, { state: 'ready' }] });
+    await settle(path, 2, { state: 'rejected' });
+    expect((await batch(env, [first, third], '--wait')).code).toBe(1);
+  });
+
+  test('ends with 1 at Ctrl-C before its entries are there, and stores none', async () => {
+    const { path, env } = await mirror();
+    const stop = new AbortController();
+    stop.abort();
+    const ended = await run(['push', '--batch'], env, stop.signal, LINES);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toContain('Interrupted: nothing was stored.');
+    expect(outbox(path)).toEqual([]);
+  });
+
+  test('is piped into the program, and leaves it at once', async () => {
+    const { path, env } = await mirror();
+    const pipe = `printf '%s\\n' '${LINES[0] ?? ''}' | "${process.execPath}" "${MAIN}" push --batch --json`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', pipe], {
+      env: { PATH: process.env['PATH'], ...env },
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ entries: [{ id: 1, key: 'one' }] });
+    expect(outbox(path)).toHaveLength(1);
+  });
+});
+
+describe('a push that cannot be carried out as given ends with 2, says why, and stores nothing', () => {
+  test.each([
+    ['a kind that there is not', ['create', 'klients', '--data', '{"a":1}'], 'no record kind "klients"'],
+    ['a kind without a create', ['create', 'bookings', '--data', '{"a":1}'], 'documents no create for it'],
+    ['no data', ['create', 'clients'], "required option '--data <json>' not specified"],
+    ['data that is no JSON', ['create', 'clients', '--data', '{code:1}'], '--data is not JSON'],
+    [
+      'a file that is not there',
+      ['create', 'clients', '--data', '@/nowhere.json'],
+      'The file /nowhere.json of --data',
+    ],
+    ['data that is no object', ['create', 'clients', '--data', '[]'], 'expected a JSON object, got []'],
+    [
+      'a base that is no JSON',
+      ['update', 'clients', '1', '--data', '{"name":"x"}', '--base', 'x'],
+      '--base is not JSON',
+    ],
+    [
+      'an id that is none',
+      ['update', 'clients', 'x', '--data', '{"name":"x"}'],
+      'id: expected a whole number',
+    ],
+    [
+      'an update without an id',
+      ['update', 'clients', '--data', '{"name":"x"}'],
+      "missing required argument 'id'",
+    ],
+    ['a wrong type', ['create', 'clients', '--data', '{"term":"soon"}'], 'term: expected a whole number'],
+    ['an empty key', ['create', 'clients', '--data', '{"code":"x"}', '--key', ''], 'key: expected a text'],
+    ['nothing to push', [], 'one of create KIND, update KIND ID and --batch'],
+    [
+      'a batch and an entry',
+      ['--batch', 'create', 'clients', '--data', '{"code":"x"}'],
+      '--batch takes its entries',
+    ],
+    [
+      'a time that is none',
+      ['create', 'clients', '--data', '{"code":"x"}', '--timeout', 'x'],
+      'whole number',
+    ],
+  ])('%s', async (_case, argv, words) => {
+    const { path, env } = await mirror();
+    const { code, stdout, stderr } = await run(pushed(...argv), env);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(words);
+    expect(outbox(path)).toEqual([]);
+  });
+
+  test('bytes that are no text', async () => {
+    const { env } = await mirror();
+    const ended = await run(['push', '--batch'], env, undefined, [Buffer.from([0xff, 0xfe, 0x7b])]);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('not UTF-8');
+  });
+});

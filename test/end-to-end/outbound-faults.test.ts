@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { compactJson } from '../../src/lib/json.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { run } from '../support/command-line.ts';
+import { atRest, expectExact, tally, watchStandstill } from './outbound-ledger.ts';
+import {
+  IS_DEEP,
+  creates,
+  insert,
+  push,
+  redisFor,
+  scattered,
+  serveBeside,
+  setScene,
+  updates,
+} from './outbound-scene.ts';
+import type { Scene } from './outbound-scene.ts';
+
+const COUNT = IS_DEEP ? 5_000 : 1_000;
+const RECORDS = 300;
+
+/** What befalls a write, each in turn; a late arrival comes after our time is up, and before patience ends. */
+const WRITE_DEEDS: readonly Fault['do'][] = [
+  { drop: 'before' },
+  { drop: 'after' },
+  { statusAfter: 500 },
+  { status: 429, retryAfter: '1' },
+  { status: 422, body: '{"success":false,"message":"The code is not to our liking."}' },
+  { commitAfterMs: 1_500 },
+  { html: true },
+  { cut: 40 },
+  { status: 503, retryAfter: '1' },
+  { commitAfterMs: 2_500 },
+];
+
+test(
+  `${COUNT} creates and ${COUNT} updates through every fault: none doubled, none lost, each with its reason`,
+  { timeout: 600_000 },
+  async ({ onTestFinished }) => {
+    const scene = await setScene(onTestFinished, { size: RECORDS });
+    const { service, session } = scene;
+    const redis = await redisFor(onTestFinished);
+    service.setFaults([
+      ...scattered({ kind: 'clients', method: 'POST' }, 8, WRITE_DEEDS),
+      ...scattered({ kind: 'providers', method: 'POST' }, 8, WRITE_DEEDS),
+      ...scattered({ method: 'PUT' }, 12, WRITE_DEEDS),
+    ]);
+    const wishes = [...creates('clients', COUNT / 2), ...creates('providers', COUNT / 2)];
+    const changes = updates(scene, COUNT);
+    const still = watchStandstill(onTestFinished, scene);
+    await serveBeside(onTestFinished, { ...scene.env, QUEUE_URL: redis.url });
+    await push(scene, wishes);
+    await insert(scene, changes); // Who knows only the table says no base: such updates never conflict.
+    await pause(3_000);
+    scene.gate.shut();
+    await pause(1_500);
+    await scene.gate.open();
+    await atRest(scene);
+
+    console.log('FIGURE faults', { longestMs: still.longest(), ...(await tally(session)) });
+    await expectExact(scene, [...wishes, ...changes]);
+    await expectInOrder(session);
+    service.setFaults([]);
+    expect(await run(['pull', 'clients', 'providers'], scene.env)).toMatchObject({ code: 0 });
+    await expectMirrored(scene);
+  },
+);
+
+/** The updates of a record were sent one after the other, in the order in which they were stored. */
+async function expectInOrder(session: Session): Promise<void> {
+  const sends = await session.query(sql`
+    select o.record_id, o.id from outbox_attempts a join outbox o on o.id = a.outbox_id
+    where o.operation = 'update' order by o.record_id, a.opened_at, o.id`);
+  const overtaken = sends.filter((send, at) => {
+    const before = sends[at - 1];
+    return before?.['record_id'] === send['record_id'] && Number(before?.['id']) > Number(send['id']);
+  });
+  expect(overtaken).toEqual([]);
+}
+
+/** After the next sweep the mirror holds what the service has. */
+async function expectMirrored({ session, service: { world } }: Scene): Promise<void> {
+  for (const kind of ['clients', 'providers']) {
+    const rows = await session.query(
+      sql`select id, _raw from ${sql.identifier(kind)} where _deleted_at is null`,
+    );
+    const held = new Map(rows.map((row) => [Number(row['id']), row['_raw']]));
+    expect(held.size).toBe(world.count(kind));
+    const other = world.ids(kind).filter((id) => held.get(id) !== compactJson(world.get(kind, id) ?? null));
+    expect(other).toEqual([]);
+  }
+}

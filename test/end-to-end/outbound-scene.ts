@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { expect } from 'vitest';
+import type { TestContext } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { openSession } from '../../src/mirror/open-session.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { run } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { gateTo } from '../support/gate.ts';
+import type { Gate } from '../support/gate.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { start } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+import { findRedis, startRedis } from '../support/redis-server.ts';
+import type { RedisServer } from '../support/redis-server.ts';
+
+/** From the context of a test: tests that run side by side have no other way to say what to do at their end. */
+export type AtEnd = TestContext['onTestFinished'];
+
+export const IS_DEEP = process.env['BMS_TEST_DEEP'] === '1';
+
+/** Waits that a test can sit through; `patience` outlasts every late arrival that the tests make. */
+const QUICK: Env = {
+  BMS_WRITES: 'on',
+  BMS__OUTBOUND__SETTLE_SECONDS: '1',
+  BMS__OUTBOUND__PATIENCE_SECONDS: '8',
+  BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS: '[2,4,6]',
+  BMS__SOURCE__TIMEOUT_SECONDS: '1',
+  BMS__SOURCE__CONCURRENCY: '8',
+};
+
+/** A service, a mirror of it with its outbox, and the settings that bring them together. */
+export interface Scene {
+  readonly service: Sandbox;
+  /** All requests to the service go through it. */
+  readonly gate: Gate;
+  readonly env: Env;
+  readonly session: Session;
+}
+
+export interface Staging extends SandboxOptions {
+  readonly at?: 'sqlite' | 'postgres';
+  readonly env?: Env;
+  /** What is read before anything is sent: what the mirror knows certainly, no create waits for. */
+  readonly kinds?: readonly string[];
+}
+
+/** Sets a scene up and reads the service once. */
+export async function setScene(atEnd: AtEnd, staging: Staging = {}): Promise<Scene> {
+  const { at = 'sqlite', env: further = {}, kinds = ['clients', 'providers'], ...options } = staging;
+  const service = await startSandbox(options);
+  const url = at === 'sqlite' ? `file:${freshFile(atEnd)}` : await freshPostgres(atEnd);
+  const gate = await gateTo(service.url);
+  const settings = { BMS_BASE_URL: gate.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  const env = { ...QUICK, ...settings, ...further };
+  expect(await run(['pull', ...kinds], env)).toMatchObject({ code: 0 });
+  const session = await openSession(url);
+  atEnd(() => session.close());
+  atEnd(() => service.close());
+  atEnd(() => gate[Symbol.asyncDispose]());
+  return { service, gate, env, session };
+}
+
+function freshFile(atEnd: AtEnd): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-'));
+  atEnd(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return join(folder, 'mirror.db');
+}
+
+async function freshPostgres(atEnd: AtEnd): Promise<string> {
+  const { url, drop } = await freshDatabase();
+  atEnd(drop);
+  return url;
+}
+
+/** A Redis for one test. */
+export async function redisFor(atEnd: AtEnd): Promise<RedisServer> {
+  const redis = await startRedis(findRedis());
+  atEnd(() => redis.stop());
+  return redis;
+}
+
+/** Starts `serve` as a process of its own and waits until it serves. */
+export async function serveBeside(atEnd: AtEnd, env: Env, argv: readonly string[] = []): Promise<Program> {
+  const program = start(['serve', ...argv], { env });
+  atEnd(() => {
+    program.child.kill('SIGKILL');
+  });
+  await serving(program);
+  return program;
+}
+
+/** Resolves once a process serves, or has ended without. */
+export function serving({ child, ended }: Program): Promise<unknown> {
+  let said = '';
+  const serves = new Promise<void>((resolve) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('"serving"')) resolve();
+    });
+  });
+  return Promise.race([serves, ended]);
+}
+
+/** What goes into the outbox. */
+export interface Wish {
+  readonly operation: 'create' | 'update';
+  readonly kind: string;
+  readonly id?: string;
+  readonly data: JsonObject;
+  readonly key: string;
+}
+
+/** Stores wishes by the command line, in one batch. */
+export async function push({ env }: Pick<Scene, 'env'>, wishes: readonly Wish[]): Promise<void> {
+  const lines = wishes.map((wish) => `${JSON.stringify(wish)}\n`);
+  const ended = await run(['push', '--batch', '--json'], env, undefined, lines);
+  expect(ended).toMatchObject({ code: 0 });
+}
+
+/** Stores wishes as an application does that knows no more than the table. */
+export async function insert({ session }: Pick<Scene, 'session'>, wishes: readonly Wish[]): Promise<void> {
+  await session.atomically(async (tx) => {
+    for (const { key, kind, operation, id = null, data } of wishes)
+      await tx.query(sql`
+        insert into outbox (idempotency_key, kind, operation, record_id, payload)
+        values (${key}, ${kind}, ${operation}, ${id}, ${JSON.stringify(data)})`);
+  });
+}
+
+/** So many creates of a kind, told apart by their codes. */
+export const creates = (kind: string, count: number, from = 0): Wish[] =>
+  Array.from({ length: count }, (_, i) => {
+    const code = `NEW-${kind}-${from + i}`;
+    return { operation: 'create', kind, data: { code, name: `Name ${from + i}` }, key: code };
+  });
+
+/** So many updates, spread over all records of `clients` and several fields of each. */
+export function updates({ service }: Pick<Scene, 'service'>, count: number, from = 0): Wish[] {
+  const ids = service.world.ids('clients').filter((id) => !isNew(service.world.get('clients', id)));
+  const fields = ['city', 'address', 'phone'];
+  return Array.from({ length: count }, (_, i) => from + i).map((i) => ({
+    ...{ operation: 'update', kind: 'clients', id: String(ids[i % ids.length]), key: `update-${i}` },
+    data: { [fields[i % fields.length] ?? '']: `Value ${i}` },
+  }));
+}
+
+const isNew = (record: JsonObject | undefined): boolean => /^"NEW-/.test(JSON.stringify(record?.['code']));
+
+/** One fault after every so many matching requests, each kind of them in turn. */
+export function scattered(on: Fault['on'], every: number, deeds: readonly Fault['do'][]): Fault[] {
+  return Array.from({ length: 400 }, (_, i) => deeds[i % deeds.length]).flatMap((deed, i) =>
+    deed === undefined ? [] : [{ ...(on && { on }), skip: i * every + (every >> 1), times: 1, do: deed }],
+  );
+}

@@ -1,0 +1,218 @@
+import { sql } from 'drizzle-orm';
+import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { isListed } from '../../src/catalog/kind.ts';
+import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json.ts';
+import { findEntry, insertEntry } from '../../src/mirror/outbox-store.ts';
+import type { Entry, Operation } from '../../src/mirror/outbox-store.ts';
+import { claimRun, requestedRuns } from '../../src/mirror/run-requests.ts';
+import type { Row, Session } from '../../src/mirror/session.ts';
+import { outboxWork } from '../../src/outbound/outbox-work.ts';
+import type { OutboxWork } from '../../src/outbound/outbox-work.ts';
+import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
+import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import type { Deed } from '../../src/sandbox/faults.ts';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import type { FakeClock } from '../support/fake-clock.ts';
+import { MIRRORS } from '../pull/steps.ts';
+import { RULES, logger, openSandboxSource, sandbox } from '../pull/support.ts';
+
+export const OUTBOUND_RULES: OutboundRules = {
+  settleSeconds: 300,
+  patienceSeconds: 86_400,
+  lookScheduleSeconds: [300, 1800, 7200, 21_600, 86_400],
+  preimageMaxAgeSeconds: 900,
+  markerFields: {},
+  ignoreFields: {},
+};
+
+export interface Wish {
+  readonly operation: Operation;
+  readonly kind: string;
+  readonly id?: string;
+  readonly data: Json;
+  readonly base?: Json;
+  readonly key?: string;
+}
+
+/** A mirror, its outbox and the service behind it, with a clock that only moves when it is told to. */
+export interface Stage {
+  readonly session: Session;
+  readonly service: Sandbox;
+  readonly clock: FakeClock;
+  readonly parts: OutboundParts;
+  readonly outbox: OutboxWork;
+  /** What was marked beside the database. */
+  readonly mark: { sends: number };
+  /** Stores an entry as an application does by SQL; returns its id. */
+  readonly store: (wish: Wish) => Promise<number>;
+  /** Works all that is due, and the sweeps that it asks for, until nothing is due any more. */
+  readonly work: () => Promise<void>;
+  /** Lets time pass and works what has come due. */
+  readonly pass: (seconds: number) => Promise<void>;
+  readonly pull: (...kinds: readonly string[]) => Promise<void>;
+  readonly entry: (id: number) => Promise<Entry>;
+  readonly rows: (statement: ReturnType<typeof sql>) => Promise<Row[]>;
+  /** The id of the first record of a kind, as the mirror has it. */
+  readonly firstId: (kind: string) => Promise<string>;
+  /** Every change event in three words: which record, what happened, whose doing. */
+  readonly events: () => Promise<string[]>;
+  /** The grades of an entry's attempts; null = open. */
+  readonly grades: (id: number) => Promise<unknown[]>;
+}
+
+export interface Staging {
+  readonly rules?: Partial<OutboundRules>;
+  readonly parts?: Partial<OutboundParts>;
+  readonly clock?: FakeClock;
+}
+
+let keys = 0;
+
+export function stage(
+  service: Sandbox,
+  session: Session,
+  { rules, parts: given, clock = fakeClock() }: Staging = {},
+): Stage {
+  const source = openSandboxSource(service, clock);
+  const mark = { sends: 0 };
+  const parts: OutboundParts = {
+    ...{ session, source, clock, logger, owner: 'us:1:a', kinds: KINDS, random: () => 0 },
+    rules: { ...OUTBOUND_RULES, ...rules },
+    mark: {
+      read: () => Promise.resolve(mark.sends),
+      write: (sends) => {
+        mark.sends = sends;
+        return Promise.resolve();
+      },
+    },
+    ...given,
+  };
+  const outbox = outboxWork(parts);
+
+  const pull = async (...names: readonly string[]): Promise<void> => {
+    await sweep(names);
+  };
+  const sweep = async (names: readonly string[], runId?: number): Promise<void> => {
+    const kinds = names.map((name) => kindNamed(name)).filter((kind) => kind !== undefined);
+    await pullKinds(
+      { session, source, clock, logger, owner: { name: 'us:1:a', isDead: () => false } },
+      {
+        ...{ ...RULES, kinds: kinds.filter(isListed), baseUrl: service.url, acceptNewSource: false },
+        ...(runId !== undefined && { runId }),
+      },
+    );
+  };
+
+  const work = async (): Promise<void> => {
+    for (let round = 0; round < 100; round++) {
+      const due = await outbox.due(100);
+      for (const entry of due) await outbox.work(entry);
+      const runs = await requestedRuns(session, clock.now(), 10);
+      for (const run of runs) {
+        const claim = { ...run, owner: 'us:1:a', now: clock.now() };
+        const kinds = await session.atomically((tx) => claimRun(tx, claim));
+        if (kinds !== null) await sweep(kinds, run.id);
+      }
+      if (due.length === 0 && runs.length === 0) return;
+    }
+    throw new Error('The outbox does not come to rest.');
+  };
+
+  return {
+    ...{ session, service, clock, parts, outbox, mark, work, pull },
+    store: async ({ operation, kind, id = null, data, base, key = `key-${++keys}` }) => {
+      const entry = { operation, kind, recordId: id, key, payload: compactJson(data), naturalKey: null };
+      const told = { base: base === undefined ? null : compactJson(base), now: clock.now() };
+      const stored = await session.atomically((tx) => insertEntry(tx, { ...entry, ...told }));
+      if (stored === null) throw new Error(`the key ${key} is taken`);
+      return stored;
+    },
+    pass: async (seconds) => {
+      await clock.sleep(seconds * 1000);
+      await work();
+    },
+    entry: async (id) => {
+      const entry = await findEntry(session, id);
+      if (entry === null) throw new Error(`no entry ${id}`);
+      return entry;
+    },
+    rows: (statement) => session.query(statement),
+    firstId: async (kind) => {
+      const [row] = await session.query(sql`
+        select cast(id as text) as text_id from ${sql.identifier(kind)} as k order by k.id limit 1`);
+      return String(row?.['text_id']);
+    },
+    events: async () => {
+      const rows = await session.query(sql`select record_id, change, origin from changes order by seq`);
+      return rows.map(({ record_id, change, origin }) => [record_id, change, origin].map(String).join(' '));
+    },
+    grades: async (id) => {
+      const rows = await session.query(sql`
+        select grade from outbox_attempts where outbox_id = ${id} order by n`);
+      return rows.map(({ grade }) => grade);
+    },
+  };
+}
+
+export interface Opening extends Staging {
+  readonly database?: keyof typeof MIRRORS;
+  readonly service?: SandboxOptions;
+  /** Kinds that the mirror knows already. */
+  readonly pulled?: readonly string[];
+}
+
+/** A service, and a mirror that knows its clients. */
+export async function opened({
+  database = 'SQLite',
+  service: options,
+  pulled = ['clients'],
+  ...staging
+}: Opening = {}): Promise<Stage> {
+  const on = stage(await sandbox(options), await MIRRORS[database](), staging);
+  if (pulled.length > 0) await on.pull(...pulled);
+  return on;
+}
+
+/** Lets requests by this method go wrong, for this kind; so many times. */
+export function spoil(
+  { service }: Stage,
+  method: 'GET' | 'POST' | 'PUT',
+  deed: Deed,
+  { kind = 'clients', times, skip }: { kind?: string; times?: number; skip?: number } = {},
+): void {
+  const often = { ...(times !== undefined && { times }), ...(skip !== undefined && { skip }) };
+  service.setFaults([{ on: { kind, method }, ...often, do: deed }]);
+}
+
+/** Paths of the requests by this method so far. */
+export function asked({ service }: Stage, method: string): string[] {
+  return service.requests.filter((request) => request.method === method).map(({ path }) => path);
+}
+
+export const ZOE = { code: 'ZZ-1', name: 'Zoé' };
+export const create = (data: Json = ZOE, kind = 'clients'): Wish => ({ operation: 'create', kind, data });
+export const update = (id: string, data: Json, kind = 'clients'): Wish => ({
+  operation: 'update',
+  kind,
+  id,
+  data,
+});
+
+/** Enters a client in the service's own screens; returns its id. */
+export function enter({ service }: Stage, fields: JsonObject): string {
+  return compactJson(service.world.insert('clients', fields)['id'] ?? null);
+}
+
+/** What the service has in a client's field, where that is a text. */
+export function textOf({ service }: Stage, id: string | null, field: string): string | null {
+  const value = service.world.get('clients', Number(id))?.[field];
+  return typeof value === 'string' ? value : null;
+}
+
+/** Clients of the service that have Zoé's code. */
+export function zoes({ service }: Stage): number {
+  return service.world.ids('clients').filter((id) => service.world.get('clients', id)?.['code'] === 'ZZ-1')
+    .length;
+}

@@ -1,0 +1,115 @@
+import { expect, test, vi } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { parseFaults } from '../../src/sandbox/faults.ts';
+import type { Deed } from '../../src/sandbox/faults.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { ask } from './ask.ts';
+import type { Reply } from './ask.ts';
+
+const sandboxThat = (deed: Deed): Promise<Sandbox> => startSandbox({ size: 60, faults: [{ do: deed }] });
+const PROJECTS = 30;
+
+const create = (sandbox: Sandbox, body: JsonObject = { name: 'Essai' }): Promise<Reply> =>
+  ask(sandbox, '/api/projects', { method: 'POST', body });
+const update = (sandbox: Sandbox, body: JsonObject): Promise<Reply> =>
+  ask(sandbox, `/api/clients/${firstClient(sandbox)}`, { method: 'PUT', body });
+
+const firstClient = (sandbox: Sandbox): number => sandbox.world.ids('clients')[0] ?? 0;
+const clientOf = (sandbox: Sandbox): JsonObject | undefined =>
+  sandbox.world.get('clients', firstClient(sandbox));
+
+test.each([
+  ['before', PROJECTS, false],
+  ['after', PROJECTS + 1, true],
+] as const)('a socket dropped %s the work: a create and an update', async (drop, count, isApplied) => {
+  await using sandbox = await sandboxThat({ drop });
+  await expect(create(sandbox)).rejects.toThrow();
+  await expect(update(sandbox, { city: 'Amqui' })).rejects.toThrow();
+  expect(sandbox.world.count('projects')).toBe(count);
+  expect(clientOf(sandbox)?.['city'] === 'Amqui').toBe(isApplied);
+});
+
+test('a status may come after the work was done', async () => {
+  await using sandbox = await sandboxThat({ statusAfter: 500, retryAfter: '3', body: '<h1>Panne</h1>' });
+  const { status, text, headers } = await create(sandbox);
+  expect([status, text, headers.get('retry-after')]).toEqual([500, '<h1>Panne</h1>', '3']);
+  expect(sandbox.world.count('projects')).toBe(PROJECTS + 1);
+  expect((await update(sandbox, { city: 'Amqui' })).status).toBe(500);
+  expect(clientOf(sandbox)).toMatchObject({ city: 'Amqui' });
+});
+
+test('the work may be done late, long after the client has gone', async () => {
+  await using sandbox = await sandboxThat({ commitAfterMs: 150 });
+  const signal = AbortSignal.timeout(50);
+  const headers = { Authentication: `Bearer ${sandbox.token}` };
+  const answer = fetch(`${sandbox.url}/api/projects`, { method: 'POST', headers, body: '{}', signal });
+  await expect(answer).rejects.toThrow();
+  expect(sandbox.world.count('projects')).toBe(PROJECTS);
+  await vi.waitUntil(() => sandbox.world.count('projects') === PROJECTS + 1);
+});
+
+test('work that is done late is answered then', async () => {
+  await using sandbox = await sandboxThat({ commitAfterMs: 20 });
+  expect((await create(sandbox)).status).toBe(200);
+  expect(sandbox.world.count('projects')).toBe(PROJECTS + 1);
+});
+
+test('an answer may be held back after the work was done', async () => {
+  await using sandbox = await sandboxThat({ holdMs: 60_000 });
+  const answer = expect(create(sandbox)).rejects.toThrow();
+  await vi.waitUntil(() => sandbox.world.count('projects') === PROJECTS + 1);
+  await sandbox.close();
+  await answer;
+});
+
+test('fields may be ignored without a word, by their write names', async () => {
+  await using sandbox = await sandboxThat({ ignoreFields: ['city', 'address2'] });
+  const before = clientOf(sandbox);
+  const { status } = await update(sandbox, { city: 'Amqui', address2: 'app. 2', phone: '418 555-0199' });
+  expect(status).toBe(200);
+  expect(clientOf(sandbox)).toEqual({ ...before, phone: '418 555-0199' });
+});
+
+test.each([
+  ['trim', 'Été & fils  « déjà vu »'],
+  ['spaces', ' Été & fils « déjà vu » '],
+  ['upper', ' ÉTÉ & FILS  « DÉJÀ VU » '],
+  ['plainLetters', ' Ete & fils  « deja vu » '],
+  ['html', ' Été &amp; fils  « déjà vu » '],
+  ['first20', ' Été & fils  « déjà '],
+] as const)('texts may be stored otherwise than they were sent: %s', async (storesText, expected) => {
+  await using sandbox = await sandboxThat({ storesText });
+  await update(sandbox, { city: ' Été & fils  « déjà vu » ', term: 30 });
+  expect(clientOf(sandbox)).toMatchObject({ city: expected, term: 30 });
+});
+
+test('what bends a body leaves one that is no JSON object to the service', async () => {
+  await using sandbox = await sandboxThat({ storesText: 'upper' });
+  const headers = { Authentication: `Bearer ${sandbox.token}` };
+  const response = await fetch(`${sandbox.url}/api/projects`, { method: 'POST', headers, body: '[' });
+  expect(response.status).toBe(400);
+});
+
+test('creates, updates and reads are told apart by their method', async () => {
+  await using sandbox = await startSandbox({
+    size: 60,
+    faults: [{ on: { method: 'PUT' }, do: { status: 422, body: '{"message":"non"}' } }],
+  });
+  expect((await create(sandbox)).status).toBe(200);
+  const { status, text } = await update(sandbox, { city: 'Amqui' });
+  expect([status, text]).toEqual([422, '{"message":"non"}']);
+});
+
+test('faults of writes are read from YAML like all others', () => {
+  const text = `
+- do: {statusAfter: 500}
+- do: {commitAfterMs: 10}
+- do: {holdMs: 10}
+- do: {ignoreFields: [city]}
+- do: {storesText: html}
+`;
+  expect(parseFaults(text)).toHaveLength(5);
+  expect(() => parseFaults('[{"do":{"storesText":"latin"}}]')).toThrow('must be exactly one of');
+  expect(() => parseFaults('[{"do":{"ignoreFields":[]}}]')).toThrow('fault 1, do.ignoreFields');
+});

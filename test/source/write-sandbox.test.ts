@@ -1,0 +1,87 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { compactJson } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Deed } from '../../src/sandbox/faults.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SourceSettings, WriteAnswer } from '../../src/source/source.ts';
+import { writtenRecord } from '../../src/source/written-record.ts';
+import { documentedKind, open } from './service.ts';
+
+const WRITABLE = KINDS.filter(({ create, update }) => create !== null && update !== null);
+const CREATE = { kind: documentedKind, operation: 'create', id: null, body: '{"code":"A1"}' } as const;
+
+async function openSandbox(options: SandboxOptions, settings: Partial<SourceSettings> = {}) {
+  const sandbox = await startSandbox({ size: 20, ...options });
+  onTestFinished(() => sandbox.close());
+  return { sandbox, source: open(sandbox.url, { token: sandbox.token, ...settings }).source };
+}
+
+function recordIn(answer: WriteAnswer): JsonObject | null {
+  expect(answer).toMatchObject({ is: 'answered', status: 200 });
+  return answer.is === 'answered' ? writtenRecord(answer.body ?? null) : null;
+}
+
+describe.each(['documented', 'wild'] as const)('with %s envelopes', (envelopes) => {
+  test.each(WRITABLE)('one of $name is created, then updated', async (kind) => {
+    const { sandbox, source } = await openSandbox({ envelopes });
+    const before = sandbox.world.count(kind.name);
+    const body = '{"code":"É-1","custom_price":10.50}';
+    const created = recordIn(await source.write({ kind, operation: 'create', id: null, body }));
+    const id = Number(created?.['id']);
+    expect(sandbox.world.count(kind.name)).toBe(before + 1);
+    expect(compactJson(created)).toBe(compactJson(sandbox.world.get(kind.name, id) ?? null));
+    expect(compactJson(created)).toContain('"custom_price":10.50');
+
+    const update = { kind, operation: 'update', id: String(id), body: '{"custom_price":11}' } as const;
+    expect(recordIn(await source.write(update))).toEqual({ ...created, custom_price: 11 });
+    expect(sandbox.requests).toHaveLength(2);
+  });
+});
+
+describe('when things go wrong', () => {
+  const CLIENTS = 20;
+  const writeWith = async (deed: Deed, settings?: Partial<SourceSettings>) => {
+    const { sandbox, source } = await openSandbox({ faults: [{ do: deed }] }, settings);
+    const answer = await source.write(CREATE);
+    expect(sandbox.requests).toHaveLength(1);
+    return { sandbox, answer };
+  };
+  const countOf = ({ world }: Sandbox): number => world.count('clients');
+
+  test.each<[string, Deed, number]>([
+    ['D03: dropped after the work', { drop: 'after' }, CLIENTS + 1],
+    ['dropped before it', { drop: 'before' }, CLIENTS],
+    ['D04: cut in its answer', { truncate: 5 }, CLIENTS + 1],
+  ])('%s, a write is lost', async (_, deed, count) => {
+    const { sandbox, answer } = await writeWith(deed);
+    expect(answer).toMatchObject({ is: 'lost' });
+    expect(countOf(sandbox)).toBe(count);
+  });
+
+  test.each<[string, Deed, object, number]>([
+    ['D02: 500 after the work', { statusAfter: 500 }, { status: 500 }, CLIENTS + 1],
+    ['422', { status: 422, body: '{"message":"code"}' }, { body: { message: 'code' } }, CLIENTS],
+    ['429', { status: 429, retryAfter: '3' }, { status: 429, retryAfterMs: 3000 }, CLIENTS],
+    ['a login page', { html: true }, { status: 200, body: undefined }, CLIENTS],
+    ['a cut body', { cut: 5 }, { status: 200, body: undefined }, CLIENTS + 1],
+  ])('%s is an answer', async (_, deed, expected, count) => {
+    const { sandbox, answer } = await writeWith(deed);
+    expect(answer).toMatchObject({ is: 'answered', ...expected });
+    expect(countOf(sandbox)).toBe(count);
+  });
+
+  test('D01: a write whose answer is held back is lost, and done', async () => {
+    const { sandbox, answer } = await writeWith({ holdMs: 60_000 }, { timeoutSeconds: 0.1 });
+    expect(answer).toEqual({ is: 'lost', why: 'timeout' });
+    expect(countOf(sandbox)).toBe(CLIENTS + 1);
+  });
+
+  test('D05: a write that is lost may be done later', async () => {
+    const { sandbox, answer } = await writeWith({ commitAfterMs: 400 }, { timeoutSeconds: 0.1 });
+    expect(answer).toEqual({ is: 'lost', why: 'timeout' });
+    expect(countOf(sandbox)).toBe(CLIENTS);
+    await vi.waitUntil(() => countOf(sandbox) === CLIENTS + 1);
+  });
+});

@@ -1,0 +1,151 @@
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const POLICY = '/usr/sbin/policy-rc.d';
+
+/** The path of redis-server or valkey-server; installs it where that is possible. */
+export function findRedis(): string {
+  const found = onPath('redis-server') ?? onPath('valkey-server');
+  if (found !== null) return found;
+  if (userInfo().uid === 0 && onPath('apt-get') !== null) installRedis();
+  const installed = onPath('redis-server');
+  if (installed !== null) return installed;
+  throw new Error(
+    'The tests need a redis-server (6.2 or later) on PATH, and there is none: sudo apt-get install redis-server',
+  );
+}
+
+function onPath(name: string): string | null {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
+}
+
+/** Debian starts a service at installation where nothing forbids it; the tests start servers of their own. */
+function installRedis(): void {
+  const forbids = !existsSync(POLICY);
+  if (forbids) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  const install = (): void => {
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], {
+      stdio: 'ignore',
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
+  };
+  try {
+    try {
+      install();
+    } catch {
+      execFileSync('apt-get', ['update'], { stdio: 'ignore' }); // The lists of a fresh image are old or absent.
+      install();
+    }
+  } catch (error) {
+    throw new Error('The tests need redis-server, and apt-get could not install it.', { cause: error });
+  } finally {
+    if (forbids) rmSync(POLICY);
+  }
+}
+
+/** A Redis of our own that keeps nothing on disk. */
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it in order. */
+  stop(): Promise<void>;
+  /** Ends it as a crash would: whatever it held is gone. */
+  kill9(): Promise<void>;
+  /** Starts it again on the same port. */
+  start(): Promise<void>;
+  /** Stops it from running without ending it: connections stay, answers do not come. */
+  pause(): void;
+  resume(): void;
+}
+
+export async function startRedis(path: string, options: readonly string[] = []): Promise<RedisServer> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'bms-redis-'));
+  let child: ChildProcess | null = null;
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ending = child;
+    child = null;
+    if (ending === null) return;
+    const exited = once(ending, 'exit');
+    ending.kill('SIGCONT'); // A paused one would not hear the other.
+    ending.kill(signal);
+    await exited;
+  };
+  const start = async (): Promise<void> => {
+    if (child !== null) return;
+    const settings = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      folder,
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+    ];
+    child = spawn(path, [...settings, ...options], { stdio: 'ignore' });
+    await answering(port, child);
+  };
+  process.once('exit', () => {
+    child?.kill('SIGKILL'); // Also where the run is broken off.
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    stop: async () => {
+      await end('SIGTERM');
+      rmSync(folder, { recursive: true, force: true });
+    },
+    kill9: () => end('SIGKILL'),
+    start,
+    pause: () => child?.kill('SIGSTOP'),
+    resume: () => child?.kill('SIGCONT'),
+  };
+}
+
+/** Waits until a Redis answers; one that has ended instead is an error. */
+async function answering(port: number, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    if (child.exitCode !== null) break;
+    if (await isAnswering(port)) return;
+    await delay(10);
+  }
+  child.kill('SIGKILL');
+  throw new Error(`redis-server did not start on port ${port}.`);
+}
+
+function isAnswering(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port }, () => socket.write('PING\r\n'));
+    const settle = (answers: boolean): void => {
+      socket.destroy();
+      resolve(answers);
+    };
+    socket.on('data', (data) => {
+      settle(/PONG|NOAUTH/.test(data.toString()));
+    });
+    socket.on('error', () => {
+      settle(false);
+    });
+  });
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
