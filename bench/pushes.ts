@@ -98,7 +98,7 @@ async function workAll(config: Config, session: Session): Promise<number> {
   const mark = createFileMark(`${session.location}.sends`);
   const registry = { session, owner: parts.owner.name, roles: ['outbound'], clock: systemClock };
   const start = performance.now();
-  await using _ = startEngine({
+  const engine = startEngine({
     queues: [outboundQueue(config, { ...parts, mark })],
     bell:
       values.redis === undefined
@@ -108,9 +108,12 @@ async function workAll(config: Config, session: Session): Promise<number> {
   });
   for (;;) {
     const [left] = await session.query(sql`select count(*) as n from outbox where state <> 'done'`);
-    if (left?.['n'] === 0) return (performance.now() - start) / 1000;
+    if (left?.['n'] === 0) break;
     await delay(10);
   }
+  const seconds = (performance.now() - start) / 1000;
+  await engine.close();
+  return seconds;
 }
 
 function rounded(rate: number): number {

@@ -13,8 +13,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   pull: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   feed: ['lib', 'catalog', 'mirror'],
   audit: ['lib', 'catalog', 'source', 'mirror'],
+  outbound: ['lib', 'catalog', 'source', 'diff', 'mirror'],
+  jobs: ['lib', 'mirror'],
+  server: ['lib', 'catalog', 'mirror', 'feed', 'outbound', 'jobs'],
   sandbox: ['lib', 'catalog'],
-  app: ['lib', 'catalog', 'config', 'source', 'diff', 'mirror', 'pull', 'feed', 'audit'],
+  app: [
+    ...['lib', 'catalog', 'config', 'source', 'diff', 'mirror'],
+    ...['pull', 'feed', 'audit', 'outbound', 'jobs', 'server'],
+  ],
   cli: ['lib', 'config', 'app', 'sandbox'],
   'main.ts': ['lib', 'config', 'app', 'cli'],
 };

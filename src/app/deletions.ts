@@ -1,34 +1,15 @@
 import type { Config } from '../config/settings.ts';
-import { SyncError } from '../lib/sync-error.ts';
-import { decideHold, readHeldIds, readHolds } from '../mirror/deletion-store.ts';
-import type { Hold } from '../mirror/deletion-store.ts';
+import { decideHeld, readShownHolds } from '../mirror/held-deletions.ts';
+import type { Decided, Decision, ShownHold } from '../mirror/held-deletions.ts';
 import { listedKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export type { Hold } from '../mirror/deletion-store.ts';
-
-/** A mass disappearance with some of its records. */
-export interface ShownHold extends Hold {
-  readonly ids: readonly string[];
-}
-
-export type Decision = 'approved' | 'rejected';
-
-export interface Decided {
-  readonly kind: string;
-  readonly decision: Decision;
-  readonly records: number;
-}
-
-const IDS_SHOWN = 20;
+export type { Decided, Decision, ShownHold } from '../mirror/held-deletions.ts';
 
 /** Lists mass disappearances: those that wait for a person, and those that one has decided. */
 export async function listHolds(config: Config): Promise<readonly ShownHold[]> {
   await using session = await openExistingMirror(config);
-  const holds: ShownHold[] = [];
-  for (const hold of await readHolds(session))
-    holds.push({ ...hold, ids: await readHeldIds(session, hold, IDS_SHOWN) });
-  return holds;
+  return await readShownHolds(session);
 }
 
 /**
@@ -39,10 +20,5 @@ export async function listHolds(config: Config): Promise<readonly ShownHold[]> {
 export async function decideDeletions(config: Config, kind: string, decision: Decision): Promise<Decided> {
   const [{ name } = { name: kind }] = listedKinds(config, [kind]);
   await using session = await openExistingMirror(config);
-  const records = await session.atomically((tx) => decideHold(tx, name, decision));
-  if (records > 0) return { kind: name, decision, records };
-  throw new SyncError(`Nothing of ${name} is held.`, {
-    code: 'deletions.none',
-    hint: 'bms-sync deletions lists what waits for a decision.',
-  });
+  return await decideHeld(session, name, decision);
 }

@@ -20,10 +20,11 @@ import type { ServiceParts } from './outbound-queue.ts';
 import { pullSettings } from './pull.ts';
 import { runsQueue } from './runs-queue.ts';
 import { openSendMark } from './send-mark.ts';
+import { serveHttp } from './serve-http.ts';
 import type { OpenMark } from './send-mark.ts';
 
 /** What a process of the background service can do; several processes may share the work. */
-export const ROLES = ['pulls', 'outbound'] as const;
+export const ROLES = ['pulls', 'outbound', 'http'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface ServeCommand {
@@ -34,7 +35,7 @@ export interface ServeCommand {
 }
 
 /**
- * Works what is due, until the signal fires: runs that were asked for, and the outbox.
+ * Works what is due, until the signal fires: runs that were asked for, and the outbox; and answers over HTTP.
  *
  * @throws {OtherSourceError} Where the mirror holds the data of another base URL. @throws {SyncError} `serve.running` where
  * another process serves the same SQLite file, `jobs.queue_dead` where the queue takes jobs and brings none, for good.
@@ -71,9 +72,17 @@ async function work(
     ...{ queues, workers, clock, logger, pace: { graceMs } },
     bell: openBell(config, logger),
   });
+  const ring = (): void => {
+    engine.wake();
+  };
+  const closeHttp = roles.includes('http') ? await serveHttp(config, { ...parts, ring }) : null;
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
-  await Promise.race([fired(signal), engine.failed]);
-  logger.info('stopping: finishing what is in hand');
+  try {
+    await Promise.race([fired(signal), engine.failed]);
+    logger.info('stopping: finishing what is in hand');
+  } finally {
+    await closeHttp?.();
+  }
 }
 
 function queuesOf(

@@ -2,7 +2,7 @@ import { explain } from '../app/outbox.ts';
 import type { Attempt, Entry, History, OutboxList } from '../app/outbox.ts';
 import { compactJson, isArray, isObject } from '../lib/json.ts';
 import { shortened } from '../lib/text.ts';
-import { jsonOrText } from './entry-document.ts';
+import { jsonOrText } from '../app/outbox.ts';
 import { printLine } from './io.ts';
 import type { Output } from './io.ts';
 import { plainText } from './plain-text.ts';

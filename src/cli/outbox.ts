@@ -12,7 +12,7 @@ import {
 import type { Decision, EntryState } from '../app/outbox.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
-import { entryDocument, historyDocument } from './entry-document.ts';
+import { entryDocument, historyDocument } from '../app/outbox.ts';
 import { printExactJson, printJson, printLine } from './io.ts';
 import { printHistory, printOutbox } from './outbox-print.ts';
 

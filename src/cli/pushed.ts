@@ -1,7 +1,7 @@
 import { explain } from '../app/outbox.ts';
 import type { Outcome, StoredEntry } from '../app/push.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { jsonOrText } from './entry-document.ts';
+import { jsonOrText } from '../app/outbox.ts';
 import { printLine } from './io.ts';
 import type { Output } from './io.ts';
 import { plainText } from './plain-text.ts';

@@ -10,7 +10,7 @@ interface ServeOptions extends CommonOptions {
 }
 
 export function serveCommand(context: Context): Command {
-  return createCommand('serve', 'work in the background: runs that are asked for, and the outbox')
+  return createCommand('serve', 'work in the background: schedules, the outbox, and the HTTP API')
     .option('--only <roles>', `some of the work only: ${ROLES.join(', ')}`)
     .action(async (options: ServeOptions) => {
       const roles = rolesOf(options.only);

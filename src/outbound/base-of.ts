@@ -37,7 +37,7 @@ async function madeBy(db: Queryable, kind: Kind, update: Entry): Promise<JsonObj
     where kind = ${kind.name} and record_id = ${update.recordId} and origin = ${`outbox:${update.id}`} order by seq`);
   const shown = events.flatMap(({ fields }) => Object.entries(objectOf(String(fields)) ?? {}).map(newValue));
   const names = new Set(sent.map(([name]) => name));
-  return Object.fromEntries([...sent, ...shown.filter(([name]) => names.has(name))]) as JsonObject;
+  return Object.fromEntries<Json>([...sent, ...shown.filter(([name]) => names.has(name))]);
 }
 
 /** Grades of attempts that an update which is done has come of; one without an answer may be the one that did it. */

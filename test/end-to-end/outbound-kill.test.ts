@@ -107,8 +107,6 @@ test.concurrent(
     suffer(context, { at: 'postgres' }, async ({ scene, stream }) => {
       const url = scene.env['DATABASE_URL'] ?? '';
       await serveBeside(context.onTestFinished, { ...scene.env, QUEUE_URL: url });
-      await stream();
-      await atRest(scene); // It has begun in peace: while BullMQ sets up its tables, a cut ends the process.
       const client = new pg.Client({ connectionString: url });
       await client.connect();
       context.onTestFinished(() => client.end());

@@ -28,6 +28,7 @@ export const IS_DEEP = process.env['BMS_TEST_DEEP'] === '1';
 /** Waits that a test can sit through; `patience` outlasts every late arrival that the tests make. */
 const QUICK: Env = {
   BMS_WRITES: 'on',
+  PORT: '0',
   BMS__OUTBOUND__SETTLE_SECONDS: '1',
   BMS__OUTBOUND__PATIENCE_SECONDS: '8',
   BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS: '[2,4,6]',

@@ -19,7 +19,7 @@ const posts = ({ requests }: Sandbox): number => requests.filter(({ method }) =>
 /** A mirror that knows its service, so that no create has to wait for a sweep. */
 async function readMirror(service: Sandbox): Promise<{ readonly path: string; readonly env: Env }> {
   const path = freshMirror();
-  const env = { ...settingsFor(service, path), BMS_WRITES: 'on' };
+  const env = { ...settingsFor(service, path), BMS_WRITES: 'on', PORT: '0' };
   expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
   return { path, env };
 }

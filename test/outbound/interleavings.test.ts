@@ -44,7 +44,7 @@ function createTurns(random: Random): Turns {
       let isOver = false;
       const all = Promise.all(work).finally(() => (isOver = true));
       all.catch(() => undefined); // Thrown below, where it is awaited.
-      for (let idle = 0; !isOver && idle < 50; ) {
+      for (let idle = 0; !isOver && idle < 50;) {
         await settle();
         const [next] = waiting.splice(random.integer(0, waiting.length - 1), 1);
         idle = next === undefined ? idle + 1 : 0;
@@ -137,45 +137,56 @@ test.each([
   [3, 'create'],
   [2, 'update'],
   [3, 'update'],
-] as const)('%i workers on one %s send it once for each attempt and claim', { timeout: 120_000 }, async (count, operation) => {
-  let sends = 0;
-  for (let seed = 1; seed <= INTERLEAVINGS / 4; seed++) {
-    const random = randomFrom('interleavings', count, operation, seed);
-    const session = await blank();
-    clock = fakeClock();
-    const id = await store(session, operation);
-    const turns = createTurns(random);
-    const sent: Sent[] = [];
-    const answer = (): WriteAnswer => random.pick(ANSWERS);
-    const names = Array.from({ length: count }, (_none, at) => `us:${at}:a`);
-    const workers = names.map((name) => worker(session, turns, { name, answer, sent, random }));
-    for (let round = 0; round < 3; round++) {
-      const rings = await due(session, id);
-      const work = workers.flatMap((one, at) => [
-        ...rings.map((ring) => answerRing(one, ring)),
-        ...(random.chance(0.3) ? rings.map((ring) => answerRing(one, ring)) : []),
-        ...(random.chance(0.2) ? rings.map((ring) => ringAgain(one, ring)) : []),
-        // Somebody takes the others for dead, though they are not.
-        ...(random.chance(0.2) ? [one.takeOver((owner) => owner !== names[at])] : []),
-      ]);
-      await turns.play(work);
-      await clock.sleep(700_000);
+] as const)(
+  '%i workers on one %s send it once for each attempt and claim',
+  { timeout: 120_000 },
+  async (count, operation) => {
+    let sends = 0;
+    for (let seed = 1; seed <= INTERLEAVINGS / 4; seed++) {
+      const random = randomFrom('interleavings', count, operation, seed);
+      const session = await blank();
+      clock = fakeClock();
+      const id = await store(session, operation);
+      const turns = createTurns(random);
+      const sent: Sent[] = [];
+      const answer = (): WriteAnswer => random.pick(ANSWERS);
+      const names = Array.from({ length: count }, (_none, at) => `us:${at}:a`);
+      const workers = names.map((name) => worker(session, turns, { name, answer, sent, random }));
+      for (let round = 0; round < 3; round++) {
+        const rings = await due(session, id);
+        const work = workers.flatMap((one, at) => [
+          ...rings.map((ring) => answerRing(one, ring)),
+          ...(random.chance(0.3) ? rings.map((ring) => answerRing(one, ring)) : []),
+          ...(random.chance(0.2) ? rings.map((ring) => ringAgain(one, ring)) : []),
+          // Somebody takes the others for dead, though they are not.
+          ...(random.chance(0.2) ? [one.takeOver((owner) => owner !== names[at])] : []),
+        ]);
+        await turns.play(work);
+        await clock.sleep(700_000);
+      }
+      const attempts = await readAttempts(session, id);
+      expect(sent.length, `seed ${seed}`).toBeLessThanOrEqual(attempts.length);
+      expect(new Set(attempts.map(({ n }) => n)).size, `seed ${seed}`).toBe(attempts.length);
+      for (const [at, { attempts: journalled }] of sent.entries())
+        expect(
+          journalled,
+          `seed ${seed}: a request left before its attempt was in the journal`,
+        ).toBeGreaterThan(at);
+      expect(new Set(sent.map(({ epoch }) => epoch)).size, `seed ${seed}: two sends under one claim`).toBe(
+        sent.length,
+      );
+      if (operation === 'create')
+        expect((await findEntry(session, id))?.state, `seed ${seed}`).not.toBe('sending');
+      sends += sent.length;
     }
-    const attempts = await readAttempts(session, id);
-    expect(sent.length, `seed ${seed}`).toBeLessThanOrEqual(attempts.length);
-    expect(new Set(attempts.map(({ n }) => n)).size, `seed ${seed}`).toBe(attempts.length);
-    for (const [at, { attempts: journalled }] of sent.entries())
-      expect(journalled, `seed ${seed}: a request left before its attempt was in the journal`).toBeGreaterThan(at);
-    expect(new Set(sent.map(({ epoch }) => epoch)).size, `seed ${seed}: two sends under one claim`).toBe(sent.length);
-    if (operation === 'create') expect((await findEntry(session, id))?.state, `seed ${seed}`).not.toBe('sending');
-    sends += sent.length;
-  }
-  expect(sends).toBeGreaterThan(INTERLEAVINGS / 8);
-});
+    expect(sends).toBeGreaterThan(INTERLEAVINGS / 8);
+  },
+);
 
 type Outbox = ReturnType<typeof outboxWork>;
 
-const answerRing = (outbox: Outbox, ring: DueEntry): Promise<void> => ringing.run(ring, () => outbox.work(ring));
+const answerRing = (outbox: Outbox, ring: DueEntry): Promise<void> =>
+  ringing.run(ring, () => outbox.work(ring));
 
 async function ringAgain(outbox: Outbox, ring: DueEntry): Promise<void> {
   const raised = await outbox.raise(ring);

@@ -18,6 +18,10 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
     if (life.isOver) throw new Killed();
     return await work();
   };
+  const occupied = <T>(work: () => Promise<T>): Promise<T> => {
+    const leave = timeline.occupy();
+    return work().finally(leave);
+  };
   const within = (tx: Transaction): Transaction => ({
     query: (statement) => step(() => tx.query(statement)),
     rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
@@ -28,24 +32,17 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
   });
   return {
     ...session,
-    query: (statement) => step(() => session.query(statement)),
-    makeDurable: () =>
-      step(async () => {
-        const leave = timeline.occupy();
-        await session.makeDurable().finally(leave);
-      }),
+    query: (statement) => step(() => occupied(() => session.query(statement))),
+    makeDurable: () => step(() => occupied(() => session.makeDurable())),
     atomically: (work) =>
-      step(async () => {
-        const leave = timeline.occupy();
-        try {
-          return await session.atomically(async (tx) => {
+      step(() =>
+        occupied(() =>
+          session.atomically(async (tx) => {
             const result = await work(within(tx));
             if (life.isOver) throw new Killed(); // Nothing is committed after the end.
             return result;
-          });
-        } finally {
-          leave();
-        }
-      }),
+          }),
+        ),
+      ),
   };
 }

@@ -4,20 +4,17 @@ import * as a from '../value-types.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-export const server = group(
-  {
-    adminToken: setting(
-      unset(a.adminToken),
-      'Token of the HTTP API and the dashboard, 32 characters at least; null allows reads only, on loopback only.',
-      { variables: ['ADMIN_TOKEN'], secret: 'value' },
-    ),
-    host: setting(a.host.default('127.0.0.1'), 'Address that serve listens on.', { variables: ['HOST'] }),
-    port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
-      variables: ['PORT'],
-    }),
-  },
-  { inForce: false },
-);
+export const server = group({
+  adminToken: setting(
+    unset(a.adminToken),
+    'Token of the HTTP API and the dashboard, 32 characters at least; null allows reads only, on loopback only.',
+    { variables: ['ADMIN_TOKEN'], secret: 'value' },
+  ),
+  host: setting(a.host.default('127.0.0.1'), 'Address that serve listens on.', { variables: ['HOST'] }),
+  port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
+    variables: ['PORT'],
+  }),
+});
 
 export const log = group({
   level: setting(
@@ -27,9 +24,6 @@ export const log = group({
   ),
 });
 
-export const shutdown = group(
-  {
-    graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish what is under way when asked to stop.'),
-  },
-  { inForce: false },
-);
+export const shutdown = group({
+  graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish what is under way when asked to stop.'),
+});

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import type { Config } from '../config/settings.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { createServer } from '../server/create-server.ts';
+import { allKinds } from './kinds.ts';
+import type { ServiceParts } from './outbound-queue.ts';
+import type { OpenMark } from './send-mark.ts';
+
+export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'> {
+  readonly mark: OpenMark;
+  /** Wakes the engine: rows became due. */
+  readonly ring: () => void;
+}
+
+/**
+ * Starts the HTTP API and returns what closes it.
+ *
+ * @throws {SyncError} `server.token_required`; `server.no_address` where nothing can listen there.
+ */
+export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
+  const { session, clock, logger, mark, ring } = parts;
+  const { host, port, adminToken } = config.server;
+  const app = await createServer({
+    ...{ session, clock, logger, host, port, ring, sendMark: mark },
+    ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
+  });
+  try {
+    logger.info({ address: await app.listen({ host, port }) }, 'the HTTP API listens');
+  } catch (error) {
+    await app.close();
+    throw new SyncError(`Nothing can listen on ${host}:${port}.`, {
+      code: 'server.no_address',
+      hint: 'Set HOST and PORT to an address of this machine that is free, or leave http out: serve --only pulls,outbound.',
+      cause: error,
+    });
+  }
+  return () => app.close();
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

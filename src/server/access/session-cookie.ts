@@ -1,0 +1,31 @@
+import { isSameSecret, sealOf } from './token.ts';
+
+export const SESSION_COOKIE = 'bms_sync_session';
+const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
+
+const sealed = (token: string, until: string): string => sealOf(token, `bms-sync session until ${until}`);
+
+export interface Issue {
+  readonly token: string;
+  readonly now: Date;
+  /** Whether the browser came by https. */
+  readonly isSecure: boolean;
+}
+
+/** Makes the `Set-Cookie` that stands for the token until it runs out; the token cannot be told from it. */
+export function sessionCookie({ token, now, isSecure }: Issue): string {
+  const until = String(Math.floor(now.getTime() / 1000) + LIFE_SECONDS);
+  const value = `${until}.${sealed(token, until)}`;
+  const flags = `Path=/; Max-Age=${LIFE_SECONDS}; HttpOnly; SameSite=Strict`;
+  return `${SESSION_COOKIE}=${value}; ${flags}${isSecure ? '; Secure' : ''}`;
+}
+
+/** Whether a `Cookie` header has a cookie of ours that has not run out. */
+export function hasSession(header: string | undefined, { token, now }: Omit<Issue, 'isSecure'>): boolean {
+  const prefix = `${SESSION_COOKIE}=`;
+  const cookies = (header ?? '').split(';').map((cookie) => cookie.trim());
+  const value = cookies.find((cookie) => cookie.startsWith(prefix))?.slice(prefix.length) ?? '';
+  const [, until, seal] = /^(\d{1,15})\.([\w-]{43})$/.exec(value) ?? [];
+  if (until === undefined || seal === undefined) return false;
+  return isSameSecret(seal, sealed(token, until)) && Number(until) * 1000 > now.getTime();
+}

@@ -1,0 +1,13 @@
+import type { FastifyReply } from 'fastify';
+import { compactJson } from '../../lib/json.ts';
+import type { Json } from '../../lib/json.ts';
+
+/** Sends JSON that is written already. */
+export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(text);
+}
+
+/** Sends a document; a number of a record keeps its digits. */
+export function sendJson(reply: FastifyReply, document: Json): FastifyReply {
+  return sendJsonText(reply, compactJson(document));
+}

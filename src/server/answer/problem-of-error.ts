@@ -1,0 +1,73 @@
+import type { FastifyError } from 'fastify';
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { MirrorError } from '../../mirror/errors.ts';
+import type { Problem } from './problem.ts';
+
+/** What each fault comes to in HTTP; a fault of the usage that is not here is 400. */
+const STATUS: Readonly<Record<string, number>> = {
+  'outbox.absent': 404,
+  'run.absent': 404,
+  'record.absent': 404,
+  'record.unknown_kind': 404,
+  'outbox.key_taken': 409,
+  'outbox.wrong_state': 409,
+  'outbox.in_work': 409,
+  'outbox.record_taken': 409,
+  'deletions.none': 409,
+  'outbox.invalid': 422,
+  'outbox.no_record': 422,
+  'usage.kind': 422,
+  'usage.id': 422,
+  'server.full': 503,
+};
+
+const RETRY_SECONDS = 5;
+
+/** Tells a caller what went wrong; null where it is a bug of ours, of which the caller learns nothing. */
+export function problemOf(error: unknown): Problem | null {
+  if (error instanceof SyncError) return problemOfFault(error);
+  return isOfFramework(error) ? problemOfFramework(error) : null;
+}
+
+function problemOfFault(error: SyncError): Problem | null {
+  const { code, message: detail, hint } = error;
+  const status = STATUS[code] ?? statusOfClass(error);
+  if (status === null) return null;
+  const headers = status === 503 ? { headers: { 'retry-after': String(RETRY_SECONDS) } } : {};
+  return { status, code, detail, hint, ...headers };
+}
+
+function statusOfClass(error: SyncError): number | null {
+  if (error instanceof MirrorError) return 503;
+  return error instanceof UsageError ? 400 : null;
+}
+
+/** What the framework found wrong with a request, a caller that hung up in the middle of it included. */
+function isOfFramework(error: unknown): error is FastifyError {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
+}
+
+interface Words {
+  readonly code: string;
+  readonly detail: string;
+  readonly hint?: string;
+}
+
+/** Said in our own words: the framework's may repeat what the caller sent. */
+const WORDS: Readonly<Record<number, Words>> = {
+  404: { code: 'http.not_found', detail: 'There is nothing here.' },
+  413: { code: 'http.body_too_large', detail: 'The body is larger than 1 MB.' },
+  414: { code: 'http.url_too_long', detail: 'A part of the path is too long.' },
+  415: {
+    code: 'http.media_type',
+    detail: 'A body of this type is not understood.',
+    hint: 'Send Content-Type: application/json.',
+  },
+};
+
+const MALFORMED: Words = { code: 'http.malformed', detail: 'The request could not be read.' };
+
+function problemOfFramework({ statusCode = 500 }: FastifyError): Problem | null {
+  if (statusCode >= 500) return null;
+  return { status: statusCode, ...(WORDS[statusCode] ?? MALFORMED) };
+}

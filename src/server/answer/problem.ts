@@ -1,0 +1,29 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyReply } from 'fastify';
+
+/** Why a request was not carried out, as RFC 9457 says it. */
+export interface Problem {
+  readonly status: number;
+  /** Stable name of the fault, for programs. */
+  readonly code: string;
+  readonly detail: string;
+  readonly hint?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Members beyond those of every problem. */
+  readonly more?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+export function problemText({ status, code, detail, hint, more }: Problem): string {
+  const title = STATUS_CODES[status] ?? 'Error';
+  return JSON.stringify({ type: `urn:bms-sync:problem:${code}`, title, status, detail, code, hint, ...more });
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  return reply
+    .code(problem.status)
+    .headers({ ...problem.headers })
+    .type(PROBLEM_TYPE)
+    .send(Buffer.from(problemText(problem))); // To a text, Fastify would add a charset, which the type has not.
+}

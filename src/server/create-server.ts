@@ -1,0 +1,82 @@
+import { LogController, fastify } from 'fastify';
+import type { FastifyBaseLogger, RouteOptions } from 'fastify';
+import type { ServerParts } from './parts.ts';
+import { createAccess } from './access/access.ts';
+import { guard, requireToken } from './access/guard.ts';
+import { answerOtherMethods } from './access/methods.ts';
+import { answerClientError } from './answer/client-error.ts';
+import { answerErrors, sendError } from './answer/answer-errors.ts';
+import { SECURITY_HEADERS } from './answer/security-headers.ts';
+import { readBodies } from './body.ts';
+import { endWaiting } from './lifecycle.ts';
+import * as limits from './limits.ts';
+import { logRequests } from './log-requests.ts';
+import { countRequests } from './metrics/http-metrics.ts';
+import { metricsRoute } from './metrics/metrics-route.ts';
+import { changeRoutes } from './routes/changes.ts';
+import { deletionRoutes } from './routes/deletions.ts';
+import { healthRoutes } from './routes/health.ts';
+import { describeApi, openapiRoute } from './routes/openapi.ts';
+import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
+import { outboxRoutes } from './routes/outbox.ts';
+import { recordRoutes } from './routes/records.ts';
+import { runRoutes } from './routes/runs.ts';
+import { signInRoutes } from './routes/sign-in.ts';
+import { statusRoutes } from './routes/status.ts';
+import { createSeats } from './seats.ts';
+import type { Context, Server } from './server.ts';
+import { validateByZod } from './validation.ts';
+
+const ROUTES = [
+  ...[healthRoutes, signInRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes],
+  ...[outboxRoutes, outboxDecisionRoutes, deletionRoutes, openapiRoute],
+];
+
+/**
+ * Makes the HTTP server; the caller listens on `parts.host` and `parts.port`, and closes it.
+ *
+ * @throws {SyncError} `server.token_required` where others could reach it and nobody is asked for a token.
+ */
+export async function createServer(parts: ServerParts): Promise<Server> {
+  requireToken(parts);
+  const { clock, logger, token, version } = parts;
+  const app = createApp(parts);
+  const closing = endWaiting(app, clock);
+  const seats = createSeats(limits.WAITING);
+  const context: Context = { ...parts, access: createAccess(token, clock), closing, seats };
+  logRequests(app, logger);
+  const registry = countRequests(app, { seats, version });
+  guard(app, context);
+  answerErrors(app, logger);
+  readBodies(app);
+  validateByZod(app);
+  await describeApi(app, version);
+  for (const addRoutes of ROUTES) addRoutes(app, context);
+  metricsRoute(app, context, registry);
+  answerOtherMethods(app);
+  return app;
+}
+
+function createApp({ logger }: ServerParts): Server {
+  const app = fastify({
+    loggerInstance: logger satisfies FastifyBaseLogger,
+    ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
+    ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
+    ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, clientErrorHandler: answerClientError },
+    http: {
+      headersTimeout: limits.HEADERS_MS,
+      connectionsCheckingInterval: limits.CHECK_MS,
+      requireHostHeader: false, // The guard says so in the form of all our answers.
+    },
+    frameworkErrors: (error, _request, reply) => {
+      void sendError(reply.headers(SECURITY_HEADERS), error, logger);
+    },
+  }) as unknown as Server;
+  app.server.maxConnections = limits.CONNECTIONS;
+  const routes: RouteOptions[] = [];
+  app.decorate('routes', routes);
+  app.addHook('onRoute', (route) => {
+    routes.push(route);
+  });
+  return app;
+}

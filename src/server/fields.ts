@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { isNumber, isObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+
+const LONGEST_NUMBER = 15; // What a JS number holds exactly.
+
+/** A whole number in a URL. */
+export function wholeNumber(minimum: number, maximum = 10 ** LONGEST_NUMBER - 1) {
+  const expected = `expected a whole number from ${minimum} to ${maximum}`;
+  return z
+    .string(expected)
+    .regex(new RegExp(`^\\d{1,${LONGEST_NUMBER}}$`), expected)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, expected)
+    .meta({ type: 'integer', minimum, maximum });
+}
+
+/** Our own number of an entry or a run, in a path. */
+export const rowId = z.strictObject({ id: wholeNumber(1) });
+
+const LARGEST = 2n ** 63n - 1n;
+const RECORD_ID = 'expected a whole number from 1 to 9223372036854775807';
+
+/** The id of a record, which is a text: a JS number does not hold all of them. */
+export const recordId = z
+  .string(RECORD_ID)
+  .regex(/^[1-9]\d{0,18}$/, RECORD_ID)
+  .refine((text) => BigInt(text) <= LARGEST, { error: RECORD_ID, when: ({ issues }) => issues.length === 0 });
+
+/** The same in a body, where it may be a number too. */
+export const recordIdOrNumber = z
+  .custom<Json>((value) => typeof value === 'string' || isNumber(value as Json), RECORD_ID)
+  .transform(String)
+  .pipe(recordId)
+  .meta({ type: ['string', 'integer'], description: 'id of a record' });
+
+export const kindName = z.string().max(100).describe('name of a record kind');
+
+/** A JSON object whose numbers keep their digits. */
+export const jsonObject = z
+  .custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object')
+  .meta({ type: 'object' });
+
+/** The body of a request that needs none. */
+export const noBody = z.strictObject({}).nullable();
+
+/** Our instants: UTC `YYYY-MM-DD HH:MM:SS.SSS`. */
+export const instant = z.string().describe('UTC, YYYY-MM-DD HH:MM:SS.SSS');

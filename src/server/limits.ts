@@ -1,0 +1,15 @@
+/** What one caller may take of the server, so that nobody can keep it from the others. */
+
+export const BODY_BYTES = 1_048_576;
+export const CONNECTIONS = 256;
+/** Change streams and long polls that may be open at once. */
+export const WAITING = 64;
+
+/** Time to send the head of a request, and all of it. */
+export const HEADERS_MS = 10_000;
+export const REQUEST_MS = 30_000;
+export const KEEP_ALIVE_MS = 10_000;
+/** How often connections are looked through for those that took longer. */
+export const CHECK_MS = 5_000;
+/** Time for what is under way to end once the server closes. */
+export const CLOSE_MS = 5_000;

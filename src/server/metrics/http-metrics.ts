@@ -1,0 +1,43 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Seats } from '../seats.ts';
+import type { Server } from '../server.ts';
+
+const SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
+const REFUSED = [401, 403, 421, 429];
+
+/** Counts what this process answers, and what it takes to do so. */
+export function countRequests(app: Server, { seats, version }: { seats: Seats; version: string }): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    ...{ name: 'bms_sync_http_requests_total', help: 'Requests that were answered.', registers },
+    labelNames: ['method', 'route', 'status'],
+  });
+  const refusals = new Counter({
+    ...{ name: 'bms_sync_http_refusals_total', help: 'Callers that were not let in.', registers },
+    labelNames: ['status'],
+  });
+  const duration = new Histogram({
+    ...{ name: 'bms_sync_http_request_duration_seconds', help: 'Time to answer.', registers },
+    ...{ labelNames: ['route'], buckets: SECONDS },
+  });
+  const waiting = new Gauge({
+    ...{ name: 'bms_sync_http_waiting', help: 'Streams and long polls that are open.', registers },
+    collect: () => {
+      waiting.set(seats.taken());
+    },
+  });
+  const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
+  new Gauge(build).set({ version }, 1);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions } = request;
+    const route = routeOptions.url ?? 'none';
+    const status = String(reply.statusCode);
+    requests.inc({ method, route, status });
+    if (REFUSED.includes(reply.statusCode)) refusals.inc({ status });
+    if (route !== '/v1/changes') duration.observe({ route }, reply.elapsedTime / 1000); // There, callers ask to wait.
+    done();
+  });
+  return registry;
+}

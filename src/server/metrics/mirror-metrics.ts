@@ -1,0 +1,71 @@
+import { Gauge, Registry } from 'prom-client';
+import type { Kind } from '../../catalog/kind.ts';
+import { instantOf } from '../../lib/clock.ts';
+import type { KindStatus } from '../../mirror/status-store.ts';
+import type { Status } from '../status.ts';
+
+interface KindGauge {
+  readonly name: string;
+  readonly help: string;
+  /** Null = there is nothing to tell yet. */
+  readonly value: (status: KindStatus) => number | null;
+}
+
+const secondsOf = (instant: string | null): number | null =>
+  instant === null ? null : instantOf(instant).getTime() / 1000;
+
+const KIND_GAUGES: readonly KindGauge[] = [
+  { name: 'bms_sync_rows', help: 'Live rows.', value: ({ rows }) => rows },
+  {
+    name: 'bms_sync_last_sweep_timestamp_seconds',
+    help: 'When the list was last read to its end.',
+    value: (status) => secondsOf(status.last_sweep_at),
+  },
+  {
+    name: 'bms_sync_certified_timestamp_seconds',
+    help: 'As of when the list was last known exactly.',
+    value: (status) => secondsOf(status.certified_at),
+  },
+  {
+    name: 'bms_sync_last_change_timestamp_seconds',
+    help: 'When a record was last seen to change.',
+    value: (status) => secondsOf(status.last_change_at),
+  },
+  { name: 'bms_sync_open_issues', help: 'Open issues.', value: (status) => status.open_issues },
+  {
+    name: 'bms_sync_held_deletions',
+    help: 'Disappearances that wait for a person.',
+    value: (status) => status.held_deletions,
+  },
+];
+
+export interface Scraped {
+  readonly status: Status;
+  readonly kinds: readonly Kind[];
+  /** The `seq` of the latest change event. */
+  readonly latest: number;
+}
+
+/** How the mirror is at this moment, as Prometheus reads it. */
+export async function mirrorMetrics({ status, kinds, latest }: Scraped): Promise<string> {
+  const registry = new Registry(); // A new one each time: what is gone leaves no old value behind.
+  const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  for (const { name, help, value } of KIND_GAUGES) {
+    const of = gauge(name, help, ['kind']);
+    for (const row of status.kinds) {
+      const number = value(row);
+      if (number !== null) of.set({ kind: row.kind }, number);
+    }
+  }
+  const entries = gauge('bms_sync_outbox_entries', 'Entries of the outbox.', ['state']);
+  for (const [state, count] of Object.entries(status.outbox)) entries.set({ state }, count);
+  const blocked = gauge('bms_sync_write_blocked', 'Whether the service refuses writes of the kind.', [
+    'kind',
+  ]);
+  for (const { name } of kinds.filter(({ create, update }) => create ?? update))
+    blocked.set({ kind: name }, status.blockedKinds.some(({ kind }) => kind === name) ? 1 : 0);
+  gauge('bms_sync_frozen', 'Whether nothing is sent until a person says so.').set(status.frozen ? 1 : 0);
+  gauge('bms_sync_last_change_seq', 'The number of the latest change event.').set(latest);
+  return await registry.metrics();
+}

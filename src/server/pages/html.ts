@@ -1,0 +1,27 @@
+/** HTML that may be sent as it is. */
+export interface Html {
+  readonly html: string;
+}
+
+type Part = Html | string | number | null | readonly Html[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+/** Writes HTML; whatever is put into it is text, unless it was written by this very function. */
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { html: texts.map((text, index) => `${text}${written(parts[index] ?? null)}`).join('') };
+}
+
+function written(part: Part): string {
+  if (part === null) return '';
+  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part));
+  return 'html' in part ? part.html : part.map((some) => some.html).join('');
+}

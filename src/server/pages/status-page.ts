@@ -1,0 +1,84 @@
+import type { Status } from '../status.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+
+/** The status of the mirror as a page. */
+export function statusPage(status: Status): Html {
+  return html`<h1>bms-sync</h1>
+    <p>${status.database}</p>
+    ${needs(status)} ${kindTable(status)} ${outboxTable(status)} ${issueTable(status)}`;
+}
+
+function needs({ kinds, outbox, blockedKinds, frozen }: Status): Html {
+  const told = [
+    ...(frozen === null ? [] : [`nothing is sent: ${frozen.reason}`]),
+    ...(outbox.parked > 0 ? [`${outbox.parked} parked in the outbox`] : []),
+    ...blockedKinds.map(({ kind, reason }) => `${kind} may not be written (${reason})`),
+    ...kinds
+      .filter(({ held_deletions: held }) => held > 0)
+      .map(({ kind, held_deletions: held }) => `${held} deletions of ${kind} are held`),
+  ];
+  if (told.length === 0) return html``;
+  return html`<p class="fault">Needs you: ${told.join(', ')}</p>`;
+}
+
+function kindTable({ kinds }: Status): Html {
+  const rows = kinds.map(
+    (row) =>
+      html`<tr>
+        <th scope="row">${row.kind}</th>
+        <td>${row.reason === null ? row.state : `${row.state}: ${row.reason}`}</td>
+        <td class="number">${row.rows}</td>
+        <td>${row.last_sweep_at}</td>
+        <td>${row.certified_at}</td>
+        <td>${row.last_change_at}</td>
+        <td class="number">${row.open_issues}</td>
+      </tr>`,
+  );
+  return table(
+    'Record kinds',
+    ['kind', 'state', 'rows', 'last sweep (UTC)', 'certified (UTC)', 'last change (UTC)', 'open issues'],
+    rows,
+  );
+}
+
+function outboxTable({ outbox }: Status): Html {
+  const rows = Object.entries(outbox).map(
+    ([state, count]) =>
+      html`<tr>
+        <th scope="row">${state}</th>
+        <td class="number">${count}</td>
+      </tr>`,
+  );
+  return table('Outbox', ['state', 'entries'], rows);
+}
+
+function issueTable({ issues }: Status): Html {
+  if (issues.length === 0) return html``;
+  const rows = issues.map(
+    ({ kind, field, code, count }) =>
+      html`<tr>
+        <th scope="row">${kind}</th>
+        <td>${field}</td>
+        <td>${code}</td>
+        <td class="number">${count}</td>
+      </tr>`,
+  );
+  return table('Open issues', ['kind', 'field', 'code', 'records'], rows);
+}
+
+function table(caption: string, titles: readonly string[], rows: readonly Html[]): Html {
+  return html`<table>
+    <caption>
+      ${caption}
+    </caption>
+    <thead>
+      <tr>
+        ${titles.map((title) => html`<th scope="col">${title}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}

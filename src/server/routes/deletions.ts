@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { decideHeld, readShownHolds } from '../../mirror/held-deletions.ts';
+import { sendJson, sendJsonText } from '../answer/json.ts';
+import { instant, kindName, noBody } from '../fields.ts';
+import { requireKind } from '../kinds.ts';
+import type { Context, Server } from '../server.ts';
+
+const hold = z.object({
+  kind: z.string(),
+  state: z.enum(['held', 'approved', 'rejected']),
+  records: z.int(),
+  since: instant,
+  ids: z.array(z.string()).describe('some of the records'),
+});
+
+const decided = z.object({ kind: z.string(), decision: z.enum(['approved', 'rejected']), records: z.int() });
+
+const DECISIONS = {
+  approve: {
+    decision: 'approved',
+    summary: 'Let them be deleted, once the service proves that they are gone',
+  },
+  reject: { decision: 'rejected', summary: 'Keep them live, however long the list leaves them out' },
+} as const;
+
+const schema = { tags: ['Deletions'] };
+
+/** Records that disappeared all at once. */
+export function deletionRoutes(app: Server, { session, kinds, ring }: Context): void {
+  const params = z.strictObject({ kind: kindName });
+  app.get(
+    '/v1/deletions',
+    {
+      schema: {
+        ...{ ...schema, summary: 'List mass disappearances and what was decided' },
+        response: { 200: z.object({ deletions: z.array(hold) }) },
+      },
+    },
+    async (_request, reply) =>
+      sendJsonText(reply, JSON.stringify({ deletions: await readShownHolds(session) })),
+  );
+  for (const [name, { decision, summary }] of Object.entries(DECISIONS))
+    app.post(
+      `/v1/deletions/:kind/${name}`,
+      { schema: { ...schema, summary, params, body: noBody, response: { 200: decided } } },
+      async (request, reply) => {
+        const { name: kind } = requireKind(kinds, request.params.kind);
+        const made = await decideHeld(session, kind, decision);
+        ring?.();
+        return sendJson(reply, { ...made });
+      },
+    );
+}

@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { LATE, within } from '../../jobs/within.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { sendJson } from '../answer/json.ts';
+import { sendProblem } from '../answer/problem.ts';
+import type { Context, Server } from '../server.ts';
+
+const PATIENCE_MS = 2_000;
+const state = z.object({ status: z.string() });
+const schema = { tags: ['Health'], security: [], response: { 200: state } };
+
+/** Whether the process lives, and whether it can do its work. */
+export function healthRoutes(app: Server, context: Context): void {
+  app.get(
+    '/health',
+    { config: { open: true }, schema: { ...schema, summary: 'Tell that the process lives' } },
+    (_request, reply) => sendJson(reply, { status: 'ok' }),
+  );
+  app.get(
+    '/ready',
+    { config: { open: true }, schema: { ...schema, summary: 'Tell whether it can do its work' } },
+    async (request, reply) => {
+      const reasons = await faults(context);
+      if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
+      const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
+      const mayKnow = isKnown && 'caller' in context.access.judge(request);
+      return sendProblem(reply, {
+        ...{ status: 503, code: 'server.not_ready', detail: 'It cannot do its work now.' },
+        hint: mayKnow ? undefined : 'With the admin token, this tells why.',
+        ...(mayKnow && { more: { reasons } }),
+      });
+    },
+  );
+}
+
+/** What keeps the server from doing its work. */
+async function faults({ session, clock, closing, logger }: Context): Promise<readonly string[]> {
+  if (closing.aborted) return ['it is stopping'];
+  try {
+    const read = await within(clock, PATIENCE_MS, session.query(sql`select value from mirror_meta limit 1`));
+    return read === LATE ? [`the mirror does not answer within ${PATIENCE_MS / 1000} s`] : [];
+  } catch (error) {
+    if (error instanceof SyncError) return [error.message];
+    logger.error({ err: error }, 'the mirror cannot be read');
+    return ['the mirror cannot be read; the log says why'];
+  }
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { adoptRecord } from '../../outbound/adopt.ts';
+import { abandonEntry, retryEntry } from '../../outbound/decide.ts';
+import type { Decided } from '../../outbound/decide.ts';
+import { entryDocument } from '../../outbound/entry-document.ts';
+import { resumeSends } from '../../outbound/frozen.ts';
+import { sendJson } from '../answer/json.ts';
+import { noBody, recordIdOrNumber, rowId } from '../fields.ts';
+import type { Context, Server } from '../server.ts';
+import { decided } from './entry-schemas.ts';
+
+const CARRY_OUT = {
+  retry: { work: retryEntry, summary: 'Give a parked or rejected entry another try' },
+  abandon: { work: abandonEntry, summary: 'Give an entry up: nothing more is sent for it' },
+} as const;
+
+const adoption = z.strictObject({ recordId: recordIdOrNumber });
+
+const resumed = z.object({
+  wasFrozen: z.boolean(),
+  reason: z.string().optional(),
+  since: z.string().optional(),
+});
+
+const schema = { tags: ['Outbox'] };
+
+const documentOf = ({ entry, warning }: Decided) => ({ ...entryDocument(entry), warning });
+
+/** A person's decisions on entries that are stuck. */
+export function outboxDecisionRoutes(app: Server, context: Context): void {
+  const { session, kinds, clock, ring } = context;
+  for (const [name, { work, summary }] of Object.entries(CARRY_OUT))
+    app.post(
+      `/v1/outbox/:id/${name}`,
+      { schema: { ...schema, summary, params: rowId, body: noBody, response: { 200: decided } } },
+      async ({ params }, reply) => {
+        const made = await work(session, params.id, clock.now());
+        ring?.();
+        return sendJson(reply, documentOf(made));
+      },
+    );
+  const summary = 'Say which record of the mirror a create has made';
+  app.post(
+    '/v1/outbox/:id/adopt',
+    { schema: { ...schema, summary, params: rowId, body: adoption, response: { 200: decided } } },
+    async ({ params: { id }, body: { recordId } }, reply) => {
+      const made = await adoptRecord(session, { kinds, id, recordId, now: clock.now() });
+      ring?.();
+      return sendJson(reply, documentOf(made));
+    },
+  );
+  resumeRoute(app, context);
+}
+
+function resumeRoute(app: Server, { session, sendMark, ring }: Context): void {
+  const summary = 'Let sends go on after a database was restored';
+  app.post(
+    '/v1/outbox/resume',
+    { schema: { ...schema, summary, body: noBody, response: { 200: resumed } } },
+    async (_request, reply) => {
+      const was = await resumeSends(session, (await sendMark.read()) ?? 0);
+      ring?.();
+      return sendJson(reply, { wasFrozen: was !== null, ...was });
+    },
+  );
+}

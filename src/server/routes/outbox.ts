@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { entryDocument, historyDocument } from '../../outbound/entry-document.ts';
+import { OPEN_STATES, STATES, listOutbox, readHistory } from '../../outbound/entry-list.ts';
+import { storeEntries } from '../../outbound/intake.ts';
+import { sendJson } from '../answer/json.ts';
+import { jsonObject, kindName, recordIdOrNumber, rowId, wholeNumber } from '../fields.ts';
+import type { Context, Server } from '../server.ts';
+import { entry, history, stored } from './entry-schemas.ts';
+import { frozen, writeBlock } from './status.ts';
+
+const query = z.strictObject({
+  state: z
+    .enum(['all', 'open', ...STATES])
+    .default('all')
+    .describe('open: neither done nor abandoned'),
+  limit: wholeNumber(1, 1000).default(50),
+});
+
+const list = z.object({ entries: z.array(entry), blockedKinds: z.array(writeBlock), frozen });
+
+const change = z.strictObject({
+  operation: z.enum(['create', 'update']),
+  kind: kindName,
+  id: recordIdOrNumber.nullish().describe('of the record to update'),
+  data: jsonObject.describe('the fields to write'),
+  base: jsonObject.nullish().describe('what was seen before the update'),
+});
+
+const headers = z.looseObject({
+  'idempotency-key': z
+    .string('expected the caller’s own name for this change: the same key is stored once')
+    .regex(/^[\x20-\x7e]{1,200}$/, 'expected 1 to 200 characters of ASCII'),
+});
+
+const tags = ['Outbox'];
+
+/** What is on its way to the service. */
+export function outboxRoutes(app: Server, context: Context): void {
+  const { session } = context;
+  app.get(
+    '/v1/outbox',
+    {
+      schema: {
+        ...{ summary: 'List entries; what needs a person first, then the newest', tags },
+        ...{ querystring: query, response: { 200: list } },
+      },
+    },
+    async ({ query: { state, limit } }, reply) => {
+      const states = { all: STATES, open: OPEN_STATES };
+      const wanted = state === 'all' || state === 'open' ? states[state] : [state];
+      const found = await listOutbox(session, { states: wanted, limit });
+      return sendJson(reply, {
+        entries: found.entries.map(entryDocument),
+        blockedKinds: found.blockedKinds.map((block) => ({ ...block })),
+        frozen: found.frozen && { ...found.frozen },
+      });
+    },
+  );
+  app.get(
+    '/v1/outbox/:id',
+    {
+      schema: {
+        ...{ summary: 'Show one entry and what was tried for it', tags },
+        ...{ params: rowId, response: { 200: history } },
+      },
+    },
+    async ({ params }, reply) => sendJson(reply, historyDocument(await readHistory(session, params.id))),
+  );
+  intakeRoute(app, context);
+}
+
+function intakeRoute(app: Server, { session, kinds, clock, ring }: Context): void {
+  app.post(
+    '/v1/outbox',
+    {
+      schema: {
+        summary: 'Put a create or an update into the outbox',
+        description: 'The same key and body again: 200 and the entry as it is by now. Another body: 409.',
+        ...{ tags, headers, body: change, response: { 202: stored, 200: stored } },
+      },
+    },
+    async (request, reply) => {
+      const asked = { ...request.body, key: request.headers['idempotency-key'] };
+      const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
+      if (result === undefined) throw new Error('An entry was neither stored nor refused.');
+      if (result.isNew) ring?.();
+      const { id, state, key, kind, operation, recordId, isNew, notes } = result;
+      void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
+      return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });
+    },
+  );
+}

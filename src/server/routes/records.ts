@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { SyncError } from '../../lib/sync-error.ts';
+import { findRecord } from '../../mirror/record-store.ts';
+import { sendJsonText } from '../answer/json.ts';
+import { instant, jsonObject, kindName, recordId } from '../fields.ts';
+import { requireKind } from '../kinds.ts';
+import type { Context, Server } from '../server.ts';
+
+const params = z.strictObject({ kind: kindName, id: recordId });
+
+const record = z.object({
+  kind: z.string(),
+  id: z.string(),
+  deletedAt: instant.nullable().describe('null = live'),
+  changedAt: instant,
+  record: jsonObject.describe('exactly as the service sent it'),
+});
+
+/** One record, as the service sent it. */
+export function recordRoutes(app: Server, { session, kinds }: Context): void {
+  app.get(
+    '/v1/records/:kind/:id',
+    { schema: { summary: 'Read one record', tags: ['Mirror'], params, response: { 200: record } } },
+    async ({ params: { kind: name, id } }, reply) => {
+      const kind = requireKind(kinds, name).name;
+      const found = await findRecord(session, kind, id);
+      if (found === null)
+        throw new SyncError(`The mirror does not have record ${id} of ${kind}.`, { code: 'record.absent' });
+      const { raw, deletedAt, changedAt } = found;
+      // Spliced in as it is stored: read and written anew, its numbers and the order of its keys could change.
+      const head = JSON.stringify({ kind, id, deletedAt, changedAt });
+      return sendJsonText(reply, `${head.slice(0, -1)},"record":${raw}}`);
+    },
+  );
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { SyncError } from '../../lib/sync-error.ts';
+import { requestPull } from '../../mirror/run-requests.ts';
+import { findRun, listRuns } from '../../mirror/run-store.ts';
+import { sendJson, sendJsonText } from '../answer/json.ts';
+import { instant, kindName, rowId, wholeNumber } from '../fields.ts';
+import { pulledKinds } from '../kinds.ts';
+import type { Context, Server } from '../server.ts';
+
+const run = z.object({
+  id: z.int(),
+  command: z.string(),
+  kinds: z.array(z.string()),
+  state: z.enum(['requested', 'running', 'done', 'incomplete', 'failed', 'interrupted']),
+  reason: z.string().nullable(),
+  startedAt: instant.nullable(),
+  finishedAt: instant.nullable(),
+});
+
+const COUNTS = ['pages', 'rows', 'created', 'updated', 'deleted', 'restored', 'unchanged'] as const;
+const MORE_COUNTS = ['quarantined', 'requests', 'retries', 'durationMs'] as const;
+
+const report = z.object({
+  kind: z.string(),
+  state: z.enum(['certified', 'complete', 'invalid', 'aborted']),
+  reason: z.string().nullable(),
+  detail: z.string().nullable(),
+  certifiedAt: instant.nullable(),
+  ...Object.fromEntries([...COUNTS, ...MORE_COUNTS].map((name) => [name, z.int()])),
+});
+
+const pulls = z.strictObject({ kinds: z.array(kindName).max(1000).default([]) });
+const requested = z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) });
+const tags = ['Runs'];
+
+/** What was run, and pulls that are asked for. */
+export function runRoutes(app: Server, context: Context): void {
+  const { session } = context;
+  const query = z.strictObject({ limit: wholeNumber(1, 1000).default(20) });
+  app.get(
+    '/v1/runs',
+    {
+      schema: {
+        ...{ summary: 'List the latest runs, newest first', tags, querystring: query },
+        response: { 200: z.object({ runs: z.array(run) }) },
+      },
+    },
+    async (request, reply) =>
+      sendJsonText(reply, JSON.stringify({ runs: await listRuns(session, request.query.limit) })),
+  );
+  app.get(
+    '/v1/runs/:id',
+    {
+      schema: {
+        ...{ summary: 'Show one run, kind by kind', tags, params: rowId },
+        response: { 200: run.extend({ reports: z.array(report) }) },
+      },
+    },
+    async ({ params }, reply) => {
+      const found = await findRun(session, params.id);
+      if (found === null)
+        throw new SyncError(`There is no run ${params.id}.`, {
+          code: 'run.absent',
+          hint: 'GET /v1/runs lists those that are kept.',
+        });
+      return sendJsonText(reply, JSON.stringify(found));
+    },
+  );
+  pullRoute(app, context);
+}
+
+function pullRoute(app: Server, { session, kinds, clock, ring }: Context): void {
+  app.post(
+    '/v1/pulls',
+    {
+      schema: {
+        ...{ summary: 'Ask for a pull of these kinds; of all where none is named', tags },
+        ...{ body: pulls.nullable(), response: { 202: requested } },
+      },
+    },
+    async ({ body }, reply) => {
+      const wanted = pulledKinds(kinds, body?.kinds ?? []);
+      await session.makeDurable(); // Who was told that it will be done does not ask again after a power cut.
+      const runId = await session.atomically((tx) =>
+        requestPull(tx, { kinds: wanted, request: 'the HTTP API', now: clock.now() }),
+      );
+      ring?.();
+      void reply.code(202).header('location', `/v1/runs/${runId}`);
+      return sendJson(reply, { runId, state: 'requested', kinds: wanted });
+    },
+  );
+}

@@ -1,0 +1,14 @@
+import type { FastifyReply } from 'fastify';
+
+/** Fires once nobody waits for the answer any more, or the server closes. */
+export function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  const leave = (): void => {
+    closing.removeEventListener('abort', leave); // It outlives all requests, and would keep them.
+    gone.abort();
+  };
+  closing.addEventListener('abort', leave, { once: true });
+  reply.raw.once('close', leave);
+  if (closing.aborted || reply.raw.closed || reply.raw.destroyed) leave();
+  return gone.signal;
+}

@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault, RouteOptions } from 'fastify';
+import type { Access, Caller } from './access/access.ts';
+import type { Seats } from './seats.ts';
+import type { ServerParts } from './parts.ts';
+import type { ZodTypes } from './validation.ts';
+
+/** The application, whose routes are typed by their zod schemas. */
+export type Server = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypes
+>;
+
+/** What routes work with. */
+export interface Context extends ServerParts {
+  readonly access: Access;
+  /** Fires when the server closes: nobody waits any longer. */
+  readonly closing: AbortSignal;
+  /** For requests that wait. */
+  readonly seats: Seats;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route that was registered. */
+    readonly routes: readonly RouteOptions[];
+  }
+  interface FastifyContextConfig {
+    /** Anybody may call it. */
+    open?: true;
+    /** Who is not let in gets the sign-in form. */
+    signsIn?: true;
+    /** Stands for a method that the path has not; `allow` has those that it has. */
+    allow?: string;
+  }
+  interface FastifyRequest {
+    /** Who was let in; null on open routes. */
+    caller: Caller | null;
+  }
+  interface FastifySchema {
+    hide?: boolean;
+    summary?: string;
+    description?: string;
+    tags?: readonly string[];
+    produces?: readonly string[];
+    security?: readonly Readonly<Record<string, readonly string[]>>[];
+  }
+}

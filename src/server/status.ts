@@ -1,0 +1,48 @@
+import type { Kind } from '../catalog/kind.ts';
+import { readBlocks } from '../mirror/block-store.ts';
+import type { WriteBlock } from '../mirror/block-store.ts';
+import { readDrift } from '../mirror/drift-store.ts';
+import type { Drift } from '../mirror/drift-store.ts';
+import { countEntries } from '../mirror/outbox-store.ts';
+import type { EntryState } from '../mirror/outbox-store.ts';
+import type { Session } from '../mirror/session.ts';
+import { countIssues, readStatus } from '../mirror/status-store.ts';
+import type { IssueCount, KindStatus } from '../mirror/status-store.ts';
+import { readFrozen } from '../outbound/frozen.ts';
+import type { Frozen } from '../outbound/frozen.ts';
+
+/** How fresh and how sound the mirror is: the document of `bms-sync status --json`. */
+export interface Status {
+  readonly database: string;
+  readonly kinds: readonly KindStatus[];
+  readonly issues: readonly IssueCount[];
+  /** The latest changes in how the service answers, newest first. */
+  readonly drift: readonly (Drift & { readonly seenAt: string })[];
+  /** How many entries of the outbox are in each state. */
+  readonly outbox: Readonly<Record<EntryState, number>>;
+  /** Kinds that the service does not let us write. */
+  readonly blockedKinds: readonly WriteBlock[];
+  /** Why nothing is sent, though writes are on; null where sends are free. */
+  readonly frozen: Frozen | null;
+}
+
+const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
+const DRIFT_SHOWN = 20;
+
+export async function readMirrorStatus(session: Session, kinds: readonly Kind[]): Promise<Status> {
+  return {
+    database: session.location,
+    kinds: inOrder(await readStatus(session), kinds),
+    issues: await countIssues(session),
+    drift: await readDrift(session, DRIFT_SHOWN),
+    outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
+    blockedKinds: await readBlocks(session),
+    frozen: await readFrozen(session),
+  };
+}
+
+/** A view has no order; people expect the catalogue's. */
+function inOrder(statuses: readonly KindStatus[], kinds: readonly Kind[]): readonly KindStatus[] {
+  const place = new Map(kinds.map(({ name }, index) => [name, index]));
+  return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
+}

@@ -1,0 +1,39 @@
+import type { FastifyTypeProvider } from 'fastify';
+import type { z } from 'zod';
+import { UsageError } from '../lib/sync-error.ts';
+import type { Server } from './server.ts';
+
+/** Types a route's request by the zod schemas that check it. */
+export interface ZodTypes extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+  readonly serializer: unknown;
+}
+
+const PARTS: Readonly<Record<string, string>> = {
+  body: 'body',
+  headers: 'header',
+  params: 'path',
+  querystring: 'query',
+};
+
+/** Checks requests by the schemas of their routes; what is sent is written by the routes themselves. */
+export function validateByZod(app: Server): void {
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
+    const { success, data: value, error } = schema.safeParse(data);
+    return success ? { value } : { error: invalid(PARTS[httpPart] ?? httpPart, error) };
+  });
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+}
+
+const FAULTS_TOLD = 10;
+
+function invalid(part: string, { issues }: z.ZodError): UsageError {
+  const faults = issues.slice(0, FAULTS_TOLD).map(({ path, message }) => {
+    const where = [part, ...(path.length === 0 ? [] : [path.map(String).join('.')])].join(' ');
+    return `${where}: ${message}`;
+  });
+  return new UsageError(`${faults.join('; ')}.`, {
+    code: 'http.invalid_request',
+    hint: 'GET /openapi.json tells what is expected.',
+  });
+}

@@ -1,0 +1,68 @@
+import { request } from 'undici';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { settingsFor } from '../support/command-line.ts';
+import { runProgram, start } from '../support/program.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const ADMIN_TOKEN = 'an-admin-token-of-more-than-32-characters';
+
+test(
+  'serve takes a create over HTTP, sends it, and shows what became of it',
+  { timeout: 60_000 },
+  async ({ onTestFinished }) => {
+    await using service = await startSandbox({ size: 5 });
+    const env = {
+      ...settingsFor(service, freshMirror()),
+      ...{ BMS_WRITES: 'on', PORT: '0', ADMIN_TOKEN },
+    };
+    const program = start(['serve'], { env });
+    onTestFinished(() => {
+      program.child.kill('SIGKILL');
+    });
+    const address = await new Promise<string>((resolve) => {
+      let said = '';
+      program.child.stderr?.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+        const found = /"address":"([^"]+)"/.exec(said)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+    });
+    const ask = async (
+      path: string,
+      body?: object,
+    ): Promise<{ status: number; answer: Record<string, unknown> }> => {
+      const got = await request(address + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {
+          authorization: `Bearer ${ADMIN_TOKEN}`,
+          ...(body !== undefined && { 'content-type': 'application/json', 'idempotency-key': 'order-1' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return { status: got.statusCode, answer: (await got.body.json()) as Record<string, unknown> };
+    };
+
+    expect((await request(`${address}/health`)).statusCode).toBe(200);
+    expect((await request(`${address}/v1/status`)).statusCode).toBe(401);
+    const wish = { operation: 'create', kind: 'clients', data: { code: 'NEW', name: 'New' } };
+    const stored = await ask('/v1/outbox', wish);
+    expect(stored.status).toBe(202);
+    expect((await ask('/v1/outbox', wish)).status).toBe(200);
+    const id = String(stored.answer['id']);
+    await expect
+      .poll(async () => (await ask(`/v1/outbox/${id}`)).answer['state'], { timeout: 30_000, interval: 200 })
+      .toBe('done');
+    expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toMatchObject({ code: 0 });
+  },
+);
+
+test('serve says so where its port is taken, and ends', { timeout: 60_000 }, async () => {
+  await using service = await startSandbox({ size: 5 });
+  const env = { ...settingsFor(service, freshMirror()), PORT: new URL(service.url).port };
+  const ended = await runProgram(['serve', '--json'], { env });
+  expect(ended.code).toBe(1);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'server.no_address' } });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { SyncError } from '../../src/lib/sync-error.ts';
+import { createAttempts } from '../../src/server/access/attempts.ts';
+import { hostRefusal } from '../../src/server/access/hosts.ts';
+import { hasSession, sessionCookie } from '../../src/server/access/session-cookie.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { NOON, kindNamed, later, tempMirror, thrownBy } from '../mirror/temp-mirror.ts';
+import { TOKEN, jsonOf, serveMirror, signIn } from './stage.ts';
+
+const mirror = () => tempMirror([kindNamed('clients'), kindNamed('products')]);
+const WRONG = { authorization: 'Bearer wrong' };
+
+describe('wrong tokens', () => {
+  test('are first refused, then told to wait longer each time; the right one is let in all the same', async () => {
+    const { get } = await serveMirror(await mirror(), { clock: fakeClock() });
+    const told: (readonly [number, string | null])[] = [];
+    for (let n = 0; n < 24; n++) {
+      const { status, headers } = await get('/v1/runs', WRONG);
+      told.push([status, headers.get('retry-after')]);
+    }
+    expect(told.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => [401, null]));
+    expect(told.slice(20)).toEqual([[429, '1'], [429, '2'], [429, '4'], [429, '8']]); // prettier-ignore
+    expect((await get('/v1/runs')).status).toBe(200);
+  });
+
+  test('beyond a hundred a minute close the door to their address until the minute is over', async () => {
+    const clock = fakeClock();
+    const { get, post } = await serveMirror(await mirror(), { clock });
+    for (let n = 0; n < 99; n++) await get('/v1/runs', WRONG);
+    expect((await post('/login', { token: 'wrong' })).status).toBe(429);
+    const closed = await get('/v1/runs');
+    expect([closed.status, closed.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(await jsonOf(closed)).toMatchObject({ code: 'http.too_many_attempts', hint: 'Wait 60 s.' });
+    await clock.sleep(60_000);
+    expect((await get('/v1/runs')).status).toBe(200);
+  });
+
+  test('are counted by address, and by network in IPv6', async () => {
+    const clock = fakeClock();
+    const attempts = createAttempts(clock);
+    for (let n = 0; n < 100; n++) attempts.fail(`2001:db8:0:1::${n}`);
+    for (let n = 0; n < 100; n++) attempts.fail('::ffff:192.0.2.7');
+    expect(attempts.closedFor('2001:db8:0:1:ffff::1')).toBe(60);
+    expect(attempts.closedFor('192.0.2.7')).toBe(60);
+    for (const other of ['2001:db8:0:2::1', '2001:db8::1', '192.0.2.8', '::1'])
+      expect(attempts.closedFor(other)).toBe(0);
+    await clock.sleep(59_500);
+    expect(attempts.closedFor('192.0.2.7')).toBe(1);
+    await clock.sleep(500);
+    expect(attempts.closedFor('192.0.2.7')).toBe(0);
+  });
+
+  test('of very many addresses are forgotten, the oldest first', () => {
+    const attempts = createAttempts(fakeClock());
+    for (let n = 0; n < 100; n++) attempts.fail('192.0.2.7');
+    for (let n = 0; n < 10_000; n++) attempts.fail(`10.0.${n >> 8}.${n & 255}`);
+    expect(attempts.closedFor('192.0.2.7')).toBe(0);
+  });
+});
+
+describe('signing in', () => {
+  test('by the form leads to the status, with a cookie that no script and no other site gets', async () => {
+    const stage = await serveMirror(await mirror());
+    const answer = await fetch(`${stage.url}/login`, {
+      ...{ method: 'POST', redirect: 'manual' },
+      body: new URLSearchParams({ token: TOKEN }),
+    });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
+    const cookie = answer.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(
+      /^bms_sync_session=\d+\.[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
+    expect(cookie).not.toContain(TOKEN);
+    const page = await fetch(stage.url, { headers: { cookie: await signIn(stage) } });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Record kinds')]);
+  });
+
+  test('over https gives a cookie that goes over https only', async () => {
+    const { post } = await serveMirror(await mirror());
+    const answer = await post('/login', { token: TOKEN }, { 'x-forwarded-proto': 'https' });
+    expect(answer.headers.get('set-cookie')).toMatch(/; Secure$/);
+  });
+
+  test('with a wrong token shows the form again; a program gets a problem', async () => {
+    const { url, post } = await serveMirror(await mirror());
+    const form = await fetch(`${url}/login`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: 'wrong' }),
+    });
+    expect([form.status, form.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(await form.text()).toContain('That is not the admin token.');
+    const problem = await post('/login', { token: 'wrong' });
+    expect(problem.status).toBe(401);
+    expect(problem.headers.get('content-type')).toBe('application/problem+json');
+  });
+
+  test('is what the page asks for of whoever is not known', async () => {
+    const { url } = await serveMirror(await mirror());
+    const page = await fetch(url);
+    expect(page.status).toBe(401);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await page.text()).toContain('<form method="post" action="/login">');
+  });
+
+  test('lasts for half a day, and only with the same token', () => {
+    const cookie = sessionCookie({ token: TOKEN, now: NOON, isSecure: false }).split(';')[0];
+    const has = (token: string, now: Date): boolean =>
+      hasSession(`theme=dark; ${cookie ?? ''}`, { token, now });
+    expect(has(TOKEN, later(43_199_000))).toBe(true);
+    expect(has(TOKEN, later(43_200_000))).toBe(false);
+    expect(has(`${TOKEN}x`, NOON)).toBe(false);
+    const later1 = cookie?.replace(/=(\d+)/, (_, until: string) => `=${Number(until) + 1}`);
+    expect(hasSession(later1, { token: TOKEN, now: NOON })).toBe(false);
+    expect(hasSession(undefined, { token: TOKEN, now: NOON })).toBe(false);
+  });
+});
+
+describe('without an admin token', () => {
+  test.each(['0.0.0.0', '::', '192.0.2.7', 'sync.example.com', '[::]'])(
+    'a server on %s is not made',
+    async (host) => {
+      const error = await thrownBy(async () => serveMirror(await mirror(), { token: null, host }));
+      expect(error).toBeInstanceOf(SyncError);
+      expect((error as SyncError).code).toBe('server.token_required');
+    },
+  );
+
+  test.each(['127.0.0.1', '127.0.0.2', 'localhost', '::1', '[::1]'])(
+    'a server on %s reads only',
+    async (host) => {
+      const { url, post } = await serveMirror(await mirror(), { token: null, host });
+      expect((await fetch(`${url}/v1/status`)).status).toBe(200);
+      expect((await fetch(url)).status).toBe(200);
+      const refused = await post('/v1/pulls', { kinds: [] });
+      expect(await jsonOf(refused)).toMatchObject({ status: 403, code: 'server.read_only' });
+    },
+  );
+});
+
+describe('a host name', () => {
+  const ALLOWED = null;
+  test.each([
+    ['sync.example.com', 'SYNC.example.com:443', ALLOWED],
+    ['sync.example.com', 'example.com', 421],
+    ['192.0.2.7', '192.0.2.7:8080', ALLOWED],
+    ['192.0.2.7', '192.0.2.8:8080', 421],
+    ['0.0.0.0', '192.0.2.8:8080', ALLOWED],
+    ['0.0.0.0', '[2001:db8::1]:8080', ALLOWED],
+    ['0.0.0.0', 'evil.example', 421],
+    ['::', 'evil.example', 421],
+    ['::1', '[::1]:8080', ALLOWED],
+    ['127.0.0.1', '2130706433', 421],
+    ['127.0.0.1', undefined, 400],
+  ])('of a server on %s: %s', (host, header, status) => {
+    expect(hostRefusal(header, host)?.status ?? null).toBe(status);
+  });
+});
+
+test('readiness is told to all, its reasons only to who has the token', async () => {
+  const session = await mirror();
+  const { url, get } = await serveMirror(session);
+  expect((await fetch(`${url}/ready`)).status).toBe(200);
+  await session.close();
+  const open = await fetch(`${url}/ready`);
+  expect([open.status, (await jsonOf(open))['reasons']]).toEqual([503, undefined]);
+  const told = await get('/ready');
+  expect([told.status, (await jsonOf(told))['reasons']]).toEqual([503, [expect.any(String)]]);
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+});

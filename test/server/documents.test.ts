@@ -1,0 +1,225 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { saveBlock } from '../../src/mirror/block-store.ts';
+import { saveAbsences } from '../../src/mirror/deletion-store.ts';
+import { changeEntry, findEntry } from '../../src/mirror/outbox-store.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { freeze } from '../../src/outbound/frozen.ts';
+import { DATABASES } from '../mirror/databases.ts';
+import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
+import { jsonOf, serveMirror } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const KEY = { 'idempotency-key': 'ada' };
+const ADA = '{"operation":"create","kind":"clients","data":{"code":"C-1","name":"Ada"}}';
+
+async function queued(stage: Stage): Promise<void> {
+  expect((await stage.post('/v1/outbox', ADA, KEY)).status).toBe(202);
+}
+
+async function become(session: Session, state: 'parked' | 'done' | 'unsettled'): Promise<void> {
+  const epoch = (await findEntry(session, 1))?.epoch ?? 0;
+  await session.atomically((tx) => changeEntry(tx, { id: 1, epoch, patch: { state }, now: NOON }));
+}
+
+/** Fails where an answer is not what the description of its route says. */
+function fits({ app }: Stage, route: string, document: unknown, status = 200): void {
+  const [method, url] = route.split(' ');
+  const { schema } = app.routes.find((known) => known.method === method && known.url === url) ?? {};
+  const described = (schema?.response as Record<number, z.ZodType>)[status];
+  if (!(described instanceof z.ZodObject)) throw new Error(`${route} does not say what it answers`);
+  expect(z.strictObject(described.shape).safeParse(document).error?.issues ?? []).toEqual([]);
+}
+
+describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+  test('the status is the document of the command line', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await session.atomically(async (tx) => {
+      await putRecords(tx, 'clients', [{ id: '1' }, { id: '2', _deleted_at: NOON_TEXT }]);
+      await saveBlock(tx, { kind: 'products', reason: 'forbidden', now: NOON, probeAt: NOON });
+      await freeze(tx, 'restored', NOON);
+    });
+    await queued(stage);
+    const status = await jsonOf(await stage.get('/v1/status'));
+    fits(stage, 'GET /v1/status', status);
+    expect(status).toMatchObject({
+      database: session.location,
+      kinds: [
+        { kind: 'clients', rows: 1, state: 'never' },
+        { kind: 'products', rows: 0 },
+      ],
+      outbox: { ready: 1, parked: 0 },
+      blockedKinds: [{ kind: 'products', reason: 'forbidden', since: NOON_TEXT, probeAt: NOON_TEXT }],
+      frozen: { reason: 'restored', since: NOON_TEXT },
+    });
+    const page = await (await stage.get('/')).text();
+    expect(page).toContain('nothing is sent: restored, products may not be written (forbidden)');
+  });
+
+  test('a record comes as the service sent it, to the digit', async () => {
+    const session = await open();
+    const raw = '{"id":9007199254740993,"credit":123456789012345.6789,"b":1.10,"a":-0.0,"note":"</script>"}';
+    await session.atomically((tx) =>
+      putRecords(tx, 'clients', [{ id: '9007199254740993', _raw: raw, _deleted_at: NOON_TEXT }]),
+    );
+    const stage = await serveMirror(session);
+    const answer = await stage.get('/v1/records/clients/9007199254740993');
+    expect(await answer.text()).toBe(
+      `{"kind":"clients","id":"9007199254740993","deletedAt":"${NOON_TEXT}","changedAt":"${NOON_TEXT}","record":${raw}}`,
+    );
+    for (const [path, status] of [
+      ['clients/1', 404],
+      ['nothing/1', 404],
+      ['mirror_meta/1', 404],
+      ['clients/9223372036854775807', 404],
+      ['clients/9223372036854775808', 400],
+      ['clients/01', 400],
+    ] as const)
+      expect([path, (await stage.get(`/v1/records/${path}`)).status]).toEqual([path, status]);
+  });
+
+  test('a pull is a run that waits, asked for once, and the engine hears of it', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const asked = await stage.post('/v1/pulls', { kinds: ['products', 'products'] });
+    expect([asked.status, asked.headers.get('location')]).toEqual([202, '/v1/runs/1']);
+    const answer = await jsonOf(asked);
+    fits(stage, 'POST /v1/pulls', answer, 202);
+    expect(answer).toEqual({ runId: 1, state: 'requested', kinds: ['products'] });
+    expect((await jsonOf(await stage.post('/v1/pulls', { kinds: ['products'] })))['runId']).toBe(1);
+    expect(await jsonOf(await stage.post('/v1/pulls'))).toMatchObject({ kinds: ['clients', 'products'] });
+    expect(stage.rings()).toBe(3);
+    const runs = await jsonOf(await stage.get('/v1/runs'));
+    fits(stage, 'GET /v1/runs', runs);
+    expect(runs).toMatchObject({ runs: [{ id: 2, command: 'pull', state: 'requested' }, { id: 1 }] });
+    const run = await jsonOf(await stage.get('/v1/runs/1'));
+    fits(stage, 'GET /v1/runs/:id', run);
+    expect(run).toMatchObject({ id: 1, kinds: ['products'], reports: [] });
+    expect((await stage.get('/v1/runs/3')).status).toBe(404);
+    const refused = await stage.post('/v1/pulls', { kinds: ['cleints'] });
+    expect(await jsonOf(refused)).toMatchObject({ status: 422, code: 'usage.kind' });
+  });
+
+  test('an entry is stored once under its key: new 202, the same again 200, another 409, none without a key', async () => {
+    const stage = await serveMirror(await open());
+    expect((await stage.post('/v1/outbox', ADA)).status).toBe(400);
+    const first = await stage.post('/v1/outbox', ADA, KEY);
+    expect([first.status, first.headers.get('location')]).toEqual([202, '/v1/outbox/1']);
+    const stored = await jsonOf(first);
+    fits(stage, 'POST /v1/outbox', stored, 202);
+    expect(stored).toMatchObject({ id: 1, key: 'ada', state: 'ready', isNew: true });
+    const spaced = '{ "data": {"name":"Ada", "code":"C-1"}, "kind":"clients", "operation":"create"}';
+    const again = await stage.post('/v1/outbox', spaced, KEY);
+    expect([again.status, await jsonOf(again)]).toEqual([200, { ...stored, isNew: false }]);
+    const other = await stage.post('/v1/outbox', ADA.replace('Ada', 'Bea'), KEY);
+    expect([other.status, await jsonOf(other)]).toEqual([
+      409,
+      expect.objectContaining({ code: 'outbox.key_taken' }),
+    ]);
+    expect(stage.rings()).toBe(1);
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => stage.post('/v1/outbox', ADA, { 'idempotency-key': 'at once' })),
+    );
+    expect(all.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 7 }, () => 200), 202]);
+  });
+
+  test('an entry keeps the digits of its numbers on the way in and out', async () => {
+    const stage = await serveMirror(await open());
+    const sent =
+      '{"operation":"update","kind":"clients","id":9007199254740993,"data":{"note":12345678901234567.890}}';
+    const body = sent.replace('"note"', '"credit"');
+    const stored = await stage.post('/v1/outbox', body, KEY);
+    expect([stored.status, await jsonOf(stored)]).toMatchObject([202, { recordId: '9007199254740993' }]);
+    expect(await (await stage.get('/v1/outbox/1')).text()).toContain(
+      '"payload":{"credit":12345678901234567.890}',
+    );
+  });
+
+  test('what does not fit the catalogue is told at once and not stored', async () => {
+    const stage = await serveMirror(await open());
+    const wrong = { operation: 'update', kind: 'clients', data: { nonsense: { a: 1 } } };
+    const answer = await stage.post('/v1/outbox', wrong, KEY);
+    expect(await jsonOf(answer)).toMatchObject({ status: 422, code: 'outbox.invalid' });
+    const unknown = await stage.post('/v1/outbox', { ...JSON.parse(ADA), state: 'done' }, KEY); // prettier-ignore
+    expect(await jsonOf(unknown)).toMatchObject({ status: 400, code: 'http.invalid_request' });
+    expect(await jsonOf(await stage.get('/v1/outbox'))).toMatchObject({ entries: [] });
+  });
+
+  test('entries are listed by state, and shown with what was tried', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await queued(stage);
+    await stage.post('/v1/outbox', ADA.replaceAll('C-1', 'C-2'), { 'idempotency-key': 'second' });
+    await become(session, 'done');
+    const ids = async (query: string): Promise<unknown> => {
+      const list = await jsonOf(await stage.get(`/v1/outbox${query}`));
+      fits(stage, 'GET /v1/outbox', list);
+      return (list['entries'] as { id: number }[]).map(({ id }) => id);
+    };
+    expect(await ids('')).toEqual([2, 1]);
+    expect(await ids('?state=done')).toEqual([1]);
+    expect(await ids('?state=open')).toEqual([2]);
+    expect(await ids('?limit=1')).toEqual([2]);
+    const shown = await jsonOf(await stage.get('/v1/outbox/1'));
+    fits(stage, 'GET /v1/outbox/:id', shown);
+    expect(shown).toMatchObject({ id: 1, state: 'done', history: [], payload: { code: 'C-1' } });
+    expect((await stage.get('/v1/outbox/7')).status).toBe(404);
+  });
+
+  test('a person decides on entries, and hears where nothing is to decide', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await queued(stage);
+    expect((await stage.post('/v1/outbox/1/retry')).status).toBe(409);
+    await become(session, 'parked');
+    const retried = await jsonOf(await stage.post('/v1/outbox/1/retry'));
+    fits(stage, 'POST /v1/outbox/:id/retry', retried);
+    expect(retried).toMatchObject({ state: 'ready', warning: null });
+    await become(session, 'parked');
+    const adopt = (recordId: unknown): Promise<Response> => stage.post('/v1/outbox/1/adopt', { recordId });
+    expect((await adopt('501')).status).toBe(422);
+    expect((await adopt('x')).status).toBe(400);
+    await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '501' }]));
+    expect(await jsonOf(await adopt(501))).toMatchObject({ state: 'done', recordId: '501' });
+    expect((await stage.post('/v1/outbox/1/abandon')).status).toBe(409);
+    expect((await stage.post('/v1/outbox/9/abandon')).status).toBe(404);
+    expect(stage.rings()).toBe(3);
+  });
+
+  test('sends go on when a person says so', async () => {
+    const session = await open();
+    const stage = await serveMirror(session, { sendMark: { read: () => Promise.resolve(7) } });
+    expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toEqual({ wasFrozen: false });
+    await session.atomically((tx) => freeze(tx, 'restored', NOON));
+    const resumed = await jsonOf(await stage.post('/v1/outbox/resume', {}));
+    expect(resumed).toEqual({ wasFrozen: true, reason: 'restored', since: NOON_TEXT });
+    expect(await session.query(sql`select value from mirror_meta where key = 'outbox.sends'`)).toEqual([
+      { value: '7' },
+    ]);
+  });
+
+  test('held deletions are listed and decided', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const absence = { state: 'held', sweep: 1, absentSince: NOON, struckAt: null, lastSeenAt: null } as const;
+    await session.atomically((tx) =>
+      saveAbsences(
+        tx,
+        'clients',
+        ['9', '10'].map((id) => ({ id, ...absence })),
+      ),
+    );
+    const listed = await jsonOf(await stage.get('/v1/deletions'));
+    fits(stage, 'GET /v1/deletions', listed);
+    expect(listed).toEqual({
+      deletions: [{ kind: 'clients', state: 'held', records: 2, since: NOON_TEXT, ids: ['9', '10'] }],
+    });
+    const approved = await jsonOf(await stage.post('/v1/deletions/clients/approve'));
+    expect(approved).toEqual({ kind: 'clients', decision: 'approved', records: 2 });
+    expect((await stage.post('/v1/deletions/clients/reject')).status).toBe(200);
+    expect((await stage.post('/v1/deletions/products/approve')).status).toBe(409);
+    expect((await stage.post('/v1/deletions/nothing/approve')).status).toBe(404);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { sql } from 'drizzle-orm';
+import { saveBlock } from '../../src/mirror/block-store.ts';
+import { freeze } from '../../src/outbound/frozen.ts';
+import { NOON, NOON_TEXT, kindNamed, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { serveMirror } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const mirror = () => tempMirror([kindNamed('clients'), kindNamed('products')]);
+
+const linesOf = async ({ get }: Stage): Promise<readonly string[]> =>
+  (await (await get('/metrics')).text()).split('\n');
+
+test('the mirror is told as it is when it is asked', async () => {
+  const session = await mirror();
+  const stage = await serveMirror(session);
+  await session.atomically(async (tx) => {
+    await putRecords(tx, 'clients', [{ id: '1' }, { id: '2' }, { id: '3', _deleted_at: NOON_TEXT }]);
+    await tx.query(sql`
+      insert into kind_state (kind, tick, state, complete_sweeps, last_sweep_at, certified_at, epoch)
+      values ('clients', 0, 'certified', 1, ${NOON_TEXT}, ${NOON_TEXT}, 1)`);
+    await saveBlock(tx, { kind: 'clients', reason: 'forbidden', now: NOON, probeAt: NOON });
+    await freeze(tx, 'restored', NOON);
+  });
+  expect(await linesOf(stage)).toEqual(
+    expect.arrayContaining([
+      'bms_sync_rows{kind="clients"} 2',
+      'bms_sync_rows{kind="products"} 0',
+      'bms_sync_last_sweep_timestamp_seconds{kind="clients"} 1772366400',
+      'bms_sync_certified_timestamp_seconds{kind="clients"} 1772366400',
+      'bms_sync_open_issues{kind="clients"} 0',
+      'bms_sync_held_deletions{kind="clients"} 0',
+      'bms_sync_outbox_entries{state="parked"} 0',
+      'bms_sync_write_blocked{kind="clients"} 1',
+      'bms_sync_write_blocked{kind="products"} 0',
+      'bms_sync_frozen 1',
+      'bms_sync_last_change_seq 0',
+      'bms_sync_build_info{version="1.2.3"} 1',
+    ]),
+  );
+  await session.atomically((tx) => tx.query(sql`delete from write_blocks`));
+  expect(await linesOf(stage)).toContain('bms_sync_write_blocked{kind="clients"} 0');
+});
+
+test('answers are counted by route, never by what the path holds', async () => {
+  const stage = await serveMirror(await mirror());
+  await stage.get('/v1/records/clients/123456');
+  await stage.get('/secret-path');
+  await stage.get('/v1/runs', { authorization: 'Bearer wrong' });
+  const lines = await linesOf(stage);
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'bms_sync_http_requests_total{method="GET",route="/v1/records/:kind/:id",status="404"} 1',
+      'bms_sync_http_requests_total{method="GET",route="none",status="404"} 1',
+      'bms_sync_http_refusals_total{status="401"} 1',
+    ]),
+  );
+  expect(lines.join('\n')).not.toMatch(/123456|secret-path|canary/);
+});
+
+test('what is told is what Prometheus reads: each metric described once, no line twice', async () => {
+  const queueMetrics = () =>
+    Promise.resolve('# TYPE bullmq_job_count gauge\nbullmq_job_count{queue="outbox"} 3');
+  const lines = await linesOf(await serveMirror(await mirror(), { queueMetrics }));
+  const told = lines.filter((line) => line !== '');
+  expect(told).toEqual([...new Set(told)]);
+  for (const line of told)
+    expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{(?:\w+="[^"]*",?)+\})? (?:[-+\d.e]+|nan))$/i);
+  expect(told).toContain('bullmq_job_count{queue="outbox"} 3');
+  expect(told).toContain('bms_sync_queue_metrics_up 1');
+});
+
+test.each([
+  ['fails', () => Promise.reject(new Error('no queue'))],
+  ['never answers', () => new Promise<string>(() => undefined)],
+])('a queue that %s keeps nothing else from being told', async (_name, queueMetrics) => {
+  const stage = await serveMirror(await mirror(), { queueMetrics, clock: fakeClock() });
+  const lines = await linesOf(stage);
+  expect(lines).toContain('bms_sync_queue_metrics_up 0');
+  expect(lines).toContain('bms_sync_frozen 0');
+});

@@ -1,0 +1,76 @@
+import { onTestFinished } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import type { Kind } from '../../src/catalog/kind.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/logger.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import { createServer } from '../../src/server/create-server.ts';
+import type { ServerParts } from '../../src/server/parts.ts';
+import type { Server } from '../../src/server/server.ts';
+
+/** A token that would be found wherever it leaked. */
+export const TOKEN = 'canary-7f3d9b2e4c6a8d1f5e3b7a9c2d4f6e8b';
+
+export interface Stage {
+  readonly app: Server;
+  readonly url: string;
+  /** The `Host` of the server. */
+  readonly host: string;
+  /** Every line that was logged. */
+  readonly log: string[];
+  /** How often the engine was woken. */
+  readonly rings: () => number;
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+  readonly post: (
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Response>;
+}
+
+/** Serves a mirror over HTTP until the test ends; `get` and `post` carry the token. */
+export async function serveMirror(session: Session, parts: Partial<ServerParts> = {}): Promise<Stage> {
+  const log: string[] = [];
+  let rings = 0;
+  const logger = createLogger({
+    level: 'trace',
+    secrets: [], // What keeps the token out of the log is here not its mask.
+    destination: { write: (line) => void log.push(line) },
+  });
+  const kinds: readonly Kind[] = KINDS.filter(({ name }) => ['clients', 'products'].includes(name));
+  const app = await createServer({
+    ...{ session, kinds, clock: systemClock, logger, token: TOKEN, host: '127.0.0.1', port: 0 },
+    ...{ version: '1.2.3', sendMark: { read: () => Promise.resolve(0) }, ring: () => (rings += 1) },
+    ...parts,
+  });
+  onTestFinished(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const auth = { authorization: `Bearer ${parts.token ?? TOKEN}` };
+  return {
+    ...{ app, url, log, host: new URL(url).host, rings: () => rings },
+    get: (path, headers) => fetch(`${url}${path}`, { headers: { ...auth, ...headers } }),
+    post: (path, body, headers) =>
+      fetch(`${url}${path}`, {
+        ...{ method: 'POST', redirect: 'manual' },
+        headers: {
+          ...auth,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+  };
+}
+
+/** Signs in and returns the cookie, as a browser would send it. */
+export async function signIn({ url }: Stage): Promise<string> {
+  const answer = await fetch(`${url}/login`, {
+    method: 'POST',
+    body: new URLSearchParams({ token: TOKEN }),
+    redirect: 'manual',
+  });
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
+export const jsonOf = async (answer: Response): Promise<Record<string, unknown>> =>
+  (await answer.json()) as Record<string, unknown>;
