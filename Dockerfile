@@ -1,21 +1,29 @@
-# Two stages: SQLite is compiled in the first, and no compiler is left in the second.
-FROM node:24-bookworm AS build
+# Two stages: the first has the compiler that SQLite may need, the second has none.
+FROM node:26-trixie AS build
 WORKDIR /app
-COPY package.json package-lock.json tsconfig.json tsconfig.build.json ./
+COPY package.json package-lock.json ./
+# SQLite has the only install script that the program needs; the others belong to the tests.
+RUN npm ci --ignore-scripts && npm rebuild better-sqlite3
+COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
-COPY migrations ./migrations
-RUN npm ci && npm prune --omit=dev --ignore-scripts
+RUN npm run build && chmod +x dist/main.js && npm prune --omit=dev --ignore-scripts
 
-FROM node:24-bookworm-slim
-ENV NODE_ENV=production DATABASE_URL=file:/data/mirror.db
+FROM node:26-trixie-slim
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
+COPY package.json ./
+COPY migrations ./migrations
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY --from=build /app/migrations ./migrations
-COPY --from=build /app/package.json ./package.json
-RUN mkdir /data && chown node:node /data
-VOLUME /data
-USER node
+# `bms-sync …` by hand: docker exec CONTAINER bms-sync status
+RUN ln -s /app/dist/main.js /usr/local/bin/bms-sync && install -d -o node -g node data
+# Settings are read from the environment and from /app/.env; a SQLite mirror is /app/data/mirror.db.
+VOLUME /app/data
+USER 1000:1000
+EXPOSE 8080
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "--enable-source-maps", "dist/main.js"]
-CMD ["pull"]
+# Bringing a large mirror to the shape of a new release comes before the first answer.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=5m --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["bms-sync"]
+CMD ["serve"]

@@ -39,5 +39,9 @@ ALTER TABLE "outbox" ADD COLUMN "base_at" timestamp(3) with time zone;--> statem
 ALTER TABLE "pages" ADD COLUMN "records" text;--> statement-breakpoint
 ALTER TABLE "runs" ADD COLUMN "epoch" bigint;--> statement-breakpoint
 ALTER TABLE "runs" ADD COLUMN "next_attempt_at" timestamp(3) with time zone;--> statement-breakpoint
+ALTER TABLE "runs" ADD COLUMN "slot" text;--> statement-breakpoint
 CREATE UNIQUE INDEX "links_outbox_id" ON "links" USING btree ("outbox_id");--> statement-breakpoint
-CREATE INDEX "outbox_by_state_next_attempt_at" ON "outbox" USING btree ("state","next_attempt_at");
+CREATE INDEX "outbox_by_state_next_attempt_at" ON "outbox" USING btree ("state","next_attempt_at");--> statement-breakpoint
+CREATE INDEX "outbox_by_kind_natural_key_state" ON "outbox" USING btree ("kind","natural_key","state");--> statement-breakpoint
+CREATE INDEX "outbox_by_kind_record_id_state" ON "outbox" USING btree ("kind","record_id","state");--> statement-breakpoint
+CREATE UNIQUE INDEX "runs_slot" ON "runs" USING btree ("slot");

@@ -36,6 +36,10 @@ CREATE TABLE `write_blocks` (
 DROP INDEX `outbox_by_kind_state`;--> statement-breakpoint
 ALTER TABLE `outbox` ADD `base_at` TIMESTAMP;--> statement-breakpoint
 CREATE INDEX `outbox_by_state_next_attempt_at` ON `outbox` (`state`,`next_attempt_at`);--> statement-breakpoint
+CREATE INDEX `outbox_by_kind_natural_key_state` ON `outbox` (`kind`,`natural_key`,`state`);--> statement-breakpoint
+CREATE INDEX `outbox_by_kind_record_id_state` ON `outbox` (`kind`,`record_id`,`state`);--> statement-breakpoint
 ALTER TABLE `pages` ADD `records` text;--> statement-breakpoint
 ALTER TABLE `runs` ADD `epoch` BIGINT;--> statement-breakpoint
-ALTER TABLE `runs` ADD `next_attempt_at` TIMESTAMP;
+ALTER TABLE `runs` ADD `next_attempt_at` TIMESTAMP;--> statement-breakpoint
+ALTER TABLE `runs` ADD `slot` text;--> statement-breakpoint
+CREATE UNIQUE INDEX `runs_slot` ON `runs` (`slot`);

@@ -1,9 +1,13 @@
 import type { Config } from '../config/settings.ts';
 import type { WorkQueue } from '../jobs/work-queue.ts';
 import { SyncError, describe } from '../lib/sync-error.ts';
-import { claimRun, closeDeadRuns, raiseRun, requestedRuns } from '../mirror/run-requests.ts';
+import { claimRun, closeDeadRuns, raiseRun, resumeInterrupted } from '../mirror/run-requests.ts';
 import type { RequestedRun } from '../mirror/run-requests.ts';
+import { finishRun } from '../mirror/run-store.ts';
+import { pagesAskedFor } from '../mirror/slot-requests.ts';
+import { startableRuns } from '../mirror/startable-runs.ts';
 import { deadWorkers } from '../mirror/worker-store.ts';
+import { backfill } from '../pull/backfill.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
@@ -14,7 +18,7 @@ export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
   const { session, clock, owner } = parts;
   return {
     ...{ name: 'runs', jobPrefix: 'run', concurrency: 1 },
-    due: (limit) => requestedRuns(session, clock.now(), limit),
+    due: (limit) => startableRuns(session, { limit, now: clock.now(), isDead: owner.isDead }),
     raise: (ring) => session.atomically((tx) => raiseRun(tx, ring)),
     work: (ring, signal) => workRun(config, { ...parts, signal }, ring),
     takeOver: async () => {
@@ -27,20 +31,40 @@ export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
   };
 }
 
-async function workRun(
-  config: Config,
-  parts: ServiceParts & { readonly signal: AbortSignal },
-  ring: RequestedRun,
-): Promise<void> {
+type WorkParts = ServiceParts & { readonly signal: AbortSignal };
+
+async function workRun(config: Config, parts: WorkParts, ring: RequestedRun): Promise<void> {
   const { session, clock, owner, logger } = parts;
   const claim = { ...ring, owner: owner.name, now: clock.now() };
   const names = await session.atomically((tx) => claimRun(tx, claim));
   if (names === null) return;
   try {
-    const kinds = listedKinds(config, names);
-    await pullKinds(parts, { kinds, runId: ring.id, acceptNewSource: false, ...pullSettings(config) });
+    await readKinds(config, parts, { runId: ring.id, names });
+    if (parts.signal.aborted) await session.atomically((tx) => resumeInterrupted(tx, ring.id));
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    logger.error({ runId: ring.id, code: error.code }, describe(error)); // The run's row says so too.
+    logger.error({ runId: ring.id, code: error.code }, describe(error));
+    const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
+    await finishRun(session, ring.id, { ...end, ...pullSettings(config) }); // A kind may be none here, and stop no other run.
   }
+}
+
+async function readKinds(
+  config: Config,
+  parts: WorkParts,
+  { runId, names }: { readonly runId: number; readonly names: readonly string[] },
+): Promise<void> {
+  const { session, logger } = parts;
+  const settings = { runId, ...pullSettings(config) };
+  const kinds = listedKinds(config, names);
+  const [kind] = kinds;
+  const pages = await pagesAskedFor(session, runId);
+  if (pages === null || kind === undefined) {
+    await pullKinds(parts, { kinds, acceptNewSource: false, ...settings });
+    return;
+  }
+  const request = `--pages 1-${pages}`;
+  const extent = { pages: { from: 1, to: pages } };
+  const { state, detail } = await backfill(parts, { kind, extent, request, restart: true, ...settings });
+  if (state !== 'complete') logger.warn({ runId, kind: kind.name, state }, detail ?? 'pages were not read');
 }

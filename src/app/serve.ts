@@ -19,6 +19,7 @@ import { outboundQueue } from './outbound-queue.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import { pullSettings } from './pull.ts';
 import { runsQueue } from './runs-queue.ts';
+import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
 import { serveHttp } from './serve-http.ts';
 import type { OpenMark } from './send-mark.ts';
@@ -76,12 +77,13 @@ async function work(
     engine.wake();
   };
   const closeHttp = roles.includes('http') ? await serveHttp(config, { ...parts, ring }) : null;
+  const stopSchedules = startSchedules(config, parts, roles);
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
   try {
     await Promise.race([fired(signal), engine.failed]);
     logger.info('stopping: finishing what is in hand');
   } finally {
-    await closeHttp?.();
+    await Promise.all([stopSchedules(), closeHttp?.()]);
   }
 }
 

@@ -7,6 +7,7 @@ import { faultsFrom } from './faults.ts';
 import { furtherKindFaults } from './further-kind-faults.ts';
 import { unknownKinds } from './kind-names.ts';
 import { combined, merged } from './layer.ts';
+import { scheduleFaults } from './schedule-faults.ts';
 import { settings } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -39,6 +40,7 @@ export function loadConfig({ env, file, flags = {} }: ConfigInputs): Config {
     ...faultsFrom(error?.issues ?? [], layers),
     ...furtherKindFaults(values, layers),
     ...unknownKinds(values, layers),
+    ...scheduleFaults(values, layers),
   ];
   if (data === undefined || all.length > 0) throw badSettings(all);
   return data;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { deletions, diff, outbound, schedules } from './groups/changes.ts';
+import { deletions, diff, outbound } from './groups/changes.ts';
 import { kinds } from './groups/kinds.ts';
+import { schedules } from './groups/schedules.ts';
 import { log, server, shutdown } from './groups/service.ts';
 import { source, sweep } from './groups/source.ts';
 import { bi, database, queue, retention } from './groups/storage.ts';

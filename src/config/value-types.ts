@@ -33,7 +33,6 @@ export const kindName = textLike(
 export const endpointName = textLike(/^[\w-]+$/, 'a name: letters, digits, _ and -');
 export const path = textLike(/^\/(?!.*:id\b)[^\s?#]*$/, 'a path that begins with /, without :id');
 export const pathWithId = textLike(/^\/[^\s?#]*:id\b[^\s?#]*$/, 'a path that begins with / and contains :id');
-export const cron = textLike(/^\S+(\s+\S+){4,5}$/, 'a cron expression of five or six fields');
 export const timezone = z
   .string('the name of a time zone')
   .refine(isTimezone, 'the name of a time zone, as in America/Toronto');

@@ -53,7 +53,7 @@ export const CHANGES: EngineTable = {
     optionalBigint('run_id'),
   ],
   primaryKey: ['seq'],
-  index: ['kind', 'record_id', 'observed_at', 'seq'],
+  indexes: [['kind', 'record_id', 'observed_at', 'seq']],
 };
 
 /** Records that a certified list no longer has: suspected, held for a person, or found to be gone, and by what proof. */

@@ -14,7 +14,7 @@ export interface EngineTable {
   readonly name: string;
   readonly columns: readonly EngineColumn[];
   readonly primaryKey: readonly string[];
-  readonly index?: readonly string[];
+  readonly indexes?: readonly (readonly string[])[];
   readonly unique?: string;
 }
 

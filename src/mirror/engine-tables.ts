@@ -61,8 +61,10 @@ export const RUNS: EngineTable = {
     optionalText('cursor'),
     optionalBigint('epoch'),
     optionalTimestamp('next_attempt_at'),
+    optionalText('slot'),
   ],
   primaryKey: ['id'],
+  unique: 'slot',
 };
 
 /** What a run did to a kind. */
@@ -159,5 +161,5 @@ export const ISSUES: EngineTable = {
     optionalTimestamp('closed_at'),
   ],
   primaryKey: ['id'],
-  index: ['kind', 'closed_at', 'record_id'],
+  indexes: [['kind', 'closed_at', 'record_id']],
 };

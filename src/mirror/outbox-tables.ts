@@ -38,7 +38,12 @@ export const OUTBOX: EngineTable = {
     withDefault(timestamp('updated_at'), 'now'),
   ],
   primaryKey: ['id'],
-  index: ['state', 'next_attempt_at'],
+  // What is due; what an entry must wait for.
+  indexes: [
+    ['state', 'next_attempt_at'],
+    ['kind', 'natural_key', 'state'],
+    ['kind', 'record_id', 'state'],
+  ],
   unique: 'idempotency_key',
 };
 

@@ -46,15 +46,15 @@ function postgresTableOf(table: EngineTable) {
   return pgTable(table.name, columns, (built) => {
     const named = (names: readonly string[]) => names.flatMap((name) => built[name] ?? []);
     const [keyed, ...moreKeyed] = named(table.primaryKey);
-    const [indexed, ...moreIndexed] = named(table.index ?? []);
     const [single] = named(table.unique === undefined ? [] : [table.unique]);
     return [
       ...(keyed && !table.columns.some(({ type }) => type === 'serial')
         ? [primaryKey({ columns: [keyed, ...moreKeyed] })]
         : []),
-      ...(indexed
-        ? [index(`${table.name}_by_${table.index?.join('_') ?? ''}`).on(indexed, ...moreIndexed)]
-        : []),
+      ...(table.indexes ?? []).flatMap((names) => {
+        const [indexed, ...more] = named(names);
+        return indexed ? [index(`${table.name}_by_${names.join('_')}`).on(indexed, ...more)] : [];
+      }),
       ...(single ? [uniqueIndex(`${table.name}_${table.unique ?? ''}`).on(single)] : []),
     ];
   });

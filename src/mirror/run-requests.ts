@@ -80,7 +80,16 @@ export async function closeDeadRuns(
   }
 }
 
+/** Asks anew for a run that was cut off because its process had to end: that is no worse reason than a death. */
+export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
+  const [row] = await tx.query(sql`
+    select id from runs where id = ${id} and state = 'interrupted' and epoch < ${2 * MOST_DEATHS}`);
+  if (row !== undefined) await askAgain(tx, id);
+}
+
 async function askAgain(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql`delete from run_kinds where run_id = ${id}`); // It begins anew, and reports anew.
-  await tx.query(sql`update runs set state = 'requested', owner = null, epoch = epoch + 1 where id = ${id}`);
+  await tx.query(sql`
+    update runs set state = 'requested', owner = null, reason = null, finished_at = null, epoch = epoch + 1
+    where id = ${id}`);
 }

@@ -133,7 +133,8 @@ export async function readCursor(
 ): Promise<{ readonly runId: number; readonly cursor: string } | null> {
   const [row] = await db.query(sql`
     select id, state, cursor from runs
-    where command = ${command} and kinds = ${JSON.stringify([kind])} and request = ${request} order by id desc limit 1`);
+    where command = ${command} and kinds = ${JSON.stringify([kind])} and request = ${request} and slot is null
+    order by id desc limit 1`);
   if (row === undefined || row['state'] === 'done' || typeof row['cursor'] !== 'string') return null;
   return { runId: Number(row['id']), cursor: row['cursor'] };
 }

@@ -23,6 +23,8 @@ export type Extent =
   { readonly ids: readonly string[] } | { readonly pages: { readonly from: number; readonly to: number } };
 
 export interface BackfillRequest extends ReadingRules {
+  /** The run that was asked for, where this is to be its work. */
+  readonly runId?: number;
   readonly kind: Kind;
   readonly extent: Extent;
   /** The extent as it was asked for: the same text goes on where it was interrupted. */

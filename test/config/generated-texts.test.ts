@@ -37,12 +37,13 @@ test('what is in force does not say that it is not', () => {
     .filter((row) => !row.includes('(not in force yet)'))
     .map((row) => /`([^`]+)`/.exec(row)?.[1] ?? row);
   const expected = [
-    ...['database.url', 'queue.url', 'log.level', 'sweep.repeatBelowPages', 'deletions.graceSeconds'],
+    ...['database.url', 'queue.url', 'server.adminToken', 'server.host', 'server.port', 'log.level'],
+    ...['sweep.repeatBelowPages', 'deletions.graceSeconds'],
     ...['deletions.holdAbove.rows', 'deletions.holdAbove.share'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
-    ...['kinds', 'diff.ignoreFields'],
-    ...['retention.changesDays', 'retention.runsDays'],
+    ...['schedules', 'schedules.timezone', 'kinds', 'diff.ignoreFields'],
+    ...['retention.changesDays', 'retention.runsDays', 'shutdown.graceSeconds'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);
   expect(inForce).toHaveLength(expected.length + 9);

@@ -21,6 +21,8 @@ import { OUTBOUND_RULES } from './stage.ts';
 const INTERLEAVINGS = process.env['BMS_TEST_DEEP'] === undefined ? 500 : 20_000;
 const blank = blankMirror();
 
+/** So often nobody waits for a turn before all have come to their end. */
+const IDLE_TURNS = 5;
 /** Steps that wait for their turn; which of them is next, chance decides. */
 interface Turns {
   readonly take: () => Promise<void>;
@@ -41,10 +43,9 @@ function createTurns(random: Random): Turns {
         waiting.push(resolve);
       }),
     play: async (work) => {
-      let isOver = false;
-      const all = Promise.all(work).finally(() => (isOver = true));
+      const all = Promise.all(work);
       all.catch(() => undefined); // Thrown below, where it is awaited.
-      for (let idle = 0; !isOver && idle < 50;) {
+      for (let idle = 0; idle < IDLE_TURNS;) {
         await settle();
         const [next] = waiting.splice(random.integer(0, waiting.length - 1), 1);
         idle = next === undefined ? idle + 1 : 0;
@@ -106,7 +107,6 @@ function worker(
 }
 
 let clock = fakeClock();
-
 const ANSWERS: readonly WriteAnswer[] = [
   { is: 'unsent', why: 'ECONNREFUSED' },
   { is: 'lost', why: 'ECONNRESET' },

@@ -25,6 +25,8 @@ export interface TimelineOptions {
   readonly random: Random;
   /** How often the next event happens before the code under test has dealt with the one before. */
   readonly together: number;
+  /** How much later such an event may be. */
+  readonly togetherWithinMs?: number;
   /** Turns of the event loop without a sign of life after which the code under test counts as idle. */
   readonly quietTurns?: number;
 }
@@ -38,7 +40,8 @@ const ORIGIN = Date.parse('2026-03-01T12:00:00Z');
 const QUIET_TURNS = 3; // Code that only gives the loop a turn shows up again on the next one.
 const STUCK_TURNS = 200;
 
-export function createTimeline({ random, together, quietTurns = QUIET_TURNS }: TimelineOptions): Timeline {
+export function createTimeline(options: TimelineOptions): Timeline {
+  const { random, together, togetherWithinMs = Infinity, quietTurns = QUIET_TURNS } = options;
   const events: Event[] = [];
   let [elapsed, offset, stirred, occupied] = [0, 0, 0, 0];
 
@@ -58,6 +61,7 @@ export function createTimeline({ random, together, quietTurns = QUIET_TURNS }: T
     event.work();
     return true;
   };
+  const isSoon = (): boolean => (events[0]?.atMs ?? Infinity) - elapsed < togetherWithinMs;
   const idle = async (turns: number, isOver: () => boolean): Promise<void> => {
     let seen = stirred;
     for (let quiet = 0; quiet < turns && !isOver(); quiet++) {
@@ -92,7 +96,7 @@ export function createTimeline({ random, together, quietTurns = QUIET_TURNS }: T
       while (!(await isDone(quietTurns, isOver))) {
         // Without an event to wait for, the code under test must be about to do something by itself.
         if (!happen()) await idle(STUCK_TURNS, () => isOver() || events.length > 0);
-        else while (events.length > 0 && random.chance(together)) happen();
+        else while (isSoon() && random.chance(together)) happen();
       }
       return await work;
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, mapOf, openGroup, setting } from '../setting.ts';
+import { group, mapOf, setting } from '../setting.ts';
 import * as a from '../value-types.ts';
 
 const LOOKS = [300, 1800, 7200, 21_600, 86_400];
@@ -43,9 +43,3 @@ export const diff = group({
     'Record kind to the fields whose changes are no events.',
   ),
 });
-
-export const schedules = openGroup(
-  { timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.') },
-  a.cron,
-  { meaning: 'Record kind to the cron expression of its pulls.', inForce: false },
-);

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SyncError } from '../../lib/sync-error.ts';
+import { UsageError } from '../../lib/sync-error.ts';
 import { sendProblem } from '../answer/problem.ts';
 import type { Problem } from '../answer/problem.ts';
 import { SECURITY_HEADERS } from '../answer/security-headers.ts';
@@ -10,10 +10,10 @@ import { hostRefusal } from './hosts.ts';
 import { isLoopback } from './loopback.ts';
 import { originRefusal } from './origins.ts';
 
-/** @throws {SyncError} `server.token_required` where others could reach a server that asks nobody who they are. */
+/** @throws {UsageError} `server.token_required` where others could reach a server that asks nobody who they are. */
 export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'>): void {
   if (token !== null || isLoopback(host)) return;
-  throw new SyncError(`The server would be reached from other machines (${host}) without a token.`, {
+  throw new UsageError(`The server would be reached from other machines (${host}) without a token.`, {
     code: 'server.token_required',
     hint: 'Set ADMIN_TOKEN to 32 characters or more, or HOST to 127.0.0.1.',
   });

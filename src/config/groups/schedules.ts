@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { parseCron } from '../../lib/cron.ts';
+import { openGroup, setting, unset } from '../setting.ts';
+import * as a from '../value-types.ts';
+
+const SHAPE =
+  'a cron expression, or {kinds: [KIND, …] or all, cron}, or {kind, cron}, with pages where only the first pages are to be read';
+
+const KINDS = 'a list of record kinds, or all';
+
+const schedule = z
+  .union(
+    [
+      z.string(),
+      z.strictObject({
+        kinds: z.union([z.literal('all'), z.array(a.kindName).min(1, KINDS)], KINDS),
+        cron: z.string(),
+      }),
+      z.strictObject({ kind: a.kindName, pages: unset(a.count), cron: z.string() }),
+    ],
+    SHAPE,
+  )
+  .superRefine((wish, context) => {
+    const parsed = parseCron(typeof wish === 'string' ? wish : wish.cron);
+    const path = typeof wish === 'string' ? [] : ['cron'];
+    if (parsed.is === 'fault') context.addIssue({ code: 'custom', message: parsed.expected, path });
+  });
+
+export const schedules = openGroup(
+  { timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.') },
+  schedule,
+  {
+    meaning:
+      'When to pull what: a record kind to a cron expression, or a name to {kinds, cron} or {kind, pages, cron}.',
+  },
+);

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { schedulesOf } from '../../src/app/schedules.ts';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { refusal, tempFile } from './support.ts';
+
+const ENV = { BMS__KINDS: '{"sales":{"list":"/s"},"old":{"list":"/o","order":"created, oldest first"}}' };
+
+const schedulesIn = (yaml: string) =>
+  schedulesOf(loadConfig({ env: ENV, file: tempFile('settings.yaml', yaml) })).map(
+    ({ name, timezone, kinds, pages }) => ({ name, timezone, kinds, pages }),
+  );
+
+const refused = (schedules: string): string =>
+  refusal({ env: ENV, file: tempFile('settings.yaml', `schedules: { ${schedules} }\n`) });
+
+test('a schedule is a kind and its cron expression, or a name for several kinds, or for the first pages of one', () => {
+  const yaml = `
+schedules:
+  timezone: Europe/Paris
+  clients: '*/10 * * * *'
+  sales: '0 4 * * *'
+  some: { kinds: [clients, sales], cron: '0 1 * * *' }
+  nightly: { kinds: all, cron: '0 2 * * *' }
+  newest: { kind: products, pages: 3, cron: '*/2 * * * *' }
+  alone: { kind: products, cron: '0 * * * *' }
+`;
+  const timezone = 'Europe/Paris';
+  const every = [...LISTED_KINDS.map(({ name }) => name), 'sales', 'old'];
+  expect(schedulesIn(yaml)).toEqual([
+    { name: 'clients', timezone, kinds: ['clients'], pages: null },
+    { name: 'sales', timezone, kinds: ['sales'], pages: null },
+    { name: 'some', timezone, kinds: ['clients', 'sales'], pages: null },
+    { name: 'nightly', timezone, kinds: every, pages: null },
+    { name: 'newest', timezone, kinds: ['products'], pages: 3 },
+    { name: 'alone', timezone, kinds: ['products'], pages: null },
+  ]);
+});
+
+test('days of the month and days of the week may both be given: either is meant, as in a crontab', () => {
+  expect(schedulesIn(`schedules: { clients: '0 9 13 * 5' }`)).toHaveLength(1);
+});
+
+test.each([
+  [`clients: often`, 'schedules.clients', 'five fields'],
+  [`clients: '0 0 * * * *'`, 'schedules.clients', 'a schedule has no seconds'],
+  [`clients: '@daily'`, 'schedules.clients', 'five fields'],
+  [`clients: '61 * * * *'`, 'schedules.clients', 'whose minute exists'],
+  [`clients: '0 0 30 2 *'`, 'schedules.clients', 'whose day of month exists'],
+  [`clients: '0 0 L * *'`, 'schedules.clients', 'numbers, names, *, lists, ranges and steps'],
+  [`clients: '0 0 ? * 1'`, 'schedules.clients', 'numbers, names, *, lists, ranges and steps'],
+  [`night: { kinds: all, cron: '0 25 * * *' }`, 'schedules.night.cron', 'whose hour exists'],
+  [`night: { kinds: all }`, 'schedules.night', '{kinds: [KIND, …] or all, cron}'],
+  [`night: { kinds: [], cron: '* * * * *' }`, 'schedules.night.kinds', 'a list of record kinds, or all'],
+  [`night: { kinds: all, pages: 2, cron: '* * * * *' }`, 'schedules.night.pages', 'unknown setting'],
+  [
+    `night: { kind: products, pages: 0, cron: '* * * * *' }`,
+    'schedules.night.pages',
+    'a whole number from 1',
+  ],
+  [`client: '* * * * *'`, 'schedules.client', 'unknown record kind; did you mean clients?'],
+  [`a: { kind: wares, cron: '* * * * *' }`, 'schedules.a', 'unknown record kind'],
+  [`a: { kinds: [clients, sale], cron: '* * * * *' }`, 'schedules.a', 'did you mean sales?'],
+  [`sales_products: '* * * * *'`, 'schedules.sales_products', 'the service has no list of sales_products'],
+  [`a: { kind: clients, pages: 1, cron: '* * * * *' }`, 'schedules.a', 'is in the order of code'],
+  [`a: { kind: old, pages: 1, cron: '* * * * *' }`, 'schedules.a', 'that of old shows the newest last'],
+  [`A-1: { kind: products, cron: '* * * * *' }`, 'schedules.A-1', 'expected the key to be a name'],
+])('{ %s } is refused', (schedules, place, why) => {
+  const text = refused(schedules);
+  expect(text).toContain(`${place} (from `);
+  expect(text).toContain(why);
+});

@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { ROLES } from '../src/app/serve.ts';
+import { EXIT } from '../src/cli/exit-codes.ts';
+import { SETTINGS } from '../src/config/known-settings.ts';
+import { loadConfig } from '../src/config/load-config.ts';
+import { settings } from '../src/config/settings.ts';
+import { judgeRedis } from '../src/jobs/redis-check.ts';
+import { CLOSE_MS } from '../src/server/limits.ts';
+import { run } from './support/command-line.ts';
+import { exportedMetrics, faultsIn, metricsIn } from './support/exported-metrics.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+interface Service {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly user?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly (string | { readonly source: string })[];
+  readonly healthcheck?: unknown;
+  readonly restart: string;
+  readonly read_only: boolean;
+  readonly stop_grace_period: string;
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
+
+interface Container {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string }[];
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+}
+
+interface StatefulSet {
+  readonly kind: string;
+  readonly spec: {
+    readonly replicas: number;
+    readonly template: {
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly containers: readonly [Container];
+      };
+    };
+  };
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+const docs = text('docs/operations.md');
+const compose = parse(text('deploy/compose.yaml'), { merge: true }) as Compose;
+const worker = compose.services['bms-sync'];
+const manifests = parseAllDocuments(text('deploy/kubernetes.yaml'));
+const set = manifests
+  .map((document) => document.toJS() as StatefulSet)
+  .find((one) => one.kind === 'StatefulSet');
+const pod = set?.spec.template.spec;
+const { groups } = parse(text('deploy/alerts.yaml')) as { groups: readonly { rules: readonly Rule[] }[] };
+const alerts = groups.flatMap(({ rules }) => rules);
+const dashboard = JSON.parse(text('deploy/grafana-dashboard.json')) as {
+  panels: readonly { id: number; title: string; targets?: readonly { expr: string }[] }[];
+};
+
+const unit = text('deploy/bms-sync.service');
+/** Every value that the unit gives under a name. */
+const unitValues = (name: string): string[] =>
+  [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+test('a metric, a label or a state that does not exist would be found', async () => {
+  const exported = await exportedMetrics();
+  expect(faultsIn('max by (kind) (bms_sync_row) > 0', exported)).toEqual(['bms_sync_row']);
+  expect(faultsIn('rate(bms_sync_rows{state="x"}[5m]) or up', exported)).toEqual([
+    'bms_sync_rows has no label state',
+    'x',
+  ]);
+  expect(faultsIn('time() - bms_sync_rows offset 1d > 1', exported)).toEqual([]);
+});
+
+test('alerts name metrics that are exported', async () => {
+  const exported = await exportedMetrics();
+  expect(alerts.filter(({ expr }) => metricsIn(expr).length === 0)).toEqual([]);
+  expect(alerts.flatMap(({ expr }) => faultsIn(expr, exported))).toEqual([]);
+});
+
+test('the docs have one line of what to do for each alert, and for no other', () => {
+  const described = [...docs.matchAll(/^### (BmsSync\w+)\n\n\S.*\n(?=\n|$)/gm)].map(([, name]) => name);
+  expect(described).toEqual(expect.arrayContaining(alerts.map(({ alert }) => alert)));
+  expect(described).toHaveLength(alerts.length);
+  for (const { alert, annotations } of alerts)
+    expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+});
+
+test('the docs and the dashboard have every metric of ours, and the dashboard no other', async () => {
+  const exported = await exportedMetrics();
+  const own = [...exported.metrics.keys()].filter((name) => name.startsWith('bms_sync_'));
+  const told = [...docs.matchAll(/^\| `(bms_sync_\w+)/gm)].map(([, name = '']) => name);
+  expect(told.toSorted()).toEqual(own.toSorted());
+  const shown = dashboard.panels.flatMap(({ targets }) => targets ?? []).map(({ expr }) => expr);
+  expect(shown.flatMap((expr) => faultsIn(expr, exported))).toEqual([]);
+  const names = shown.flatMap(metricsIn).map((name) => name.replace(/_bucket$/, ''));
+  expect(own.filter((name) => !names.includes(name))).toEqual([]);
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+});
+
+const VARIABLES = SETTINGS.flatMap(({ about, variable }) => [variable, ...(about.variables ?? [])]);
+const assigned = (of: string): string[] =>
+  [...of.matchAll(/^([A-Z][A-Z_]*)=/gm)].map(([, name = '']) => name);
+
+test('only variables that are settings are set', () => {
+  const set = [
+    ...assigned(text('deploy/example.env')),
+    ...assigned(text('deploy/README.md')),
+    ...Object.keys(worker?.environment ?? {}),
+    ...(pod?.containers[0].env ?? []).map(({ name }) => name),
+    ...unitValues('Environment')
+      .flatMap((value) => value.split(' '))
+      .map((pair) => pair.split('=')[0] ?? ''),
+  ];
+  expect(set.filter((name) => !VARIABLES.includes(name) && name !== 'NODE_ENV')).toEqual([]);
+  expect(assigned(text('deploy/example.env'))).toEqual(
+    expect.arrayContaining(['BMS_BASE_URL', 'BMS_TOKEN', 'ADMIN_TOKEN', 'DATABASE_URL', 'QUEUE_URL']),
+  );
+});
+
+test('the example loads as it stands', () => {
+  expect(loadConfig({ env: parseEnv(text('deploy/example.env')) })).toMatchObject({
+    source: { baseUrl: null, token: null },
+    schedules: { everything: { kinds: 'all' } },
+    outbound: { writes: 'off' },
+  });
+});
+
+test('no file holds a secret: those of the example are empty', () => {
+  expect(text('deploy/example.env')).toMatch(/^BMS_TOKEN=$/m);
+  expect(text('deploy/example.env')).toMatch(/^ADMIN_TOKEN=$/m);
+  expect(manifests.map((document) => document.get('kind'))).not.toContain('Secret');
+  expect(text('.gitignore').split('\n')).toContain('deploy/secrets/');
+  expect(text('.dockerignore').split('\n')).toContain('deploy');
+  for (const { file } of Object.values(compose.secrets)) expect(file).toMatch(/^secrets\//);
+});
+
+const COMMAND = /(?:bms-sync bms-sync|-- bms-sync|dist\/main\.js) (\w+)/g;
+
+test('every command that is named exists, and every role', async () => {
+  const names = ['compose.yaml', 'kubernetes.yaml', 'bms-sync.service', 'README.md'];
+  const files = names.map((name) => text(`deploy/${name}`)).join('\n');
+  const started = [
+    ...unitValues('ExecStart').map((line) => line.split('dist/main.js ')[1]?.split(' ')),
+    ...[worker?.command, pod?.containers[0].args],
+    JSON.parse(/^CMD (.*)$/m.exec(text('Dockerfile'))?.[1] ?? '') as readonly string[],
+  ];
+  expect(started).toEqual([['serve'], ['serve'], ['serve'], ['serve']]);
+  const typed = new Set([...files.matchAll(COMMAND)].map(([, command = '']) => command));
+  expect([...typed]).toEqual(expect.arrayContaining(['serve', 'doctor', 'status']));
+  for (const command of typed) expect(await run([command, '--help'])).toMatchObject({ code: EXIT.done });
+  const roles = [...files.matchAll(/--only ([\w,]+)/g)].flatMap(([, list = '']) => list.split(','));
+  expect(roles.filter((role) => !ROLES.some((known) => known === role))).toEqual([]);
+});
+
+test('whoever stops it waits longer than it takes to stop', () => {
+  const needed = settings.parse({}).shutdown.graceSeconds + CLOSE_MS / 1000;
+  const seconds = (given: string | undefined): number => Number.parseInt(given ?? '', 10);
+  expect(worker?.stop_grace_period).toMatch(/^\d+s$/);
+  expect(seconds(worker?.stop_grace_period)).toBeGreaterThan(needed);
+  expect(seconds(unitValues('TimeoutStopSec')[0])).toBeGreaterThan(needed);
+  expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(needed);
+});
+
+test('wrong settings do not make systemd start again; all else does', () => {
+  expect(unitValues('Restart')).toEqual(['on-failure']);
+  expect(unitValues('RestartPreventExitStatus')).toEqual([String(EXIT.usage)]);
+});
+
+test('no container is root or writes into its image, and each says how it is', () => {
+  for (const [name, service] of Object.entries(compose.services)) {
+    expect(service).toMatchObject({ read_only: true, restart: 'unless-stopped', cap_drop: ['ALL'] });
+    if (name !== 'bms-sync')
+      expect(service).toMatchObject({ user: name, healthcheck: expect.anything() as unknown });
+    for (const secret of service.secrets ?? [])
+      expect(Object.keys(compose.secrets)).toContain(typeof secret === 'string' ? secret : secret.source);
+  }
+  expect(text('Dockerfile')).toMatch(/^USER 1000:1000$/m);
+  expect(text('Dockerfile')).toMatch(/^HEALTHCHECK [^]*\/health/m);
+});
+
+test('Redis is set up as `doctor` wants it', () => {
+  const given = (option: string): string => {
+    const command = compose.services['redis']?.command ?? [];
+    return command[command.indexOf(option) + 1] ?? '';
+  };
+  const info = `redis_version:8.0.0\nmaxmemory_policy:${given('--maxmemory-policy')}\naof_enabled:${given('--appendonly') === 'yes' ? 1 : 0}`;
+  expect(judgeRedis(info).map(({ ok, detail }) => [ok, detail])).toEqual([
+    [true, 'Redis 8.0.0 answers'],
+    [true, 'maxmemory-policy is noeviction'],
+    [true, 'appendonly is on'],
+  ]);
+});
+
+test('Kubernetes asks paths that are served, of one pod, of the release', () => {
+  const { version } = JSON.parse(text('package.json')) as { version: string };
+  const container = pod?.containers[0];
+  expect(set?.spec.replicas).toBe(1);
+  expect([container?.image, worker?.image]).toEqual([`bms-sync:${version}`, `bms-sync:${version}`]);
+  const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
+  expect(probes.map((probe) => probe?.httpGet.path)).toEqual(['/health', '/health', '/ready']);
+});

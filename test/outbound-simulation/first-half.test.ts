@@ -1,0 +1,3 @@
+import { testHalf } from './schedules.ts';
+
+testHalf(1);

@@ -1,0 +1,168 @@
+import { sql } from 'drizzle-orm';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { compactJson, isObject, parseJson } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { insertEntry } from '../../src/mirror/outbox-store.ts';
+import { requestPull } from '../../src/mirror/run-requests.ts';
+import { storeEntries } from '../../src/outbound/intake.ts';
+import { SHAPES, lookAlike } from './shapes.ts';
+import type { Service, Stage } from './stage.ts';
+import { storedFields } from './written-value.ts';
+
+const MINUTE = 60_000;
+
+/** What an application wants to have done, before it is stored. */
+export interface Wish {
+  readonly service: Service;
+  readonly operation: 'create' | 'update';
+  readonly body: JsonObject;
+  readonly recordId: string | null;
+}
+
+/** A create; people may enter the same, or nearly. */
+export function wishCreate(stage: Stage, number: number): Wish {
+  const { random, schedule, services, timeline } = stage;
+  const service = random.pick(services);
+  const { name } = service;
+  const earlier = [...stage.intents.values()].find((one) => one.kind === name && one.operation === 'create');
+  const isEqual = earlier !== undefined && random.chance(schedule.equals);
+  const body = isEqual ? earlier.body : SHAPES[name].create(`${schedule.seed}-${number}`, random);
+  const soon = (other: JsonObject): void =>
+    void timeline.after(random.integer(0, 40 * MINUTE), () => {
+      enter(service, other);
+    });
+  if (random.chance(schedule.lookAlikes)) soon(lookAlike(name, body, service.normalizer));
+  if (random.chance(schedule.strangers)) soon(body);
+  return { service, operation: 'create', body, recordId: null };
+}
+
+function enter({ world, normalizer }: Service, body: JsonObject): void {
+  world.create(storedFields(world.kind, body, normalizer), 'person');
+}
+
+/** An update of one of these records; a person may change the same fields. Null where there is none. */
+export function wishUpdate(
+  { random, schedule, timeline }: Stage,
+  {
+    service,
+    ids,
+    number,
+  }: { readonly service: Service; readonly ids: readonly string[]; readonly number: number },
+): Wish | null {
+  if (ids.length === 0) return null;
+  const { name, world, normalizer } = service;
+  const recordId = random.pick(ids);
+  const unique = `${schedule.seed}-${number}`;
+  const fields = Object.entries(SHAPES[name].editable);
+  const picked = [random.pick(fields), random.pick(fields)].slice(0, random.integer(1, 2));
+  const body = Object.fromEntries(picked.map(([field, value]) => [field, value(unique, random)]));
+  if (random.chance(schedule.conflicts)) {
+    const others = Object.fromEntries(picked.map(([field, value]) => [field, value(`p${unique}`, random)]));
+    timeline.after(random.integer(0, 2 * MINUTE), () => {
+      world.edit(recordId, storedFields(world.kind, others, normalizer), 'person');
+    });
+  }
+  return { service, operation: 'update', body, recordId };
+}
+
+/** Has an application store a create. */
+export async function pushCreate(stage: Stage, number: number): Promise<void> {
+  await store(stage, wishCreate(stage, number), number);
+}
+
+/** Has an application store an update of some record that the mirror knows. */
+export async function pushUpdate(stage: Stage, number: number): Promise<void> {
+  const service = stage.random.pick(stage.services);
+  const rows = await stage.session.query(sql`
+    select cast(id as text) as id from ${sql.identifier(service.name)} where _deleted_at is null order by id`);
+  const ids = rows.map(({ id }) => String(id)).filter((id) => isRecognizable(stage, service, id));
+  const wish = wishUpdate(stage, { service, ids, number });
+  if (wish !== null) await store(stage, wish, number);
+}
+
+/** As `push` does it, or as an application does by SQL: then nobody says what was there before. */
+async function store(stage: Stage, wish: Wish, number: number): Promise<void> {
+  const { random, session, timeline } = stage;
+  const { operation, body, recordId } = wish;
+  const [kind, key] = [wish.service.name, `key-${number}`];
+  const now = timeline.clock.now();
+  const intent = { kind, operation, body, recordId, atMs: timeline.nowMs() };
+  const bySql = random.chance(0.3);
+  const id = bySql
+    ? await session.atomically((tx) =>
+        insertEntry(tx, {
+          ...{
+            key,
+            kind,
+            operation,
+            recordId,
+            payload: compactJson(body),
+            base: null,
+            naturalKey: null,
+            now,
+          },
+        }),
+      )
+    : (
+        await storeEntries(session, {
+          kinds: LISTED_KINDS,
+          requests: [{ operation, kind, data: body, key, ...(recordId !== null && { id: recordId }) }],
+          now,
+        })
+      )[0]?.id;
+  if (id === null || id === undefined) throw new TypeError(`The key ${key} is taken.`);
+  stage.intents.set(id, { ...intent, entry: id });
+  stage.say(
+    `+ entry ${id}: ${operation} ${kind} ${recordId ?? ''} ${compactJson(body)}${bySql ? ' by SQL' : ''}`,
+  );
+  stage.bell.ring();
+}
+
+/** A brand that we made and that has another name by now is no more to be known again than if it were gone. */
+function isRecognizable({ sends }: Stage, { name }: Service, id: string): boolean {
+  return (
+    name !== 'vehicle_brands' ||
+    !sends.some(
+      ({ kind, operation, committed }) => kind === name && operation === 'create' && committed?.id === id,
+    )
+  );
+}
+
+/** Has all kinds swept, or some. */
+export async function askForSweep({ session, timeline, kinds, bell }: Stage): Promise<void> {
+  for (const { name } of kinds) {
+    const wish = { kinds: [name], request: 'simulation', now: timeline.clock.now() };
+    await session.atomically((tx) => requestPull(tx, wish));
+  }
+  bell.ring();
+}
+
+/** Something that a person does to the service's records; never beyond recognition of what we may have made. */
+export function actAsPerson({ random, services, sends, schedule }: Stage, number: number): void {
+  const service = random.pick(services);
+  const { name, world, normalizer } = service;
+  const ours = new Set(
+    sends.flatMap(({ kind, operation, committed }) =>
+      kind === name && operation === 'create' && committed ? [committed.id] : [],
+    ),
+  );
+  const unique = `${schedule.seed}-${90 + number}`;
+  if (random.chance(0.3)) {
+    enter(service, SHAPES[name].create(unique, random));
+    return;
+  }
+  const ids = world.ids().filter((id) => !ours.has(id) || name !== 'vehicle_brands');
+  if (ids.length === 0) return;
+  const id = random.pick(ids);
+  if (random.chance(0.3)) {
+    if (!ours.has(id)) world.remove(id, 'person');
+    return;
+  }
+  const [field, value] = random.pick(Object.entries(SHAPES[name].editable));
+  world.edit(id, storedFields(world.kind, { [field]: value(unique, random) }, normalizer), 'person');
+}
+
+export function objectOf(text: string | null): JsonObject | null {
+  const value = text === null ? null : parseJson(text);
+  return isObject(value) ? value : null;
+}

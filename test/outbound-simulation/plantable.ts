@@ -1,0 +1,32 @@
+import type { judgeLook } from '../../src/diff/match.ts';
+import type { merge, readBack } from '../../src/diff/merge.ts';
+import type { readNewcomers } from '../../src/mirror/newcomers.ts';
+import type { changeEntry } from '../../src/mirror/outbox-store.ts';
+import type { claimEntry, entryBefore, readSending } from '../../src/mirror/outbox-queue.ts';
+import type { leapTick, readTick } from '../../src/mirror/tick-store.ts';
+import type { decideSettlement } from '../../src/outbound/decide-settlement.ts';
+import type { grade } from '../../src/outbound/grade.ts';
+import type { landOwn } from '../../src/outbound/land-own.ts';
+import type { recoverEntries } from '../../src/outbound/recover.ts';
+import type { createWrite } from '../../src/source/write.ts';
+
+/** Functions of the code under test for which a test can put a double, made of the real one. */
+export interface Plantable {
+  decideSettlement: typeof decideSettlement;
+  judgeLook: typeof judgeLook;
+  readNewcomers: typeof readNewcomers;
+  claimEntry: typeof claimEntry;
+  changeEntry: typeof changeEntry;
+  entryBefore: typeof entryBefore;
+  readSending: typeof readSending;
+  leapTick: typeof leapTick;
+  readTick: typeof readTick;
+  grade: typeof grade;
+  merge: typeof merge;
+  readBack: typeof readBack;
+  landOwn: typeof landOwn;
+  recoverEntries: typeof recoverEntries;
+  createWrite: typeof createWrite;
+}
+
+export type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };

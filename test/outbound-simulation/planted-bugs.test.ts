@@ -1,0 +1,73 @@
+import { expect, test, vi } from 'vitest';
+import { blankMirror } from '../simulation/blank-mirror.ts';
+import { check } from './checkers/check.ts';
+import type { Planted } from './plantable.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
+import type { PlantedBug } from './planted-bugs.ts';
+import { runSchedule } from './run-schedule.ts';
+import { scheduleOf } from './schedule.ts';
+
+const MOST_SEEDS = 2_000;
+
+/** The bug that is planted at this moment; a part is asked for its double each time it is called. */
+const planted = vi.hoisted(() => {
+  const now: { parts: Partial<Record<string, (real: unknown) => unknown>> } = { parts: {} };
+  const withDoubles = async (
+    load: () => Promise<Record<string, unknown>>,
+  ): Promise<Record<string, unknown>> => {
+    const real = await load();
+    const parts = Object.entries(real).map(([name, part]) => {
+      if (typeof part !== 'function' || /^[A-Z]/.test(name)) return [name, part];
+      const call = (...given: unknown[]): unknown => {
+        const double = now.parts[name];
+        return ((double ? double(part) : part) as (...all: unknown[]) => unknown)(...given);
+      };
+      return [name, call];
+    });
+    return Object.fromEntries(parts) as Record<string, unknown>;
+  };
+  return { now, withDoubles };
+});
+
+vi.mock('../../src/diff/match.ts', planted.withDoubles);
+vi.mock('../../src/diff/merge.ts', planted.withDoubles);
+vi.mock('../../src/mirror/newcomers.ts', planted.withDoubles);
+vi.mock('../../src/mirror/outbox-queue.ts', planted.withDoubles);
+vi.mock('../../src/mirror/outbox-store.ts', planted.withDoubles);
+vi.mock('../../src/mirror/tick-store.ts', planted.withDoubles);
+vi.mock('../../src/outbound/decide-settlement.ts', planted.withDoubles);
+vi.mock('../../src/outbound/grade.ts', planted.withDoubles);
+vi.mock('../../src/outbound/land-own.ts', planted.withDoubles);
+vi.mock('../../src/outbound/recover.ts', planted.withDoubles);
+vi.mock('../../src/source/write.ts', planted.withDoubles);
+
+const blank = blankMirror();
+
+const bugs = PLANTED_BUGS.map((bug) => [bug.id, bug.name, bug] as const);
+
+test.each(bugs)('%s caught: %s', { timeout: 600_000 }, async (_id, _name, bug) => {
+  plant(bug.parts);
+  const caught = await firstFinding(bug).finally(() => {
+    plant({});
+  });
+  process.stdout.write(`${bug.id.padEnd(6)} ${bug.name.padEnd(70)} ${caught}\n`);
+  expect(caught).toMatch(/^seed \d+: /);
+});
+
+function plant(parts: Planted): void {
+  planted.now.parts = parts as typeof planted.now.parts;
+}
+
+/** Plays schedule after schedule until one of the bug's checkers objects, or the code under test itself does. */
+async function firstFinding({ fixed, caughtBy }: PlantedBug): Promise<string> {
+  for (let seed = 1; seed <= MOST_SEEDS; seed++) {
+    const recording = await runSchedule(scheduleOf(seed, fixed), { session: await blank() }).catch(
+      (error: unknown) => String(error),
+    );
+    if (typeof recording === 'string') return `seed ${seed}: ${recording.slice(0, 60)}`;
+    const checkers = new Set(check(recording).map(({ checker }) => checker));
+    if ([...checkers].some((checker) => caughtBy.test(checker)))
+      return `seed ${seed}: ${[...checkers].join(', ')}`;
+  }
+  return `not within ${MOST_SEEDS} seeds`;
+}
