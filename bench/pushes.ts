@@ -84,7 +84,10 @@ async function postBare(inFlight: number): Promise<number> {
 async function pushAll(inFlight: number): Promise<number> {
   const file = await databases.fresh();
   const source = { baseUrl: url, token: 'bench', concurrency: inFlight };
-  const config = loadConfig({ env: {}, flags: { source, database: { url: file }, outbound: { writes: 'on' } } });
+  const config = loadConfig({
+    env: {},
+    flags: { source, database: { url: file }, outbound: { writes: 'on' } },
+  });
   await pull(config, { logger, kinds: ['clients'], acceptNewSource: false });
   await using session = await openMirror(config);
   const requests = bodies.map((data) => ({ operation: 'create', kind: 'clients', data }) as const);

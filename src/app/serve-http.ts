@@ -10,6 +10,8 @@ export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'log
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly ring: () => void;
+  /** The queue's own figures; none where there is no queue. */
+  readonly queueMetrics?: (() => Promise<string>) | undefined;
 }
 
 /**
@@ -18,10 +20,11 @@ export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'log
  * @throws {SyncError} `server.token_required`; `server.no_address` where nothing can listen there.
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
-  const { session, clock, logger, mark, ring } = parts;
+  const { session, clock, logger, mark, ring, queueMetrics } = parts;
   const { host, port, adminToken } = config.server;
   const app = await createServer({
     ...{ session, clock, logger, host, port, ring, sendMark: mark },
+    ...(queueMetrics && { queueMetrics }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
   });
   try {

@@ -69,14 +69,14 @@ async function work(
   const graceMs = config.shutdown.graceSeconds * 1000;
   const workers = createWorkerRegistry({ session, owner: owner.name, roles, clock });
   const queues = queuesOf(config, parts, roles);
-  await using engine = startEngine({
-    ...{ queues, workers, clock, logger, pace: { graceMs } },
-    bell: openBell(config, logger),
-  });
+  const bell = openBell(config, logger);
+  await using engine = startEngine({ queues, bell, workers, clock, logger, pace: { graceMs } });
   const ring = (): void => {
     engine.wake();
   };
-  const closeHttp = roles.includes('http') ? await serveHttp(config, { ...parts, ring }) : null;
+  const closeHttp = roles.includes('http')
+    ? await serveHttp(config, { ...parts, ring, queueMetrics: bell.metrics })
+    : null;
   const stopSchedules = startSchedules(config, parts, roles);
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
   try {

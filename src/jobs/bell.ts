@@ -16,6 +16,8 @@ export interface Bell {
   beat(): Promise<Beat>;
   /** Replaces what did not hear the last beat: workers and connections. Rings in hand go on. */
   restart(): Promise<void>;
+  /** The queue's own figures, as Prometheus reads them; none where there is no queue. Throws where they cannot be had. */
+  readonly metrics?: () => Promise<string>;
   /** Takes no more rings and waits for those in hand. */
   close(): Promise<void>;
 }

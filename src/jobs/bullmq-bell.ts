@@ -52,11 +52,20 @@ export function createBullmqBell(
       for (const line of lines.values()) line.restart();
       return Promise.resolve();
     },
+    metrics: async () => joined(await Promise.all([...lines.values()].map((line) => line.metrics()))),
     close: async () => {
       isClosed = true;
       await Promise.all([...lines.values()].map((line) => line.close()));
     },
   };
+}
+
+/** One text of several, in which each comment stands once, before all that it is about. */
+function joined(texts: readonly string[]): string {
+  const rows = texts.flatMap((text) => text.split('\n')).filter((row) => row !== '');
+  const isComment = (row: string): boolean => row.startsWith('#');
+  const comments = [...new Set(rows.filter(isComment))];
+  return [...comments, ...rows.filter((row) => !isComment(row)), ''].join('\n');
 }
 
 const WORST_FIRST: readonly Beat[] = ['lost', 'unsent', 'busy'];

@@ -12,6 +12,8 @@ export interface Line {
   ring(rings: readonly Ring[]): Promise<boolean>;
   listen(onRing: OnRing): void;
   beat(): Promise<Beat>;
+  /** BullMQ's own figures, as Prometheus reads them; throws where they cannot be had. */
+  metrics(): Promise<string>;
   /** Replaces both ends where the last beat did not come back. */
   restart(): void;
   close(): Promise<void>;
@@ -45,6 +47,11 @@ export function createLine(parts: LineParts): Line {
       ear?.consumer.renew();
       ear?.consumer.get();
       producer.get();
+    },
+    metrics: async () => {
+      const end = producer.get();
+      if (end === null) throw new Error(`${parts.name} is being opened again`);
+      return end.metrics();
     },
     close: async () => {
       await Promise.all([producer.close(), ear?.consumer.close()]);

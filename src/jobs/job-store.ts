@@ -31,6 +31,8 @@ export interface Producer extends QueueEnd {
   add(jobs: readonly NewJob[]): Promise<void>;
   /** Removes a job that still waits; false where it was taken, or lost. */
   takeBack(jobId: string): Promise<boolean>;
+  /** BullMQ's own figures, as Prometheus reads them. */
+  metrics(): Promise<string>;
 }
 
 /** The end of a queue where jobs are taken out. */

@@ -9,6 +9,7 @@ interface AnyQueue {
   addBulk(jobs: BulkJob[]): Promise<unknown>;
   getJob(jobId: string): Promise<unknown>;
   remove(jobId: string): Promise<number>;
+  exportPrometheusMetrics(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -50,6 +51,7 @@ export function producerOf(
       const waits = (await queue.getJob(jobId)) !== undefined; // `remove` says 1 of a job that is not there, too.
       return waits && (await queue.remove(jobId)) === 1;
     },
+    metrics: () => queue.exportPrometheusMetrics(),
     close: () => queue.close(),
     drop,
   };

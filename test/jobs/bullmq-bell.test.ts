@@ -95,3 +95,11 @@ test('a heartbeat that another process takes counts: rings arrive', async () => 
   while ((await bell.beat()) === 'unsent') await systemClock.sleep(10);
   for (let i = 0; i < 8; i += 1) expect(await bell.beat()).toBe('heard');
 });
+
+test('tells the queue’s own figures, each name explained once', async () => {
+  const { queue, bell } = await ringing();
+  expect(await bell.ring(queue, [{ id: 7, epoch: 0 }])).toBe(true);
+  const text = (await bell.metrics?.()) ?? '';
+  expect(text).toMatch(/^bullmq_job_count\{queue="[^"]+-work", state="waiting"\} 1$/m);
+  expect(text.match(/^# TYPE bullmq_job_count /gm)).toHaveLength(1);
+});
