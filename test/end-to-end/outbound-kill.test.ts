@@ -19,7 +19,7 @@ import {
 import type { Scene, Staging, Wish } from './outbound-scene.ts';
 
 const LONGEST_MS = 75_000;
-const KILLS = IS_DEEP ? 100 : 20;
+const KILLS = IS_DEEP ? 100 : 10;
 const CUTS = IS_DEEP ? 20 : 5;
 const PAIR = 4; // So many creates, and so many updates, go in at a time.
 const MOST_REQUESTS = 60;

@@ -67,7 +67,13 @@ export function wishUpdate(
 
 /** Has an application store a create. */
 export async function pushCreate(stage: Stage, number: number): Promise<void> {
-  await store(stage, wishCreate(stage, number), number);
+  const wish = wishCreate(stage, number);
+  if (stage.random.chance(stage.schedule.precedents)) {
+    enter(wish.service, wish.body);
+    await askForSweep(stage);
+    await stage.timeline.clock.sleep(10 * MINUTE);
+  }
+  await store(stage, wish, number);
 }
 
 /** Has an application store an update of some record that the mirror knows. */

@@ -57,7 +57,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       caughtBy: /stranger|lost|needlessly parked/,
     },
     parts: { readNewcomers: (real) => (db, kind) => real(db, kind, { tick: -1, at: '' }) },
-    fixed: { equals: 1, creates: 4, troubles: 0.8, faults: ['422 after', 'dropped before'], decides: false },
+    fixed: { precedents: 1, troubles: 0.6, readFaults: { passing: 0, nonsense: 0 }, crashes: [], equals: 0 },
   },
   {
     ...{ id: 'D13', name: 'a look-alike is adopted', caughtBy: /stranger/ },

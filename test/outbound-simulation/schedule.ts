@@ -41,6 +41,8 @@ export interface Schedule {
   readonly lookAlikes: number;
   /** Share of the creates that a person makes too, equal in every field. */
   readonly strangers: number;
+  /** Share of the creates that are equal in every field to a record that the mirror knows. */
+  readonly precedents: number;
   /** Share of the creates that are equal to an earlier one. */
   readonly equals: number;
   /** Share of the updates whose fields a person changes too. */
@@ -96,7 +98,7 @@ export function scheduleOf(seed: number, fixed: Partial<Schedule> = {}): Schedul
     slowestMs: random.pick([20, 200, 2_000]),
     slowestWriteMs: random.pick([20, 200, 2_000]),
     latestCommitMs: 180 * MINUTE,
-    ...{ replays: false, strangers: 0 },
+    ...{ replays: false, strangers: 0, precedents: 0 },
     lookAlikes: random.pick([0, 0.01, 0.1, 0.3]),
     equals: random.pick([0, 0, 0.3]),
     conflicts: random.pick([0, 0, 0.3]),
