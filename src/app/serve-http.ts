@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { createServer } from '../server/create-server.ts';
 import { allKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
+import { packageVersion } from './package-version.ts';
 import type { OpenMark } from './send-mark.ts';
 
 export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'> {
@@ -38,9 +38,4 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     });
   }
   return () => app.close();
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { packageVersion } from '../app/package-version.ts';
 import { maskSecrets } from '../lib/logger.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { changesCommand } from './changes.ts';
@@ -108,8 +108,3 @@ function printError(error: unknown, { io, mask, asJson }: Printing): void {
 }
 
 const BUG = 'This is a bug in bms-sync: please report it with the text above.';
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}

@@ -1,5 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import { compactJson, isObject, parseJson } from '../lib/json.ts';
+import { compactJson, parseObject } from '../lib/json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
 import type { Incoming, Verdict } from './judge-page.ts';
@@ -10,7 +10,7 @@ import type { Incoming, Verdict } from './judge-page.ts';
  * A list may leave out what its record has, and the other way round; a field that one of them never sends was not cleared.
  */
 export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {
-  const stored = objectOf(storedRaw);
+  const stored = parseObject(storedRaw);
   const values = Object.keys(stored).map((name) => [
     name,
     (Object.hasOwn(record, name) ? record : stored)[name],
@@ -21,13 +21,8 @@ export function inListShape({ id, record }: Incoming, storedRaw: string): Incomi
 
 /** What a record's first list reading is to a row that was only asked for so far: only fields that both have can differ. */
 export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): Verdict {
-  const before = objectOf(storedRaw);
+  const before = parseObject(storedRaw);
   const fields = changedFields(kind, before, record);
   const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(record, name));
   return { is: 'changed', fields: inBoth, before };
-}
-
-function objectOf(text: string): JsonObject {
-  const value = parseJson(text);
-  return isObject(value) ? value : {};
 }

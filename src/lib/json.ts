@@ -26,6 +26,12 @@ export function parseJson(text: string): Json {
   }) as Json;
 }
 
+/** Parses the text of an object as `parseJson` does; whatever else it is has no members. */
+export function parseObject(text: string): JsonObject {
+  const value = parseJson(text);
+  return isObject(value) ? value : {};
+}
+
 /** Writes JSON without spaces, every number as it was received. */
 export function compactJson(value: Json): string {
   return hasLossless(value) ? (stringify(value) ?? 'null') : JSON.stringify(value);

@@ -15,6 +15,13 @@ export class ClaimLostError extends SyncError {
   override readonly name = 'ClaimLostError';
 }
 
+export function claimLost({ id }: Pick<Entry, 'id'>): ClaimLostError {
+  return new ClaimLostError(`Entry ${id} of the outbox was taken over by another process.`, {
+    code: 'outbox.claim_lost',
+    hint: 'Nothing is lost: whoever has it goes on from the journal.',
+  });
+}
+
 /** Where an entry goes, why, and what a person may want to know about it. */
 export interface Verdict {
   readonly verdict: string;
@@ -34,10 +41,7 @@ export async function letGo(
 ): Promise<void> {
   const { id, epoch } = entry;
   if (await changeEntry(tx, { id, epoch, now, patch: { ...patch, owner: null }, raises: true })) return;
-  throw new ClaimLostError(`Entry ${id} of the outbox was taken over by another process.`, {
-    code: 'outbox.claim_lost',
-    hint: 'Nothing is lost: whoever has it goes on from the journal.',
-  });
+  throw claimLost(entry);
 }
 
 /** An entry that has come to its end, or waits for a person: those that waited for it may go. */

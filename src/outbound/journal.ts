@@ -7,7 +7,7 @@ import type { Entry } from '../mirror/outbox-store.ts';
 import type { Transaction } from '../mirror/session.ts';
 import { readTick } from '../mirror/tick-store.ts';
 import type { WriteAnswer } from '../source/write-answer.ts';
-import { ClaimLostError } from './conclude.ts';
+import { claimLost } from './conclude.ts';
 import { countSend } from './freeze.ts';
 import type { OutboundParts } from './parts.ts';
 
@@ -38,10 +38,7 @@ export async function journal(
   const at = instantText(now);
   const preimage = JSON.stringify({ tick: await readTick(tx, entry.kind), at });
   const patch = { state: 'sending', attempts: n, preimage, nextAttemptAt: null } as const;
-  if (!(await changeEntry(tx, { id: entry.id, epoch: entry.epoch, patch, now })))
-    throw new ClaimLostError(`Entry ${entry.id} of the outbox was taken over by another process.`, {
-      code: 'outbox.claim_lost',
-    });
+  if (!(await changeEntry(tx, { id: entry.id, epoch: entry.epoch, patch, now }))) throw claimLost(entry);
   const method = entry.operation === 'create' ? 'POST' : 'PUT';
   await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
   return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), atMs };

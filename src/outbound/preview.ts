@@ -3,7 +3,7 @@ import { matchRecord } from '../diff/match.ts';
 import type { Match } from '../diff/match.ts';
 import { merge } from '../diff/merge.ts';
 import type { Merge } from '../diff/merge.ts';
-import { isObject, parseJson } from '../lib/json.ts';
+import { parseObject } from '../lib/json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { liveRecords } from '../mirror/live-records.ts';
 import type { Queryable, Session } from '../mirror/session.ts';
@@ -51,7 +51,7 @@ const ALIKE_SHOWN = 20;
 export async function previewEntry(session: Session, entry: CheckedEntry): Promise<Preview> {
   const { kind, key, notes } = entry;
   const shared = { kind: kind.name, key, notes };
-  const wanted = objectOf(entry.payload);
+  const wanted = parseObject(entry.payload);
   if (entry.operation === 'update') return { ...shared, ...(await previewUpdate(session, entry, wanted)) };
   return {
     ...{
@@ -66,7 +66,7 @@ export async function previewEntry(session: Session, entry: CheckedEntry): Promi
 async function recordsLike(db: Queryable, kind: Kind, payload: JsonObject): Promise<Alike[]> {
   const alike: Alike[] = [];
   for await (const { id, raw } of liveRecords(db, kind.name)) {
-    const match = matchRecord({ kind, payload, record: objectOf(raw), marker: null });
+    const match = matchRecord({ kind, payload, record: parseObject(raw), marker: null });
     if (match !== 'none') alike.push({ recordId: id, match });
     if (alike.length === ALIKE_SHOWN) break;
   }
@@ -82,16 +82,11 @@ async function previewUpdate(
   const rows = await session.atomically((tx) => readRows(tx, kind.name, [id]));
   const remote = rows.get(id);
   const merged = remote
-    ? merge({ kind, wanted, base: objectOf(base ?? remote.raw), remote: objectOf(remote.raw) })
+    ? merge({ kind, wanted, base: parseObject(base ?? remote.raw), remote: parseObject(remote.raw) })
     : null;
   const body = merged === null ? wanted : merged.is === 'set' ? merged.body : null;
   return {
     ...{ operation: 'update', recordId: id, merge: merged },
     request: body && { method: 'PUT', path: path.replace(':id', id), body },
   };
-}
-
-function objectOf(text: string): JsonObject {
-  const value = parseJson(text);
-  return isObject(value) ? value : {};
 }

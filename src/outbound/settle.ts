@@ -2,8 +2,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { judgeLook } from '../diff/match.ts';
 import type { Look } from '../diff/match.ts';
 import { instantOf, instantText } from '../lib/clock.ts';
-import { isObject, parseJson } from '../lib/json.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { parseObject } from '../lib/json.ts';
 import { readAttempts } from '../mirror/attempt-store.ts';
 import { readStanding } from '../mirror/kind-standing.ts';
 import { saveLink } from '../mirror/link-store.ts';
@@ -82,14 +81,9 @@ async function lookFor(tx: Transaction, rules: OutboundRules, { kind, entry }: U
   const newcomers = await readNewcomers(tx, kind.name, momentOf(entry));
   const candidates = newcomers
     .filter(({ id }) => !dismissed.includes(id))
-    .map(({ id, raw }) => ({ id, record: objectOf(raw) }));
+    .map(({ id, raw }) => ({ id, record: parseObject(raw) }));
   const marker = markerOf(kind, entry, rules.markerFields);
   return judgeLook({ kind, payload: payloadOf(entry), marker, candidates });
-}
-
-function objectOf(raw: string): JsonObject {
-  const value = parseJson(raw);
-  return isObject(value) ? value : {};
 }
 
 async function carryOut(
