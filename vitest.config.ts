@@ -7,6 +7,6 @@ export default defineConfig({
     hookTimeout: 30_000,
     maxWorkers: 2,
     globalSetup: ['./test/support/global-setup.ts'],
-    reporters: ['default', './test/support/count-reporter.ts'],
+    reporters: ['default', './test/support/count-reporter.ts', './test/support/stall-reporter.ts'],
   },
 });

@@ -27,8 +27,12 @@ interface Worker extends Mortal {
   readonly outbox: OutboxWork;
   /** Work under way. */
   readonly hands: Set<Promise<void>>;
+  /** Entries that it is on: taken for dead in a pause, it may find them due again. */
+  readonly inHand: Set<number>;
   isPulling: boolean;
   tookOverMs: number;
+  /** Looks at one instant: work that changes nothing rings at once, and would have them go on for ever. */
+  readonly looks: { atMs: number; count: number };
 }
 
 /** Works the outbox and the sweeps until the schedule is over, or until the process dies where the schedule says so. */
@@ -78,22 +82,32 @@ function createWorker(stage: Stage, mortal: Mortal): Worker {
     parts,
     outbox: outboxWork(parts),
     hands: new Set(),
+    inHand: new Set(),
     isPulling: false,
     tookOverMs: -Infinity,
+    looks: { atMs: -Infinity, count: 0 },
   };
 }
 
 const TAKE_OVER_EVERY_MS = 15_000;
+const MOST_LOOKS = 1_000;
+
+function noteLook(looks: Worker['looks'], nowMs: number): void {
+  if (nowMs > looks.atMs) Object.assign(looks, { atMs: nowMs, count: 0 });
+  looks.count += 1;
+  if (looks.count > MOST_LOOKS) throw new Error(`${MOST_LOOKS} looks at one instant, and still more is due`);
+}
 
 /** One look at what is to be done, and a rest until there may be more. */
 async function look(worker: Worker): Promise<void> {
-  const { stage, outbox, hands, owner } = worker;
+  const { stage, outbox, hands, inHand, owner } = worker;
   const { session, timeline, dead, bell } = stage;
+  noteLook(worker.looks, timeline.nowMs());
   if (dead.size > 0 && timeline.nowMs() - worker.tookOverMs >= TAKE_OVER_EVERY_MS) {
     worker.tookOverMs = timeline.nowMs();
     await outbox.takeOver((other) => other !== owner && dead.has(other));
   }
-  for (const due of await outbox.due(20)) await begin(worker, due);
+  for (const due of await outbox.due(20)) if (!inHand.has(due.id)) await begin(worker, due);
   const [run] = worker.isPulling ? [] : await requestedRuns(session, timeline.clock.now(), 1);
   if (run !== undefined) {
     worker.isPulling = true;
@@ -103,12 +117,16 @@ async function look(worker: Worker): Promise<void> {
 }
 
 async function begin(worker: Worker, due: DueEntry): Promise<void> {
-  const { stage, outbox } = worker;
+  const { stage, outbox, inHand } = worker;
   const isRaised = stage.random.chance(0.05);
   const raised = isRaised ? await outbox.raise(due) : null;
-  hold(worker, work(worker, due)); // In vain where it was raised.
-  if (raised !== null) hold(worker, work(worker, raised));
-  if (stage.random.chance(0.1)) hold(worker, work(worker, due)); // A ring that comes twice.
+  const rings = [due]; // In vain where it was raised.
+  if (raised !== null) rings.push(raised);
+  if (stage.random.chance(0.1)) rings.push(due); // A ring that comes twice.
+  inHand.add(due.id);
+  const works = rings.map((ring) => work(worker, ring));
+  for (const each of works) hold(worker, each);
+  void Promise.allSettled(works).then(() => inHand.delete(due.id));
 }
 
 function work({ stage, outbox }: Worker, due: DueEntry): Promise<void> {
