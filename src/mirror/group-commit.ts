@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { createQueue } from './writer-queue.ts';
+import { createQueue } from '../lib/queue.ts';
 import { sqliteError } from './errors.ts';
 
 /** Runs transactions one after the other; those that wait at the same time share one wait for the disk. */

@@ -97,8 +97,10 @@ export async function dropPagesAfter(tx: Transaction, kind: string, tick: number
 }
 
 /**
- * Ends a sweep that has read every page: those beyond its end are forgotten, and those that showed the same as before were
- * found to stand as of its beginning. Writes before that need no longer be remembered.
+ * Ends a sweep that has read every page: those beyond its end are forgotten, and so are writes from before it.
+ *
+ * A page that showed the same as ever keeps the ticks at which it was landed: the sweep found that none of the writes that
+ * are forgotten concerned it, and every later one comes after those ticks. To raise them would write all pages anew.
  */
 export async function settlePages(
   tx: Transaction,
@@ -106,9 +108,6 @@ export async function settlePages(
   { lastPage, began }: { readonly lastPage: number; readonly began: number },
 ): Promise<void> {
   await tx.query(sql`delete from pages where kind = ${kind} and page > ${lastPage}`);
-  await tx.query(
-    sql`update pages set sent = ${began}, response = ${began} where kind = ${kind} and response < ${began}`,
-  );
   await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
 }
 

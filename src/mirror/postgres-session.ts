@@ -11,7 +11,7 @@ import type { Patience } from './postgres-patience.ts';
 import { runStatement } from './postgres-statements.ts';
 import { attempt } from './postgres-transaction.ts';
 import type { Session, Transaction } from './session.ts';
-import { createQueue } from './writer-queue.ts';
+import { createQueue } from '../lib/queue.ts';
 
 const READERS = 4;
 const LOCK_TIMEOUT_MS = 2_000; // Our statements must not stand in the way of those that wait behind them.

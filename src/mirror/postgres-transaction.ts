@@ -4,7 +4,7 @@ import { BUSY, LOCKED, isLoss } from './postgres-errors.ts';
 import { mayPass } from './postgres-patience.ts';
 import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './postgres-statements.ts';
 import type { Transaction } from './session.ts';
-import { createQueue } from './writer-queue.ts';
+import { createQueue } from '../lib/queue.ts';
 
 const WRITER_LOCK = 7_237_970_109; // Any number will do that every bms-sync takes.
 

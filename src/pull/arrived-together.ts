@@ -1,6 +1,8 @@
-/** How many items a batch takes at most, and how long the first of them may wait for others, in milliseconds. */
-export interface BatchLimits {
+/** How much a batch takes, and how long its first item may wait for others, in milliseconds. */
+export interface BatchLimits<T> {
+  /** A batch takes items until they weigh so much, together. */
   readonly most: number;
+  readonly weigh: (item: T) => number;
   readonly lingerMs: number;
 }
 
@@ -9,17 +11,22 @@ export interface BatchLimits {
  *
  * An error ends the batch before it: what came earlier is handed out first.
  */
-export async function* arrivedTogether<T>(items: AsyncIterable<T>, limits: BatchLimits): AsyncGenerator<T[]> {
+export async function* arrivedTogether<T>(
+  items: AsyncIterable<T>,
+  limits: BatchLimits<T>,
+): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
   let next = settled(iterator.next());
   try {
     for (let first = unwrap(await next); first.done !== true; first = unwrap(await next)) {
       const batch = [first.value];
+      let weight = limits.weigh(first.value);
       next = settled(iterator.next());
       const patience = startPatience(limits.lingerMs);
-      const another = async () => (batch.length < limits.most ? arrived(next, patience.over) : null);
+      const another = async () => (weight < limits.most ? arrived(next, patience.over) : null);
       for (let more = await another(); more !== null; more = await another()) {
         batch.push(more.value);
+        weight += limits.weigh(more.value);
         next = settled(iterator.next());
       }
       patience.stop();

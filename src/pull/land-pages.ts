@@ -6,8 +6,16 @@ import { landPage } from './land-page.ts';
 import type { Landing } from './land-page.ts';
 import type { Sweep } from './sweep.ts';
 
-/** So many pages share a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */
-export const TOGETHER = { most: 8, lingerMs: 25 };
+/** What landing a page costs whatever it shows, in rows. */
+const PAGE_WEIGHT = 6;
+
+/** So much shares a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */
+export const TOGETHER = {
+  most: 8 * (100 + PAGE_WEIGHT),
+  weigh: ({ isKnown, partial, rows }: ListResponse): number =>
+    PAGE_WEIGHT + (isKnown ? 0 : (partial?.changed.length ?? rows)),
+  lingerMs: 100,
+};
 
 export interface Arrivals {
   readonly responses: readonly ListResponse[];

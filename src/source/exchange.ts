@@ -20,6 +20,7 @@ export interface Question<T> {
   /** Makes sense of the answer. */
   readonly read: (answer: Received) => T;
   readonly tick?: () => number;
+  /** Fires when the source is closed, too; without one, only then. */
   readonly signal?: AbortSignal | undefined;
 }
 

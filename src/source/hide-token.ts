@@ -1,6 +1,6 @@
 import { secretForms } from '../lib/secret-forms.ts';
 import { SourceError } from './errors.ts';
-import type { HttpAnswer } from './http-client.ts';
+import type { HttpAnswer } from './receive.ts';
 
 export interface Told extends Pick<HttpAnswer, 'bytes' | 'status'> {
   readonly where: string;

@@ -2,7 +2,8 @@ import { Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import { triedOnce } from './no-connection.ts';
 import type { TunnelOptions } from './no-connection.ts';
-import { readBody } from './read-body.ts';
+import { receive } from './receive.ts';
+import type { HttpAnswer } from './receive.ts';
 import { sendOnce } from './send-once.ts';
 import type { SendRequest, SentAnswer } from './send-once.ts';
 import type { SourceSettings } from './settings.ts';
@@ -12,13 +13,6 @@ export interface HttpRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly where: string;
-}
-
-/** An answer as it came: any status, the body unread. */
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly bytes: Uint8Array;
 }
 
 /** Sends single requests to one host: nothing is followed, decompressed, repeated or remembered. */
@@ -42,18 +36,10 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
   const dispatcher = createDispatcher(settings, origin);
 
   return {
-    get: async ({ target, headers, where }, signal) => {
-      const answer = await dispatcher.request({
-        origin,
-        path: prefix + target,
-        method: 'GET',
-        headers: { ...OWN_HEADERS, ...headers },
-        signal,
-      });
-      const length = answer.headers['content-length'];
-      const declared = typeof length === 'string' ? length : undefined;
-      const bytes = await readBody(answer.body, { maxBytes: settings.maxBodyBytes, declared, where });
-      return { status: answer.statusCode, headers: answer.headers, bytes };
+    get: ({ target, headers, where }, signal) => {
+      const path = prefix + target;
+      const request = { origin, path, method: 'GET' as const, headers: { ...OWN_HEADERS, ...headers } };
+      return receive(dispatcher, request, { maxBytes: settings.maxBodyBytes, where, signal });
     },
     send: (request, signal) => {
       const target = prefix + request.target;

@@ -1,6 +1,9 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { ListedKind } from '../catalog/kind.ts';
+import { createQueue } from '../lib/queue.ts';
 import { NO_META } from './envelope.ts';
 import type { Answered } from './exchange.ts';
+import type { Window } from './in-order.ts';
 import { readKnown, readPage } from './list-page.ts';
 import type { Expected, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
@@ -26,7 +29,12 @@ export interface LoadedPage extends Answered<ListPage> {
 export type LoadPage = (page: number, signal: AbortSignal) => Promise<LoadedPage>;
 
 /** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
-export const PREFETCH = 2;
+const PREFETCH = 2;
+
+/** How the pages of a list are asked for side by side, and what ends it. */
+export function windowOf({ requester, concurrency }: ListParts, { signal }: LoadOptions): Window {
+  return { width: PREFETCH * concurrency, signals: [signal, requester.closing] };
+}
 
 /** Makes what loads the pages of a list; `expect` says what is known of a page before it is asked for. */
 export function pageLoader(
@@ -35,12 +43,17 @@ export function pageLoader(
   { tick, expect = () => ({}) }: LoadOptions & { readonly expect?: (page: number) => Expected },
 ): LoadPage {
   const { path, header } = kind.list;
+  const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   return async (page, signal) => {
     const query = pageQuery(kind, page);
     const expected = expect(page);
     const question = { path, query, page, header, read: firstLook(expected), tick, signal };
     const { value, ...ticks } = await requester.ask(question);
-    return { page, ...ticks, value: 'keys' in value ? value : await secondLook(value, expected) };
+    return {
+      page,
+      ...ticks,
+      value: 'keys' in value ? value : await oneByOne(() => secondLook(value, expected)),
+    };
   };
 }
 
@@ -51,6 +64,7 @@ function firstLook(expected: Expected): (answer: Received) => ListPage | Receive
 }
 
 async function secondLook(answer: Received, expected: Expected): Promise<ListPage> {
+  await breathe(); // What has arrived meanwhile comes first: its slot is free for the next request.
   const digests = (await expected.digests?.()) ?? null;
   return answer.unseen(() => readPage(expected, digests)(answer));
 }

@@ -3,7 +3,7 @@ import { isObject } from '../lib/json.ts';
 import { openList, openRecord } from './envelope.ts';
 import type { ListBody } from './envelope.ts';
 import { SourceError } from './errors.ts';
-import type { HttpAnswer } from './http-client.ts';
+import type { HttpAnswer } from './receive.ts';
 import { isSuccess, statusFault } from './judge-status.ts';
 import { parseBody } from './parse-body.ts';
 import { refuseCached } from './refuse-cached.ts';

@@ -1,5 +1,5 @@
 import { SourceError } from './errors.ts';
-import type { HttpAnswer } from './http-client.ts';
+import type { HttpAnswer } from './receive.ts';
 
 /** Headers in which a cache says that it answered in the service's place. */
 const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;

@@ -7,8 +7,14 @@ import { createRetry } from './retry.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
 import { createTurns } from './turns.ts';
 
-/** Puts questions to the service: paced, a few at a time, each attempt with its deadline. */
+/**
+ * Puts questions to the service: paced, a few at a time, each attempt with its deadline.
+ *
+ * The signal of a question must fire with `closing`; whoever asks many joins the two once for all of them.
+ */
 export interface Requester {
+  /** Fires when the source is closed. */
+  readonly closing: AbortSignal;
   /** Repeats what may pass. @throws {SourceError} */
   ask<T>(question: Question<T>): Promise<Answered<T>>;
   /** @throws {SourceError} */
@@ -43,6 +49,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
         retry((number) => attempt(question, number, signal), signal),
       ),
     askOnce: (question) => interruptible(question, closing.signal, (signal) => attempt(question, 1, signal)),
+    closing: closing.signal,
     inTurn: (run, signal) =>
       unlessInterrupted([signal, closing.signal], (life, begin) =>
         takeTurn(() => {
@@ -59,20 +66,18 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   };
 }
 
-/** Runs under the caller's signal and our own; whatever fails after either has fired was interrupted. */
+/** Runs under the question's signal; whatever fails after it has fired was interrupted. */
 async function interruptible<T>(
   question: Question<unknown>,
   closing: AbortSignal,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const life = createDeadline(null, [question.signal, closing]);
+  const { signal = closing } = question;
   try {
-    return await run(life.signal);
+    return await run(signal);
   } catch (error) {
-    if (!life.signal.aborted) throw error;
+    if (!signal.aborted) throw error;
     throw new SourceError('interrupted', `${placeOf(question)}: stopped before it was answered`);
-  } finally {
-    life.release();
   }
 }
 

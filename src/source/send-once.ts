@@ -4,11 +4,12 @@ import type { Dispatcher } from 'undici';
 import { SourceError } from './errors.ts';
 import { createHandover } from './handover.ts';
 import type { Handover } from './handover.ts';
-import type { HttpAnswer, HttpRequest } from './http-client.ts';
+import type { HttpRequest } from './http-client.ts';
 import { codeOf } from './network-faults.ts';
 import { NoConnection } from './no-connection.ts';
 import type { TunnelOptions } from './no-connection.ts';
-import { readBody } from './read-body.ts';
+import { receive } from './receive.ts';
+import type { HttpAnswer } from './receive.ts';
 import type { SourceSettings } from './settings.ts';
 
 export interface SendRequest extends HttpRequest {
@@ -64,19 +65,20 @@ async function exchange(
   { settings, origin, handover, signal }: Way,
   { target, where, ...request }: SendRequest,
 ): Promise<SentAnswer> {
-  const { statusCode, headers, body } = await dispatcher.request({
-    ...request,
-    ...{ origin, path: target, signal },
-    reset: true, // The connection is used once.
+  // The connection is used once.
+  const options = { ...request, origin, path: target, reset: true };
+  const answer = await receive(dispatcher, options, {
+    ...{ maxBytes: settings.maxBodyBytes, where, signal },
+    onBegin: () => {
+      if (handover.socket?.writableLength !== 0) throw new AnsweredEarly();
+    },
   });
-  if (handover.socket?.writableLength !== 0) {
-    body.on('error', () => undefined).destroy();
-    return { is: 'lost', why: 'answered_early' }; // Nobody knows to what.
-  }
-  const length = headers['content-length'];
-  const declared = typeof length === 'string' ? length : undefined;
-  const bytes = await readBody(body, { maxBytes: settings.maxBodyBytes, declared, where });
-  return { is: 'answered', status: statusCode, headers, bytes };
+  return { is: 'answered', ...answer };
+}
+
+/** An answer began before all of the request had left: nobody knows to what. */
+class AnsweredEarly extends Error {
+  readonly code = 'answered_early';
 }
 
 function openDispatcher({ settings, origin, handover, signal }: Way): Dispatcher {

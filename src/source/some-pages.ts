@@ -4,7 +4,7 @@ import { learnFromFirst } from './first-page.ts';
 import { inOrder } from './in-order.ts';
 import { listResponse } from './list-response.ts';
 import type { ListResponse } from './list-response.ts';
-import { pageLoader, pageResponse, PREFETCH } from './load-page.ts';
+import { pageLoader, pageResponse, windowOf } from './load-page.ts';
 import type { ListParts, LoadOptions } from './load-page.ts';
 import { refuseEndless, refuseUnlessLast, saysOther } from './page-checks.ts';
 import type { PageResponse } from './page-checks.ts';
@@ -25,7 +25,7 @@ export async function* somePages(
   { from, to, ...options }: PageRange & LoadOptions,
 ): AsyncGenerator<ListResponse> {
   const load = pageLoader(parts, kind, options);
-  const window = { width: PREFETCH * parts.concurrency, signal: options.signal };
+  const window = windowOf(parts, options);
   let plan = planPages(kind);
   for (let next = from; next <= to; next = plan.latest.page + 1) {
     const range = { from: next, to: Math.min(to, Math.max(next, plan.lastPage ?? 0)) };

@@ -1,5 +1,6 @@
 import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { createDeadline } from './deadline.ts';
 import type { ListResponse } from './list-response.ts';
 import { pageQuery } from './load-page.ts';
 import type { LoadOptions } from './load-page.ts';
@@ -63,8 +64,17 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
     retrieve: async ({ retrieve }, id, options = {}) => {
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
       const question = { path, query: '', page: null, header: retrieve.header, read: readRecord(id) };
-      const { value, sent, answered } = await requester.ask({ ...question, ...options });
-      return { record: value, sent, answered };
+      const life = createDeadline(null, [options.signal, requester.closing]);
+      try {
+        const { value, sent, answered } = await requester.ask({
+          ...question,
+          ...options,
+          signal: life.signal,
+        });
+        return { record: value, sent, answered };
+      } finally {
+        life.release();
+      }
     },
     probe: async (kind, header) => {
       await requester.askOnce({

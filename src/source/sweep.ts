@@ -3,7 +3,7 @@ import { inOrder } from './in-order.ts';
 import type { Expected } from './list-page.ts';
 import { listResponse } from './list-response.ts';
 import type { ListResponse } from './list-response.ts';
-import { pageLoader, pageResponse, PREFETCH } from './load-page.ts';
+import { pageLoader, pageResponse, windowOf } from './load-page.ts';
 import type { ListParts, LoadOptions } from './load-page.ts';
 import type { KnownPage } from './page-digest.ts';
 import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
@@ -37,7 +37,7 @@ export async function* sweepList(
   };
   const load = pageLoader(parts, kind, { ...options, expect });
 
-  const window = { width: PREFETCH * parts.concurrency, signal: options.signal };
+  const window = windowOf(parts, options);
   let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
   while (plan.ask !== null) {
     for await (const loaded of inOrder(plan.ask, window, load)) {

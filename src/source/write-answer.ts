@@ -5,7 +5,7 @@ import { shortened, storable } from '../lib/text.ts';
 import { SourceError } from './errors.ts';
 import { parseBody } from './parse-body.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { HttpAnswer } from './http-client.ts';
+import type { HttpAnswer } from './receive.ts';
 
 /** What became of a write: facts, no verdict. `why` is a stable word or an error's code, never with the token in it. */
 export type WriteAnswer =

@@ -46,7 +46,8 @@ test(
       cuts.push(await cutStart(client, program, 5 + (i % 4) * 10));
       await Promise.race([atRest(scene, 60_000), program.ended]);
       program.child.kill('SIGTERM');
-      expect(await program.ended).toMatchObject({ code: 0, signal: null });
+      const ended = await program.ended;
+      expect(ended, ended.stderr).toMatchObject({ code: 0, signal: null });
     }
     console.log('FIGURE', task.name, { cuts });
     await expectExact(scene, wishes.flat());

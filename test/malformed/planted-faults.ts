@@ -1,5 +1,6 @@
 import type { Session, SqlValue } from '../../src/mirror/session.ts';
-import type { HttpAnswer, HttpClient } from '../../src/source/http-client.ts';
+import type { HttpClient } from '../../src/source/http-client.ts';
+import type { HttpAnswer } from '../../src/source/receive.ts';
 import type { Doubles } from './pull-once.ts';
 
 export interface PlantedFault {

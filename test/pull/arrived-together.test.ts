@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { arrivedTogether } from '../../src/pull/arrived-together.ts';
 
-const limits = (most: number) => ({ most, lingerMs: 10 });
+const limits = (most: number) => ({ most, weigh: () => 1, lingerMs: 10 });
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -16,6 +16,11 @@ async function* atOnce(count: number): AsyncGenerator<number> {
 test('what comes shortly one after the other comes together, but never more than allowed', async () => {
   expect(await collect(arrivedTogether(atOnce(7), limits(3)))).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
   expect(await collect(arrivedTogether(atOnce(0), limits(3)))).toEqual([]);
+});
+
+test('what weighs little comes with more', async () => {
+  const byValue = { most: 5, weigh: (n: number) => n, lingerMs: 10 };
+  expect(await collect(arrivedTogether(atOnce(6), byValue))).toEqual([[1, 2, 3], [4, 5], [6]]);
 });
 
 test('what has not arrived is not waited for long', async () => {

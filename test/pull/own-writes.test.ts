@@ -84,11 +84,15 @@ describe.each(DATABASES)('a row that a write of ours is changing in %s', (databa
   });
 
   test('makes the counter leap, and a sweep under way counts on from there', async () => {
-    const on = await opened({ database, service: { size: 2500 } });
+    const on = await opened({ database, service: { size: 6000 } });
     const client = await on.firstId('clients');
-    on.service.setFaults([
-      { on: { kind: 'clients', method: 'GET', page: 1 }, times: 1, do: { holdMs: 500 } },
-    ]);
+    // The first page, for the write to come in between; one in the middle, for those before it to land meanwhile.
+    on.service.setFaults(
+      [1, 20].map((page) => ({
+        ...{ on: { kind: 'clients', method: 'GET', page }, times: 1 },
+        do: { holdMs: 500 },
+      })),
+    );
     const seen = asked(on, 'GET').length;
     const sweep = on.pull('clients');
     await expect.poll(() => asked(on, 'GET').length).toBeGreaterThan(seen);
