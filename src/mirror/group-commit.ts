@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { createQueue } from '../lib/queue.ts';
 import { sqliteError } from './errors.ts';
@@ -26,6 +27,7 @@ export function createGroupCommit(writer: Database, path: string): GroupCommit {
   const enqueue = createQueue();
   const waiting: Waiting[] = [];
   const commitGroup = async (): Promise<void> => {
+    await breathe(); // What has arrived meanwhile may have work for the same group, and waits for this thread either way.
     const group = waiting.splice(0, MOST_TOGETHER);
     if (waiting.length > 0) void enqueue(commitGroup);
     await runGroup(writer, group).catch((error: unknown) => {
