@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { ROLES } from '../src/app/serve.ts';
+import { ROLES } from '../src/app/roles.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { SETTINGS } from '../src/config/known-settings.ts';
 import { loadConfig } from '../src/config/load-config.ts';

@@ -60,7 +60,7 @@ export async function decideOutbox(config: Config, decision: Decision): Promise<
 /** Lets sends go on; returns what had frozen them, null where nothing had. */
 export async function resumeOutbox(config: Config): Promise<Frozen | null> {
   await using session = await openExistingMirror(config);
-  const mark = openSendMark(config);
+  const mark = await openSendMark(config);
   try {
     return await resumeSends(session, (await mark.read()) ?? 0);
   } finally {

@@ -5,7 +5,7 @@ import { parseCron } from '../lib/cron.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
-import type { Role } from './serve.ts';
+import type { Role } from './roles.ts';
 
 /** Asks for the scheduled runs as they come due, where this process is one that pulls; returns what stops it. */
 export function startSchedules(

@@ -18,15 +18,12 @@ import { openConfiguredSource } from './open-source.ts';
 import { outboundQueue } from './outbound-queue.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import { pullSettings } from './pull.ts';
+import type { Role } from './roles.ts';
 import { runsQueue } from './runs-queue.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
 import { serveHttp } from './serve-http.ts';
 import type { OpenMark } from './send-mark.ts';
-
-/** What a process of the background service can do; several processes may share the work. */
-export const ROLES = ['pulls', 'outbound', 'http'] as const;
-export type Role = (typeof ROLES)[number];
 
 export interface ServeCommand {
   readonly logger: Logger;
@@ -50,7 +47,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   // What was meant for one service must not be sent to another.
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
   if (session.dialect === 'sqlite') await refuseSecond(parts, roles);
-  const mark = openSendMark(config);
+  const mark = await openSendMark(config);
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);

@@ -6,7 +6,6 @@ import type { PullReport } from '../app/pull.ts';
 import { queryMirror } from '../app/report.ts';
 import type { Row } from '../app/report.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { startSandbox } from '../sandbox/sandbox.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createCommand, loggerOf } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
@@ -44,6 +43,7 @@ export function demoCommand(context: Context): Command {
 async function runDemo(context: Context, options: DemoOptions): Promise<void> {
   const { io } = context;
   for (const suffix of ['', '-wal', '-shm']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo begins anew.
+  const { startSandbox } = await import('../sandbox/sandbox.ts'); // As of `sandbox`: only who needs it loads it.
   await using sandbox = await startSandbox();
   const { report, answer } = await pullDemo(context, sandbox);
   const kinds = report.kinds.map(({ kind, rows }) => ({

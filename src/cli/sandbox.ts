@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { UsageError } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
-import { startSandbox } from '../sandbox/sandbox.ts';
 import { createCommand, portNumber, wholeNumber } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
 import { printJson, printLine } from './io.ts';
@@ -37,6 +36,7 @@ export function sandboxCommand(context: Context): Command {
 }
 
 async function runSandbox({ io }: Context, { faults, json, ...options }: SandboxOptions): Promise<void> {
+  const { startSandbox } = await import('../sandbox/sandbox.ts'); // Brings an HTTP server that a pull has no need of.
   await using sandbox = await startSandbox({
     ...options,
     faults: faults === undefined ? [] : readFaults(faults),

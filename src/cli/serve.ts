@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { ROLES, serve } from '../app/serve.ts';
-import type { Role } from '../app/serve.ts';
+import { ROLES } from '../app/roles.ts';
+import type { Role } from '../app/roles.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
@@ -15,6 +15,7 @@ export function serveCommand(context: Context): Command {
     .action(async (options: ServeOptions) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
+      const { serve } = await import('../app/serve.ts'); // Queues and HTTP: no other command has a need of them.
       await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });
     });
 }

@@ -1,5 +1,3 @@
-import { Redis } from 'ioredis';
-
 /** One thing that was looked at, as `doctor` shows it. */
 export interface Finding {
   readonly name: string;
@@ -15,6 +13,7 @@ const TIMEOUT_MS = 5_000;
 
 /** Looks whether a Redis answers and is set up for queues. */
 export async function checkRedis(url: string): Promise<readonly Finding[]> {
+  const { Redis } = await import('ioredis'); // For those only who have one.
   const client = new Redis(url, {
     lazyConnect: true,
     retryStrategy: () => null,
