@@ -7,7 +7,7 @@ import { MirrorError } from './errors.ts';
 /** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
 const OLDEST_SAFE = '3.51.3';
 const BUSY_TIMEOUT_MS = 10_000;
-const CACHE_KIB = 32_768;
+const CACHE_KIB = 24 * 1024;
 const CHECKPOINT_PAGES = 8_000; // 32 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
 const OWNER_ONLY = 0o600; // The mirror holds what its users know of their clients.
 

@@ -7,7 +7,7 @@ import type { Landing } from './land-page.ts';
 import type { Sweep } from './sweep.ts';
 
 /** What landing a page costs whatever it shows, in rows. */
-const PAGE_WEIGHT = 6;
+const PAGE_WEIGHT = 10;
 
 /** So much shares a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */
 export const TOGETHER = {

@@ -29,11 +29,11 @@ export interface LoadedPage extends Answered<ListPage> {
 export type LoadPage = (page: number, signal: AbortSignal) => Promise<LoadedPage>;
 
 /** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
-const PREFETCH = 2;
+const PREFETCH = 1.5;
 
 /** How the pages of a list are asked for side by side, and what ends it. */
 export function windowOf({ requester, concurrency }: ListParts, { signal }: LoadOptions): Window {
-  return { width: PREFETCH * concurrency, signals: [signal, requester.closing] };
+  return { width: Math.ceil(PREFETCH * concurrency), signals: [signal, requester.closing] };
 }
 
 /** Makes what loads the pages of a list; `expect` says what is known of a page before it is asked for. */
