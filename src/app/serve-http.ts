@@ -21,9 +21,9 @@ export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'log
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
   const { session, clock, logger, mark, ring, queueMetrics } = parts;
-  const { host, port, adminToken } = config.server;
+  const { host, names, port, adminToken } = config.server;
   const app = await createServer({
-    ...{ session, clock, logger, host, port, ring, sendMark: mark },
+    ...{ session, clock, logger, host, names, port, ring, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
   });

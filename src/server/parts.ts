@@ -14,6 +14,8 @@ export interface ServerParts {
   readonly token: string | null;
   /** The setting `server.host`, which is what the caller listens on. */
   readonly host: string;
+  /** The setting `server.names`: what else it is called. */
+  readonly names: readonly string[];
   readonly port: number;
   readonly version: string;
   /** How many sends were made from here, which a person's `resume` takes over. */

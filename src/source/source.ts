@@ -5,7 +5,9 @@ import type { ListResponse } from './list-response.ts';
 import { pageQuery } from './load-page.ts';
 import type { LoadOptions } from './load-page.ts';
 import { readList, readRecord } from './read-answer.ts';
+import type { Received } from './read-answer.ts';
 import { createRequester } from './requester.ts';
+import type { Requester } from './requester.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
 import { somePages } from './some-pages.ts';
 import { sweepList } from './sweep.ts';
@@ -32,6 +34,11 @@ export interface Retrieved {
   readonly answered: number;
 }
 
+/** What an answer tells besides its records: the service's own time, where it says so. */
+export interface Probed {
+  readonly saidAt: Date | null;
+}
+
 /** The service. Every method that reads throws `SourceError` where the service fails us. */
 export interface Source extends AsyncDisposable {
   /** Reads a whole list, page by page, as the plan of a sweep says; side by side, pages come in page order. */
@@ -45,7 +52,7 @@ export interface Source extends AsyncDisposable {
   /** Reads one record. */
   retrieve(kind: RetrievableKind, id: string, options?: Partial<LoadOptions>): Promise<Retrieved>;
   /** Asks for the first page once, with the token under `header` or as the settings say. */
-  probe(kind: ListedKind, header?: AuthHeader): Promise<void>;
+  probe(kind: ListedKind, header?: AuthHeader): Promise<Probed>;
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
   write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /** Running totals: attempts sent, and those of them that were not the first. */
@@ -76,19 +83,32 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
         life.release();
       }
     },
-    probe: async (kind, header) => {
-      await requester.askOnce({
-        path: kind.list.path,
-        query: pageQuery(kind, 1),
-        page: 1,
-        header: kind.list.header,
-        ...(header && { tokenUnder: [header] }),
-        read: readList,
-      });
-    },
+    probe: probeBy(requester),
     write: createWrite(settings, parts, requester),
     counts: requester.counts,
     close: () => requester.close(),
     [Symbol.asyncDispose]: () => requester.close(),
   };
+}
+
+function probeBy(requester: Requester): Source['probe'] {
+  return async (kind, header) => {
+    const { value } = await requester.askOnce({
+      path: kind.list.path,
+      query: pageQuery(kind, 1),
+      page: 1,
+      header: kind.list.header,
+      ...(header && { tokenUnder: [header] }),
+      read: (answer) => {
+        readList(answer);
+        return saidAt(answer);
+      },
+    });
+    return { saidAt: value };
+  };
+}
+
+function saidAt({ headers }: Received): Date | null {
+  const said = new Date(String(headers['date'] ?? ''));
+  return Number.isNaN(said.getTime()) ? null : said;
 }

@@ -37,7 +37,15 @@ test('what is in force does not say that it is not', () => {
     .filter((row) => !row.includes('(not in force yet)'))
     .map((row) => /`([^`]+)`/.exec(row)?.[1] ?? row);
   const expected = [
-    ...['database.url', 'queue.url', 'server.adminToken', 'server.host', 'server.port', 'log.level'],
+    ...[
+      'database.url',
+      'queue.url',
+      'server.adminToken',
+      'server.host',
+      'server.names',
+      'server.port',
+      'log.level',
+    ],
     ...['sweep.repeatBelowPages', 'deletions.graceSeconds'],
     ...['deletions.holdAbove.rows', 'deletions.holdAbove.share'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],

@@ -152,7 +152,14 @@ describe('a host name', () => {
     ['127.0.0.1', '2130706433', 421],
     ['127.0.0.1', undefined, 400],
   ])('of a server on %s: %s', (host, header, status) => {
-    expect(hostRefusal(header, host)?.status ?? null).toBe(status);
+    expect(hostRefusal(header, { host, names: [] })?.status ?? null).toBe(status);
+  });
+
+  test('that is among the further names is answered, whatever the port', () => {
+    const server = { host: '0.0.0.0', names: ['bms-sync', 'Sync.Example.com'] };
+    expect(hostRefusal('bms-sync:8080', server)).toBeNull();
+    expect(hostRefusal('sync.example.com', server)).toBeNull();
+    expect(hostRefusal('bms-sync.evil.example', server)).toMatchObject({ status: 421 });
   });
 });
 

@@ -11,6 +11,10 @@ export const server = group({
     { variables: ['ADMIN_TOKEN'], secret: 'value' },
   ),
   host: setting(a.host.default('127.0.0.1'), 'Address that serve listens on.', { variables: ['HOST'] }),
+  names: setting(
+    z.array(a.host, 'a list of host names').default([]),
+    'Further names that serve answers under: that of a service in Kubernetes or Compose, or of a proxy that passes its own on.',
+  ),
   port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
     variables: ['PORT'],
   }),

@@ -33,9 +33,9 @@ export function guard(app: Server, context: Context): void {
 
 const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
-function refusalOf(request: FastifyRequest, { access, host }: Context): Problem | null {
+function refusalOf(request: FastifyRequest, { access, host, names }: Context): Problem | null {
   const { headers } = request;
-  const foreign = hostRefusal(headers.host, host);
+  const foreign = hostRefusal(headers.host, { host, names });
   if (foreign !== null) return foreign;
   const isOpen = request.routeOptions.config.open === true;
   if (!isOpen) {

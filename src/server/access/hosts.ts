@@ -11,17 +11,20 @@ const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;
  * Ports are not compared, since tunnels and containers change them. Who listens on every address is asked for by addresses
  * that it does not know itself, and an address is no name that anybody could make lead here.
  */
-export function hostRefusal(header: string | undefined, host: string): Problem | null {
+export function hostRefusal(
+  header: string | undefined,
+  { host, names }: { readonly host: string; readonly names: readonly string[] },
+): Problem | null {
   const name = HOST.exec(header ?? '')?.[1];
   if (name === undefined)
     return { status: 400, code: 'http.bad_host', detail: 'The Host header is missing or malformed.' };
   const asked = plainAddress(name);
-  if ([...OWN_NAMES, plainAddress(host)].includes(asked)) return null;
+  if ([...OWN_NAMES, ...[host, ...names].map(plainAddress)].includes(asked)) return null;
   if (isEveryAddress(host) && isIP(asked) !== 0) return null;
   return {
     status: 421,
     code: 'http.foreign_host',
     detail: 'This server does not answer under that host name.',
-    hint: 'Use the name or address in server.host, or localhost.',
+    hint: 'Use the name or address in server.host, or localhost; or add the name to server.names.',
   };
 }

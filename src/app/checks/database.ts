@@ -1,0 +1,66 @@
+import { statSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { sql } from 'drizzle-orm';
+import type { Config } from '../../config/settings.ts';
+import { readBlocks } from '../../mirror/block-store.ts';
+import type { WriteBlock } from '../../mirror/block-store.ts';
+import type { Session } from '../../mirror/session.ts';
+import { boundSystem, boundUrl } from '../../mirror/source-binding.ts';
+import { openMirror } from '../open-mirror.ts';
+import { check, well } from './check.ts';
+import type { Check } from './check.ts';
+
+/** Looks at the database, the room that it has, and what it knows of kinds that the token may not write. */
+export async function checkDatabase(config: Config): Promise<readonly Check[]> {
+  const more: Check[] = [];
+  const opened = await check('database', async () => {
+    await using session = await openMirror(config);
+    more.push(await checkSpace(session));
+    more.push(...(await readBlocks(session)).map(blocked));
+    const [url, system] = [await boundUrl(session), await boundSystem(session)];
+    const found = `${session.location} can be written (${await versionOf(session)})`;
+    if (url === null) return `${found}; it holds no data yet`;
+    return `${found}; it holds ${url}${system === null ? '' : `, company ${system}`}`;
+  });
+  return [opened, ...more];
+}
+
+async function versionOf(session: Session): Promise<string> {
+  const isSqlite = session.dialect === 'sqlite';
+  const [row = {}] = await session.query(
+    isSqlite ? sql`select sqlite_version() as v` : sql`show server_version`,
+  );
+  return `${isSqlite ? 'SQLite' : 'PostgreSQL'} ${String(Object.values(row)[0])}`;
+}
+
+async function checkSpace(session: Session): Promise<Check> {
+  if (session.dialect === 'sqlite') {
+    const { bavail, bsize } = statfsSync(dirname(session.location));
+    return judgeSpace({ size: statSync(session.location).size, free: bavail * bsize });
+  }
+  const [row] = await session.query(sql`select pg_database_size(current_database()) as size`);
+  const size = Number(row?.['size']);
+  return well('database.space', `${megabytes(size)} are in use; how much is free, the server does not tell`);
+}
+
+const LEAST_FREE = 256 * 2 ** 20;
+
+/** Whether a mirror in a file has the room that a sweep, a migration or a back-up beside it may take; in bytes. */
+export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): Check {
+  const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
+  if (free >= Math.max(LEAST_FREE, size / 2)) return well('database.space', detail);
+  return {
+    ...{ name: 'database.space', ok: false, code: 'mirror.little_space', detail },
+    hint: 'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.',
+  };
+}
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
+
+function blocked({ kind, reason, since }: WriteBlock): Check {
+  return {
+    ...{ name: `writes.${kind}`, ok: false, code: 'outbox.kind_blocked' },
+    detail: `the service has refused to let ${kind} be written since ${since} UTC (${reason})`,
+    hint: 'Have the token given the right; the next entry is tried every few minutes, and the rest follows it.',
+  };
+}

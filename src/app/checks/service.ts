@@ -1,0 +1,75 @@
+import { LISTED_KINDS } from '../../catalog/catalog.ts';
+import type { AuthHeader, ListedKind } from '../../catalog/kind.ts';
+import type { Config } from '../../config/settings.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Source } from '../../source/source.ts';
+import { listedKinds } from '../kinds.ts';
+import { openConfiguredSource } from '../open-source.ts';
+import { check, well } from './check.ts';
+import type { Check } from './check.ts';
+
+const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
+
+/** Looks whether the service answers, accepts the token, has our time, and lets every list be read. */
+export async function checkService(config: Config, logger: Logger): Promise<readonly Check[]> {
+  const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
+  if (kind === undefined) return [];
+  let saidAt: Date | null = null;
+  const reached = await check('service', async () => {
+    await using source = openConfiguredSource(config, { clock: systemClock, logger });
+    ({ saidAt } = await source.probe(kind));
+    return `${String(config.source.baseUrl)} answers and accepts the token`;
+  });
+  if (config.source.baseUrl === null || config.source.token === null) return [reached];
+  await using source = openConfiguredSource(config, { clock: systemClock, logger });
+  // Where nobody answers, no spelling can be told right or wrong.
+  if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
+  const header = await checkHeaders(source, kind);
+  if (!reached.ok) return [reached, header];
+  return [reached, header, judgeClock(saidAt, systemClock.now()), ...(await checkKinds(config, source))];
+}
+
+const MOST_APART_MS = 60_000;
+
+/** Whether our clock is the service's, to a minute; an answer tells its time to the second. */
+export function judgeClock(theirs: Date | null, ours: Date): Check {
+  if (theirs === null) return well('clock', 'the service does not say what time it is');
+  const apartMs = ours.getTime() - theirs.getTime();
+  const detail = `this machine is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service`;
+  if (Math.abs(apartMs) <= MOST_APART_MS) return well('clock', detail);
+  return {
+    ...{ name: 'clock', ok: false, code: 'clock.differs', detail },
+    hint: 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.',
+  };
+}
+
+/** What a token may read is its user's right, kind by kind; and nobody but the operator vouches for a path in the settings. */
+async function checkKinds(config: Config, source: Source): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const kind of listedKinds(config, [])) {
+    const look = async (): Promise<string> => {
+      await source.probe(kind);
+      return `${kind.list.path} answers with a list`;
+    };
+    checks.push(await check(`kinds.${kind.name}`, look));
+  }
+  return checks;
+}
+
+/** The documentation spells the header in three ways (§5): which of them does this service read? */
+async function checkHeaders(source: Source, kind: ListedKind): Promise<Check> {
+  const accepted: AuthHeader[] = [];
+  for (const spelling of SPELLINGS) {
+    const { ok } = await check(spelling, async () => {
+      await source.probe(kind, spelling);
+      return 'accepted';
+    });
+    if (ok) accepted.push(spelling);
+  }
+  if (accepted.length > 0) return well('header', `the token is read under ${accepted.join(', ')}`);
+  return {
+    ...{ name: 'header', ok: false, code: 'source.unauthorized', hint: null },
+    detail: 'the token is read under none of the three spellings',
+  };
+}
