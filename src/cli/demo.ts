@@ -12,6 +12,7 @@ import type { CommonOptions, Context } from './command.ts';
 import { EXIT, exitCodeOfPull } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
+import { openSandbox } from './open-sandbox.ts';
 import { createProgress } from './progress.ts';
 import { textTable } from './text-table.ts';
 
@@ -43,8 +44,7 @@ export function demoCommand(context: Context): Command {
 async function runDemo(context: Context, options: DemoOptions): Promise<void> {
   const { io } = context;
   for (const suffix of ['', '-wal', '-shm']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo begins anew.
-  const { startSandbox } = await import('../sandbox/sandbox.ts'); // As of `sandbox`: only who needs it loads it.
-  await using sandbox = await startSandbox();
+  await using sandbox = await openSandbox();
   const { report, answer } = await pullDemo(context, sandbox);
   const kinds = report.kinds.map(({ kind, rows }) => ({
     kind,

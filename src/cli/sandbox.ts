@@ -8,6 +8,7 @@ import type { Fault } from '../sandbox/faults.ts';
 import { createCommand, portNumber, wholeNumber } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
 import { printJson, printLine } from './io.ts';
+import { openSandbox } from './open-sandbox.ts';
 
 const DEFAULT_PORT = 4010;
 
@@ -36,8 +37,7 @@ export function sandboxCommand(context: Context): Command {
 }
 
 async function runSandbox({ io }: Context, { faults, json, ...options }: SandboxOptions): Promise<void> {
-  const { startSandbox } = await import('../sandbox/sandbox.ts'); // Brings an HTTP server that a pull has no need of.
-  await using sandbox = await startSandbox({
+  await using sandbox = await openSandbox({
     ...options,
     faults: faults === undefined ? [] : readFaults(faults),
   });

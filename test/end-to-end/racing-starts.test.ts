@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { run, settingsFor } from '../support/command-line.ts';
+import { start } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { serving } from './outbound-scene.ts';
+
+const ROUNDS = 10;
+const RACERS = 5; // More would take both cores from the tests beside it for too long.
+
+/** Starts them all at once; resolves once each serves or has ended. */
+async function race(env: Readonly<Record<string, string>>): Promise<readonly Program[]> {
+  const racers = Array.from({ length: RACERS }, () => start(['serve', '--only', 'pulls'], { env }));
+  await Promise.all(racers.map(serving));
+  return racers;
+}
+
+test(
+  `of ${ROUNDS * RACERS} starts on one SQLite file, ${RACERS} at once, one serves each time, and the killed one's place is free`,
+  { timeout: 180_000 },
+  async ({ onTestFinished }) => {
+    await using sandbox = await startSandbox({ size: 5 });
+    const env = settingsFor(sandbox, freshMirror());
+    await run(['migrate'], env);
+    for (let round = 0; round < ROUNDS; round++) {
+      const racers = await race(env);
+      onTestFinished(() => {
+        for (const { child } of racers) child.kill('SIGKILL');
+      });
+      const alive = racers.filter(({ child }) => child.exitCode === null);
+      expect(alive).toHaveLength(1);
+      for (const { child, ended } of racers.filter((racer) => !alive.includes(racer))) {
+        expect(child.exitCode).toBe(1);
+        expect((await ended).stderr).toContain('serves');
+      }
+      alive[0]?.child.kill('SIGKILL'); // Nothing of it is left but its row.
+      await alive[0]?.ended;
+    }
+  },
+);
