@@ -4,9 +4,9 @@ import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { serving } from './outbound-scene.ts';
+import { IS_DEEP, serving } from './outbound-scene.ts';
 
-const ROUNDS = 10;
+const ROUNDS = IS_DEEP ? 10 : 3;
 const RACERS = 5; // More would take both cores from the tests beside it for too long.
 
 /** Starts them all at once; resolves once each serves or has ended. */
