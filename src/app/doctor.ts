@@ -1,16 +1,14 @@
 import type { Config } from '../config/settings.ts';
 import { checkPostgresQueue } from '../jobs/postgres-check.ts';
 import { checkRedis } from '../jobs/redis-check.ts';
+import { well } from '../lib/finding.ts';
+import type { Finding } from '../lib/finding.ts';
 import type { Logger } from '../lib/logger.ts';
-import { well } from './checks/check.ts';
-import type { Check } from './checks/check.ts';
 import { checkDatabase } from './checks/database.ts';
 import { checkService } from './checks/service.ts';
 
-export type { Check } from './checks/check.ts';
-
 /** Looks at everything that is needed: the settings, the database, the queue, the service and the token. Changes no data. */
-export async function examine(config: Config, logger: Logger): Promise<readonly Check[]> {
+export async function examine(config: Config, logger: Logger): Promise<readonly Finding[]> {
   return [
     well('settings', 'valid'), // They were read before this point, or refused.
     ...(await checkDatabase(config)),
@@ -19,7 +17,7 @@ export async function examine(config: Config, logger: Logger): Promise<readonly 
   ];
 }
 
-async function checkQueue({ queue }: Config): Promise<readonly Check[]> {
+async function checkQueue({ queue }: Config): Promise<readonly Finding[]> {
   if (queue.url === null) return [];
   return /^rediss?:/.test(queue.url) ? checkRedis(queue.url) : [await checkPostgresQueue(queue.url)];
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { examine } from '../app/doctor.ts';
-import type { Check } from '../app/doctor.ts';
+import type { Finding } from '../lib/finding.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -21,7 +21,7 @@ export function doctorCommand(context: Context): Command {
   );
 }
 
-function printChecks(stdout: Output, checks: readonly Check[]): void {
+function printChecks(stdout: Output, checks: readonly Finding[]): void {
   for (const { name, ok, detail, hint } of checks) {
     printLine(stdout, `${ok ? 'ok ' : 'BAD'}  ${name}: ${detail}`);
     if (hint !== null) printLine(stdout, `     ${hint}`);

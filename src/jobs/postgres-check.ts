@@ -1,4 +1,5 @@
-import type { Finding } from './redis-check.ts';
+import { well } from '../lib/finding.ts';
+import type { Finding } from '../lib/finding.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -26,7 +27,7 @@ export async function checkPostgresQueue(url: string): Promise<Finding> {
 
 function judge(row: { readonly version: string; readonly may: boolean } | undefined): Finding {
   const detail = `PostgreSQL ${row?.version ?? 'unknown'} answers`;
-  if (row?.may === true) return { name: 'queue', ok: true, code: null, detail, hint: null };
+  if (row?.may === true) return well('queue', detail);
   return {
     ...{ name: 'queue', ok: false, code: 'jobs.postgres_no_schema' },
     detail: `${detail}, and lets this user make no schema`,

@@ -1,12 +1,5 @@
-/** One thing that was looked at, as `doctor` shows it. */
-export interface Finding {
-  readonly name: string;
-  readonly ok: boolean;
-  /** The stable name of what is wrong; null where nothing is. */
-  readonly code: string | null;
-  readonly detail: string;
-  readonly hint: string | null;
-}
+import { well } from '../lib/finding.ts';
+import type { Finding } from '../lib/finding.ts';
 
 const OLDEST = [6, 2] as const;
 const TIMEOUT_MS = 5_000;
@@ -77,7 +70,7 @@ function tellFile(isOn: string | undefined): Finding {
     isOn === '1'
       ? 'appendonly is on'
       : 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
-  return { name: 'redis.appendonly', ok: true, code: null, detail, hint: null };
+  return well('redis.appendonly', detail);
 }
 
 function unreachable(error: unknown): Finding {

@@ -73,8 +73,8 @@ function gather({ maxBytes, where, onBegin }: Reception): Taking & { readonly an
   let size = 0;
   const chunks: Buffer[] = [];
   const allow = (bytes: number, got: string): void => {
-    if (bytes <= maxBytes) return;
-    throw new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
+    if (bytes > maxBytes)
+      throw new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
   };
   return {
     onResponseStart: (_controller, status, headers) => {

@@ -1,27 +1,9 @@
+import { well } from '../../lib/finding.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 
-/** One thing that was looked at. */
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  /** The stable name of what is wrong; null where nothing is. */
-  readonly code: string | null;
-  /** What was found. */
-  readonly detail: string;
-  /** What to do where it is not well. */
-  readonly hint: string | null;
-}
-
-export const well = (name: string, detail: string): Check => ({
-  name,
-  ok: true,
-  code: null,
-  detail,
-  hint: null,
-});
-
 /** Looks at one thing: what it throws is what is wrong with it. */
-export async function check(name: string, look: () => Promise<string>): Promise<Check> {
+export async function check(name: string, look: () => Promise<string>): Promise<Finding> {
   try {
     return well(name, await look());
   } catch (error) {

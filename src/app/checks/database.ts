@@ -2,17 +2,18 @@ import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sql } from 'drizzle-orm';
 import type { Config } from '../../config/settings.ts';
+import { well } from '../../lib/finding.ts';
+import type { Finding } from '../../lib/finding.ts';
 import { readBlocks } from '../../mirror/block-store.ts';
 import type { WriteBlock } from '../../mirror/block-store.ts';
 import type { Session } from '../../mirror/session.ts';
 import { boundSystem, boundUrl } from '../../mirror/source-binding.ts';
 import { openMirror } from '../open-mirror.ts';
-import { check, well } from './check.ts';
-import type { Check } from './check.ts';
+import { check } from './check.ts';
 
 /** Looks at the database, the room that it has, and what it knows of kinds that the token may not write. */
-export async function checkDatabase(config: Config): Promise<readonly Check[]> {
-  const more: Check[] = [];
+export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
+  const more: Finding[] = [];
   const opened = await check('database', async () => {
     await using session = await openMirror(config);
     more.push(await checkSpace(session));
@@ -33,7 +34,7 @@ async function versionOf(session: Session): Promise<string> {
   return `${isSqlite ? 'SQLite' : 'PostgreSQL'} ${String(Object.values(row)[0])}`;
 }
 
-async function checkSpace(session: Session): Promise<Check> {
+async function checkSpace(session: Session): Promise<Finding> {
   if (session.dialect === 'sqlite') {
     const { bavail, bsize } = statfsSync(dirname(session.location));
     return judgeSpace({ size: statSync(session.location).size, free: bavail * bsize });
@@ -46,7 +47,7 @@ async function checkSpace(session: Session): Promise<Check> {
 const LEAST_FREE = 256 * 2 ** 20;
 
 /** Whether a mirror in a file has the room that a sweep, a migration or a back-up beside it may take; in bytes. */
-export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): Check {
+export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): Finding {
   const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
   if (free >= Math.max(LEAST_FREE, size / 2)) return well('database.space', detail);
   return {
@@ -57,7 +58,7 @@ export function judgeSpace({ size, free }: { readonly size: number; readonly fre
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
 
-function blocked({ kind, reason, since }: WriteBlock): Check {
+function blocked({ kind, reason, since }: WriteBlock): Finding {
   return {
     ...{ name: `writes.${kind}`, ok: false, code: 'outbox.kind_blocked' },
     detail: `the service has refused to let ${kind} be written since ${since} UTC (${reason})`,

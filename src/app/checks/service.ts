@@ -2,17 +2,18 @@ import { LISTED_KINDS } from '../../catalog/catalog.ts';
 import type { AuthHeader, ListedKind } from '../../catalog/kind.ts';
 import type { Config } from '../../config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { well } from '../../lib/finding.ts';
+import type { Finding } from '../../lib/finding.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Source } from '../../source/source.ts';
 import { listedKinds } from '../kinds.ts';
 import { openConfiguredSource } from '../open-source.ts';
-import { check, well } from './check.ts';
-import type { Check } from './check.ts';
+import { check } from './check.ts';
 
 const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
 
 /** Looks whether the service answers, accepts the token, has our time, and lets every list be read. */
-export async function checkService(config: Config, logger: Logger): Promise<readonly Check[]> {
+export async function checkService(config: Config, logger: Logger): Promise<readonly Finding[]> {
   const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let saidAt: Date | null = null;
@@ -33,7 +34,7 @@ export async function checkService(config: Config, logger: Logger): Promise<read
 const MOST_APART_MS = 60_000;
 
 /** Whether our clock is the service's, to a minute; an answer tells its time to the second. */
-export function judgeClock(theirs: Date | null, ours: Date): Check {
+export function judgeClock(theirs: Date | null, ours: Date): Finding {
   if (theirs === null) return well('clock', 'the service does not say what time it is');
   const apartMs = ours.getTime() - theirs.getTime();
   const detail = `this machine is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service`;
@@ -45,8 +46,8 @@ export function judgeClock(theirs: Date | null, ours: Date): Check {
 }
 
 /** What a token may read is its user's right, kind by kind; and nobody but the operator vouches for a path in the settings. */
-async function checkKinds(config: Config, source: Source): Promise<readonly Check[]> {
-  const checks: Check[] = [];
+async function checkKinds(config: Config, source: Source): Promise<readonly Finding[]> {
+  const checks: Finding[] = [];
   for (const kind of listedKinds(config, [])) {
     const look = async (): Promise<string> => {
       await source.probe(kind);
@@ -58,7 +59,7 @@ async function checkKinds(config: Config, source: Source): Promise<readonly Chec
 }
 
 /** The documentation spells the header in three ways (§5): which of them does this service read? */
-async function checkHeaders(source: Source, kind: ListedKind): Promise<Check> {
+async function checkHeaders(source: Source, kind: ListedKind): Promise<Finding> {
   const accepted: AuthHeader[] = [];
   for (const spelling of SPELLINGS) {
     const { ok } = await check(spelling, async () => {
