@@ -11,7 +11,7 @@ export interface Deadline {
 const unlimited = new WeakSet<AbortSignal>();
 
 /** One listener for each request under way is no leak. */
-function allowMany(signal: AbortSignal): void {
+export function allowMany(signal: AbortSignal): void {
   if (unlimited.has(signal)) return;
   unlimited.add(signal);
   setMaxListeners(0, signal);

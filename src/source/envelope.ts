@@ -67,6 +67,9 @@ function idText(id: Json | undefined): string | null {
   return typeof id === 'string' ? id : null;
 }
 
+const DIGITS = /^\d{1,15}$/;
+const MOST = 10 ** 15 - 1;
+
 /** What a service that says that it failed may write in `success`. */
 const FAILURES: readonly Json[] = [false, 'false', 0, '0'];
 
@@ -95,9 +98,14 @@ function readMeta(meta: Json | undefined, where: string): Meta | null {
 
 /** A whole number from `least` up, sent as a number or as text; anything else is as good as absent. */
 function count(value: Json | undefined, least: number): number | null {
+  const number = typeof value === 'number' && Number.isSafeInteger(value) ? value : numberIn(value);
+  return number === null || number < least || number > MOST ? null : number;
+}
+
+/** Reads digits, or a number that came with a fraction or an exponent. */
+function numberIn(value: Json | undefined): number | null {
   const text = isNumber(value) ? shortestNumber(String(value)) : value;
-  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text)) return null;
-  return Number(text) < least ? null : Number(text);
+  return typeof text === 'string' && DIGITS.test(text) ? Number(text) : null;
 }
 
 function fault(

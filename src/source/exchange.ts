@@ -1,6 +1,5 @@
 import type { AuthHeader } from '../catalog/kind.ts';
 import { authHeaderNames } from './auth-headers.ts';
-import { createDeadline } from './deadline.ts';
 import { SourceError } from './errors.ts';
 import { hideToken } from './hide-token.ts';
 import { createHttpClient } from './http-client.ts';
@@ -51,14 +50,10 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
       const ms = Math.round(clock.monotonicMs() - started);
       logger.debug({ method: 'GET', path, page, status, ms, bytes }, 'source request');
     };
-    const deadline = createDeadline(settings.timeoutSeconds * 1000, [signal]);
     try {
       const sent = tick();
       const target = path + question.query;
-      const answer = await client.get(
-        { target, headers: tokenHeaders(settings, question), where },
-        deadline.signal,
-      );
+      const answer = await client.get({ target, headers: tokenHeaders(settings, question), where }, signal);
       const answered = tick();
       log(answer.status, answer.bytes.length);
       const unseen = hideToken({ ...answer, where }, settings.token);
@@ -66,9 +61,7 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
       return { value: unseen(() => question.read(received)), sent, answered };
     } catch (error) {
       if (!(error instanceof SourceError)) log(null, 0);
-      throw deadline.isOver() ? timedOut(where, settings.timeoutSeconds) : networkFault(error, where);
-    } finally {
-      deadline.release();
+      throw networkFault(error, where);
     }
   };
   return { run, client, destroy: () => client.destroy() };
@@ -81,12 +74,6 @@ export function tokenHeaders(
 ): Record<string, string> {
   const names = question.tokenUnder ?? authHeaderNames(settings.authHeaders, question.header);
   return Object.fromEntries(names.map((name) => [name, `Bearer ${settings.token}`]));
-}
-
-function timedOut(where: string, seconds: number): SourceError {
-  return new SourceError('timeout', `${where}: got no whole answer within ${seconds} s`, {
-    passing: { waitMs: null },
-  });
 }
 
 /** How messages name a request: `GET /api/clients page 3`, never with its query. */

@@ -17,7 +17,7 @@ export interface HttpRequest {
 
 /** Sends single requests to one host: nothing is followed, decompressed, repeated or remembered. */
 export interface HttpClient {
-  /** @throws {SourceError} too_big; anything else is what undici threw. */
+  /** @throws {SourceError} too_big, timeout; anything else is what undici threw. */
   get(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /** Sends a write, over a connection of its own; throws on bugs only. */
   send(request: SendRequest, signal: AbortSignal): Promise<SentAnswer>;
@@ -34,12 +34,14 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
   const { origin, pathname } = new URL(settings.baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
   const dispatcher = createDispatcher(settings, origin);
+  const { maxBodyBytes: maxBytes, timeoutSeconds } = settings;
+  const timeoutMs = timeoutSeconds * 1000;
 
   return {
     get: ({ target, headers, where }, signal) => {
       const path = prefix + target;
       const request = { origin, path, method: 'GET' as const, headers: { ...OWN_HEADERS, ...headers } };
-      return receive(dispatcher, request, { maxBytes: settings.maxBodyBytes, where, signal });
+      return receive(dispatcher, request, { maxBytes, timeoutMs, where, signal });
     },
     send: (request, signal) => {
       const target = prefix + request.target;

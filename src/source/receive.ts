@@ -1,5 +1,6 @@
 import { errors } from 'undici';
 import type { Dispatcher } from 'undici';
+import { allowMany } from './deadline.ts';
 import { SourceError } from './errors.ts';
 
 /** An answer as it came: any status, the body unread. */
@@ -14,6 +15,8 @@ export interface Reception {
   readonly where: string;
   /** Ends it at once, also while there is no connection yet. */
   readonly signal: AbortSignal;
+  /** Ends it when so much time has passed; without it, only the signal does. */
+  readonly timeoutMs?: number;
   /** Called when the answer begins; what it throws ends it. */
   readonly onBegin?: () => void;
 }
@@ -23,35 +26,28 @@ export interface Reception {
  *
  * The bytes are taken as undici hands them out: a stream around each body would cost as much as the rest of a request.
  *
- * @throws {SourceError} too_big; anything else is what undici threw.
+ * @throws {SourceError} too_big, timeout; anything else is what undici threw.
  */
 export function receive(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   reception: Reception,
 ): Promise<HttpAnswer> {
-  const { signal } = reception;
   return new Promise((resolve, reject) => {
     const { answer, ...taking } = gather(reception);
     let control: Dispatcher.DispatchController | null = null;
-    const interrupt = (): void => {
-      const error = new errors.RequestAbortedError();
-      reject(error);
-      control?.abort(error);
-    };
-    const release = (): void => {
-      signal.removeEventListener('abort', interrupt);
-    };
-    if (signal.aborted) {
-      interrupt();
-      return;
-    }
-    signal.addEventListener('abort', interrupt, { once: true });
+    let stopped: Error | null = null;
+    const release = onInterruption(reception, (why) => {
+      stopped = why;
+      reject(why);
+      control?.abort(why);
+    });
+    if (reception.signal.aborted) return;
     dispatcher.dispatch(request, {
       ...taking,
       onRequestStart: (controller) => {
         control = controller;
-        if (signal.aborted) interrupt(); // While it was connecting.
+        if (stopped) controller.abort(stopped); // While it was connecting.
       },
       onResponseEnd: () => {
         release();
@@ -62,6 +58,35 @@ export function receive(
         reject(error);
       },
     });
+  });
+}
+
+/** Tells once that the signal has fired, or that time is up; returns what lets go of both. */
+function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Error) => void): () => void {
+  const abort = (): void => {
+    release();
+    stop(new errors.RequestAbortedError());
+  };
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          release();
+          stop(timedOut(where, timeoutMs));
+        }, timeoutMs);
+  const release = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  };
+  allowMany(signal);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return release;
+}
+
+function timedOut(where: string, timeoutMs: number): SourceError {
+  return new SourceError('timeout', `${where}: got no whole answer within ${timeoutMs / 1000} s`, {
+    passing: { waitMs: null },
   });
 }
 
