@@ -111,12 +111,22 @@ function nextDigit(text: string, from: number): number {
 
 /** Reads the id that starts at `from`; returns where it ends. */
 function readId(text: string, from: number, into: Id): number {
-  let end = from;
-  while (end < text.length && isDigit(text.charCodeAt(end))) end++;
-  const middle = Math.max(from, end - TAIL_DIGITS);
+  let [end, number] = [from, 0];
+  for (let code = text.charCodeAt(end); isDigit(code); code = text.charCodeAt(++end))
+    number = number * 10 + code - ZERO;
+  if (end - from <= TAIL_DIGITS) [into.head, into.tail] = [0, number];
+  else readLong(text, { from, end }, into); // The number may have been rounded.
+  return end;
+}
+
+function readLong(
+  text: string,
+  { from, end }: { readonly from: number; readonly end: number },
+  into: Id,
+): void {
+  const middle = end - TAIL_DIGITS;
   into.head = digits(text, from, middle);
   into.tail = digits(text, middle, end);
-  return end;
 }
 
 function digits(text: string, from: number, to: number): number {

@@ -35,22 +35,30 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
   const ids = createIdNumbers(expected);
   const from = responses.reduce((least, { sent }) => Math.min(least, sent), Infinity);
   const until = responses.reduce((most, { answered }) => Math.max(most, answered), 0);
-  const [firstAnswered, lastSent, lastAnswered] = [
-    createColumn({ from, until, unset: Infinity, length: expected }),
-    createColumn({ from, until, unset: -Infinity, length: expected }),
-    createColumn({ from, until, unset: -Infinity, length: expected }),
-  ];
+  const scale = scaleOf(from, until);
+  const create = () => createHighest(expected, scale.top);
+  const [firstAnswered, lastSent, lastAnswered] = [create(), create(), create()];
   const add = (text: string, span: Span): void => {
+    const [first, sent, answered] = [
+      scale.earliness(span.firstAnswered),
+      scale.lateness(span.lastSent),
+      scale.lateness(span.lastAnswered),
+    ];
     ids.number(text, (index) => {
-      if (span.firstAnswered < firstAnswered.get(index)) firstAnswered.set(index, span.firstAnswered);
-      if (span.lastSent > lastSent.get(index)) lastSent.set(index, span.lastSent);
-      if (span.lastAnswered > lastAnswered.get(index)) lastAnswered.set(index, span.lastAnswered);
+      firstAnswered.raise(index, first);
+      lastSent.raise(index, sent);
+      lastAnswered.raise(index, answered);
     });
   };
   for (const id of known) add(id, KNOWN_BEFORE);
   // A page that did not change between sweeps is one text: it is read once.
   for (const [text, span] of spansByText(responses)) add(text, span);
-  return { ids, firstAnswered: firstAnswered.get, lastSent: lastSent.get, lastAnswered: lastAnswered.get };
+  return {
+    ids,
+    firstAnswered: (index) => scale.ofEarliness(firstAnswered.get(index)),
+    lastSent: (index) => scale.ofLateness(lastSent.get(index)),
+    lastAnswered: (index) => scale.ofLateness(lastAnswered.get(index)),
+  };
 }
 
 /** Rows that the longest sweep read: hardly more ids will there be. */
@@ -73,41 +81,47 @@ function spansByText(responses: readonly Shown[]): Map<string, Span> {
   return byText;
 }
 
-/** Ticks by the numbers of ids. */
-interface Column {
-  readonly get: (index: number) => number;
-  readonly set: (index: number, tick: number) => void;
+/** Ticks as whole numbers from 1 on, the wanted one being the highest; 0 where there was none. */
+interface Scale {
+  readonly earliness: (tick: number) => number;
+  readonly ofEarliness: (code: number) => number;
+  readonly lateness: (tick: number) => number;
+  readonly ofLateness: (code: number) => number;
+  /** The highest code. */
+  readonly top: number;
 }
 
-interface ColumnOf {
-  /** The earliest and the latest tick that it is to hold, besides both infinities. */
-  readonly from: number;
-  readonly until: number;
-  /** What it holds where nothing was set. */
-  readonly unset: number;
-  readonly length: number;
-}
-
-const LONGEST = 2 ** 32 - 3;
-
-/** Four bytes a tick, counted from the first: a million objects would cost a tenth of our memory. */
-function createColumn({ from, until, unset, length }: ColumnOf): Column {
-  const isShort = until - from < LONGEST;
-  const create = (room: number) => (isShort ? new Uint32Array(room) : new Float64Array(room));
-  let ticks = create(length); // 0 = nothing was set, 1 = the other infinity.
+/** For ticks between two, and for −∞. */
+function scaleOf(from: number, until: number): Scale {
+  const top = until - from + 2;
   return {
-    get: (index) => {
-      const tick = ticks[index] ?? 0;
-      if (tick > 1) return tick - 2 + from;
-      return tick === 0 ? unset : -unset;
-    },
-    set: (index, tick) => {
-      if (index >= ticks.length) {
-        const grown = create(ticks.length * 2);
-        grown.set(ticks);
-        ticks = grown;
+    earliness: (tick) => (tick === -Infinity ? top : until - tick + 1),
+    ofEarliness: (code) => (code === 0 ? Infinity : code === top ? -Infinity : until - code + 1),
+    lateness: (tick) => (tick === -Infinity ? 0 : tick - from + 1),
+    ofLateness: (code) => (code === 0 ? -Infinity : code + from - 1),
+    top,
+  };
+}
+
+/** The highest code by the number of an id. */
+interface Highest {
+  readonly get: (index: number) => number;
+  readonly raise: (index: number, code: number) => void;
+}
+
+/** Four bytes a code, if they do: a million objects would cost a tenth of our memory. */
+function createHighest(length: number, top: number): Highest {
+  const create = (room: number) => (top < 2 ** 32 ? new Uint32Array(room) : new Float64Array(room));
+  let codes = create(length);
+  return {
+    get: (index) => codes[index] ?? 0,
+    raise: (index, code) => {
+      if (index >= codes.length) {
+        const grown = create(codes.length * 2);
+        grown.set(codes);
+        codes = grown;
       }
-      ticks[index] = Number.isFinite(tick) ? tick - from + 2 : tick === unset ? 0 : 1;
+      if (code > (codes[index] ?? 0)) codes[index] = code;
     },
   };
 }

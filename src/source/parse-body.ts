@@ -13,9 +13,11 @@ export function parseBody(bytes: Uint8Array, where: string): Json {
   return parse(text, where);
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 function decodeUtf8(bytes: Uint8Array, where: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause: error });
