@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { handOver } from './hand-over.ts';
 import { createOwner } from '../pull/owner.ts';
 import type { PullParts } from '../pull/parts.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
@@ -21,7 +22,12 @@ export interface PullCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
   readonly acceptNewSource: boolean;
 }
 
-/** Pulls once, in this process: opens the parts, runs, closes them. */
+/**
+ * Pulls once: has the background service do it where one is at work, else does it in this process.
+ *
+ * @throws {OtherSourceError} Where the mirror holds another source's data. @throws {SyncError} `run.failed` where the run
+ * that the service worked has failed.
+ */
 export async function pull(
   config: Config,
   { logger, kinds, acceptNewSource, ...follow }: PullCommand,
@@ -29,10 +35,10 @@ export async function pull(
   const wanted = listedKinds(config, kinds);
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
   await using session = await openMirror(config);
-  return await pullKinds(
-    { session, source, clock: systemClock, logger, owner: createOwner(), ...follow },
-    { kinds: wanted, acceptNewSource, ...pullSettings(config) },
-  );
+  const parts = { session, source, clock: systemClock, logger, owner: createOwner(), ...follow };
+  const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
+  const handed = await handOver(parts, request);
+  return 'report' in handed ? handed.report : await pullKinds(parts, { ...request, ...handed });
 }
 
 /** The settings that every reading goes by. */

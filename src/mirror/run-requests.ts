@@ -59,6 +59,13 @@ export async function claimRun(
   return row === undefined ? null : (JSON.parse(String(row['kinds'])) as string[]);
 }
 
+/** Begins a run that waits, whatever its epoch; false where it does not wait any more. */
+export async function claimWaitingRun(tx: Transaction, claim: Omit<RunClaim, 'epoch'>): Promise<boolean> {
+  const [row] = await tx.query(sql`select epoch from runs where id = ${claim.id} and state = 'requested'`);
+  if (row === undefined) return false;
+  return (await claimRun(tx, { ...claim, epoch: Number(row['epoch'] ?? 0) })) !== null;
+}
+
 /** So many processes may die over a run before it is given up. */
 const MOST_DEATHS = 5;
 

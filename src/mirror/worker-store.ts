@@ -62,6 +62,19 @@ export async function livingWorkers(
   return new Set(rows.map((row) => String(row['owner'])).filter((owner) => !dead.has(owner)));
 }
 
+/** Whether somebody is at work who does this. */
+export async function isServed(
+  db: Queryable,
+  role: string,
+  { now, isDead }: { readonly now: Date; readonly isDead: (owner: string) => boolean },
+): Promise<boolean> {
+  const living = await livingWorkers(db, now, isDead);
+  const rows = await db.query(sql`select owner, roles from workers`);
+  return rows.some(
+    (row) => living.has(String(row['owner'])) && String(row['roles']).split(',').includes(role),
+  );
+}
+
 /**
  * Records that a process works rows, unless another one does already.
  *

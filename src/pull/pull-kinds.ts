@@ -1,11 +1,11 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { instantOf } from '../lib/clock.ts';
 import { describe } from '../lib/sync-error.ts';
 import { LeaseError } from '../mirror/errors.ts';
 import { saveKindReport } from '../mirror/run-store.ts';
 import type { KindReport, RunState } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
 import { confirmCompany, namesCompany } from './guard-source.ts';
+import { notSwept, withZone } from './kind-reports.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
 import { recordRun } from './record-run.ts';
 import type { RunFacts } from './record-run.ts';
@@ -43,12 +43,6 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   return { ...facts, kinds: result.map(withZone) };
 }
 
-/** The database's instants are UTC by contract; whoever reads a report must not take them for local time. */
-function withZone(report: KindReport): KindReport {
-  const { certifiedAt } = report;
-  return { ...report, certifiedAt: certifiedAt === null ? null : instantOf(certifiedAt).toISOString() };
-}
-
 type Reading = Omit<SweepRequest, 'kind'>;
 
 async function sweepAll(
@@ -81,29 +75,6 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
 }
 
 const INTERRUPTED = { reason: 'interrupted', detail: 'The run was interrupted before this kind.' };
-
-function notSwept({ name }: ListedKind, why: Pick<KindReport, 'reason' | 'detail'>): KindReport {
-  const counts = {
-    pages: 0,
-    rows: 0,
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    quarantined: 0,
-    deleted: 0,
-    restored: 0,
-  };
-  return {
-    kind: name,
-    state: 'aborted',
-    ...why,
-    certifiedAt: null,
-    ...counts,
-    requests: 0,
-    retries: 0,
-    durationMs: 0,
-  };
-}
 
 /** Kinds that name their company go first, so that another company's token is found out before anything lands. */
 function identifyingFirst(kinds: readonly ListedKind[]): ListedKind[] {

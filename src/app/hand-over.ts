@@ -1,0 +1,114 @@
+import { instantOf } from '../lib/clock.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { claimWaitingRun, closeDeadRuns, requestPull } from '../mirror/run-requests.ts';
+import { findRun } from '../mirror/run-store.ts';
+import type { RunState } from '../mirror/run-store.ts';
+import type { Session } from '../mirror/session.ts';
+import { claimSource } from '../mirror/source-binding.ts';
+import { deadWorkers, isServed } from '../mirror/worker-store.ts';
+import { notSwept, withZone } from '../pull/kind-reports.ts';
+import type { PullParts } from '../pull/parts.ts';
+import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
+
+/** A pull that somebody else has done, or the run that is now this process's own to work: none where none was asked for. */
+export type Handed = { readonly report: PullReport } | { readonly runId?: number };
+
+type HandedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
+type Parts = Pick<PullParts, 'session' | 'clock' | 'logger' | 'owner' | 'signal' | 'onProgress'>;
+
+const LOOK_MS = 500;
+
+/**
+ * Asks the background service for a pull, and waits for it; where none is at work, or it dies, the work is the caller's.
+ *
+ * Another source is accepted by whoever says so, in person: such a pull is not handed over.
+ *
+ * @throws {OtherSourceError} Where the mirror holds another source's data. @throws {SyncError} `run.failed`
+ */
+export async function handOver(parts: Parts, request: PullRequest): Promise<Handed> {
+  const { session, clock, logger } = parts;
+  if (request.acceptNewSource || !(await isServed(session, 'pulls', lifeOf(parts)))) return {};
+  await claimSource(session, { baseUrl: request.baseUrl, acceptNew: false });
+  const kinds = request.kinds.map(({ name }) => name);
+  const wish = { kinds, request: 'pull', now: clock.now() };
+  const runId = await session.atomically((tx) => requestPull(tx, wish));
+  logger.info({ runId }, 'asked the background service for it');
+  return follow(parts, request, { runId, startedMs: clock.monotonicMs() });
+}
+
+interface Asked {
+  readonly runId: number;
+  readonly startedMs: number;
+}
+
+async function follow(parts: Parts, request: PullRequest, { runId, startedMs }: Asked): Promise<Handed> {
+  const { session, clock, signal } = parts;
+  for (let before: RunState | null = null; ;) {
+    const run = await unfailed(session, runId);
+    if (hasEnded(run.state, before) || signal?.aborted === true) {
+      const durationMs = Math.round(clock.monotonicMs() - startedMs);
+      return { report: { ...reportOf(run, request, clock.now()), durationMs } };
+    }
+    if (!(await isServed(session, 'pulls', lifeOf(parts))) && (await takeOver(parts, runId)))
+      return { runId };
+    tellOf(run, parts);
+    before = run.state;
+    await sleepUnlessStopped(parts);
+  }
+}
+
+/** @throws {SyncError} `run.failed` */
+async function unfailed(session: Session, runId: number): Promise<HandedRun> {
+  const run = await findRun(session, runId);
+  if (run !== null && run.state !== 'failed') return run;
+  throw new SyncError(`Run ${runId} of the background service failed: ${run?.reason ?? 'its row is gone'}`, {
+    code: 'run.failed',
+    hint: `See its log, and bms-sync runs show ${runId}.`,
+  });
+}
+
+/** A service that is stopped interrupts the run, and asks for it anew at once. */
+function hasEnded(state: RunState, before: RunState | null): boolean {
+  return state === 'interrupted' ? before === state : state === 'done' || state === 'incomplete';
+}
+
+/** How far the other process is within a list, nobody here knows: only which one it has read last. */
+function tellOf({ reports }: HandedRun, { onProgress }: Parts): void {
+  const last = reports.at(-1);
+  if (last !== undefined) onProgress?.({ kind: last.kind, pages: last.pages, lastPage: last.pages });
+}
+
+/** Makes the run of a service that is gone this process's own; false where somebody else has it. */
+async function takeOver({ session, clock, owner }: Parts, runId: number): Promise<boolean> {
+  const now = clock.now();
+  const dead = await deadWorkers(session, now, owner.isDead);
+  const isDead = (name: string): boolean => dead.includes(name) || owner.isDead(name);
+  return session.atomically(async (tx) => {
+    await closeDeadRuns(tx, { isDead, now });
+    return claimWaitingRun(tx, { id: runId, owner: owner.name, now });
+  });
+}
+
+function reportOf(run: HandedRun, { kinds }: PullRequest, now: Date): Omit<PullReport, 'durationMs'> {
+  const left = { reason: 'interrupted', detail: `Nobody waits for it; run ${run.id} goes on without.` };
+  const reports = kinds.map(
+    (kind) => run.reports.find((report) => report.kind === kind.name) ?? notSwept(kind, left),
+  );
+  const startedAt = run.startedAt === null ? now : instantOf(run.startedAt);
+  return { runId: run.id, startedAt: startedAt.toISOString(), kinds: reports.map(withZone) };
+}
+
+function lifeOf({ clock, owner }: Parts): {
+  readonly now: Date;
+  readonly isDead: (owner: string) => boolean;
+} {
+  return { now: clock.now(), isDead: owner.isDead };
+}
+
+async function sleepUnlessStopped({ clock, signal }: Parts): Promise<void> {
+  try {
+    await clock.sleep(LOOK_MS, signal);
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+  }
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { json, settingsFor } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
+import { runProgram, start } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+import { requestNumber } from '../support/requests.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+interface Scene {
+  readonly sandbox: Sandbox;
+  readonly path: string;
+  readonly env: Env;
+  readonly serving: Program;
+}
+
+/** A background service at work, on a mirror that it alone has touched; no schedule asks for anything. */
+async function scene(): Promise<Scene> {
+  const sandbox = await startSandbox({
+    size: 60,
+    faults: [{ do: { clampPerPage: 10 } }, { do: { latencyMs: 20 } }],
+  });
+  const path = freshMirror();
+  const env = { ...settingsFor(sandbox, path), PORT: '0', BMS__SHUTDOWN__GRACE_SECONDS: '0.1' };
+  const serving = start(['serve', '--only', 'pulls'], { env });
+  await expect.poll(() => ownersAtWork(path), { timeout: 20_000, interval: 100 }).toHaveLength(1);
+  return { sandbox, path, env, serving };
+}
+
+function ownersAtWork(path: string): unknown[] {
+  try {
+    return ask(path, 'select owner from workers');
+  } catch (error) {
+    if (error instanceof Error) return []; // The mirror is being made.
+    throw error;
+  }
+}
+
+const processOf = (path: string, runId: number): number =>
+  Number(String(ask(path, `select owner from runs where id = ${runId}`)[0]?.['owner']).split(':')[1]);
+
+const certified = KIND_NAMES.map((kind) => expect.objectContaining({ kind, state: 'certified' }) as unknown);
+
+test('a pull beside a background service is worked by that, and reported by the command', async ({
+  onTestFinished,
+}) => {
+  const { sandbox, path, env, serving } = await scene();
+  onTestFinished(async () => {
+    serving.child.kill('SIGKILL');
+    await sandbox.close();
+  });
+
+  const ended = await runProgram(['pull', '--json'], { env });
+
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.stderr).toContain('asked the background service for it');
+  const { runId, kinds, durationMs, startedAt } = json(ended);
+  expect(kinds.map(({ kind }) => kind)).toEqual(KIND_NAMES);
+  expect(kinds).toEqual(expect.arrayContaining(certified));
+  expect(startedAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  expect(durationMs).toBeGreaterThan(0);
+  expect(processOf(path, runId)).toBe(serving.child.pid);
+  expectSound(path);
+  expectEqual(path, sandbox);
+});
+
+test.for(['SIGKILL', 'SIGTERM'] as const)(
+  'where the background service ends in the midst of it by %s, the command goes on with the same run itself',
+  { timeout: 60_000 },
+  async (signal, { onTestFinished }) => {
+    const { sandbox, path, env, serving } = await scene();
+    onTestFinished(() => sandbox.close());
+    const reached = requestNumber(sandbox, 8);
+    const pulling = start(['pull', '--json'], { env });
+    await reached;
+    serving.child.kill(signal);
+
+    const ended = await pulling.ended;
+
+    expect(ended.code).toBe(0);
+    const { runId, kinds } = json(ended);
+    expect(kinds).toEqual(expect.arrayContaining(certified));
+    expect(processOf(path, runId)).toBe(pulling.child.pid);
+    expect(ask(path, "select id from runs where command = 'pull'")).toHaveLength(1);
+    expectSound(path);
+    expectEqual(path, sandbox);
+  },
+);
+
+test(
+  'whoever stops waiting is told that the run goes on, and it does',
+  { timeout: 60_000 },
+  async ({ onTestFinished }) => {
+    const { sandbox, path, env, serving } = await scene();
+    onTestFinished(async () => {
+      serving.child.kill('SIGKILL');
+      await sandbox.close();
+    });
+    const reached = requestNumber(sandbox, 8);
+    const pulling = start(['pull', '--json'], { env });
+    await reached;
+    pulling.child.kill('SIGINT');
+
+    const ended = await pulling.ended;
+
+    expect(ended.code).toBe(3);
+    const { runId, kinds } = json(ended);
+    expect(kinds.at(-1)).toMatchObject({ state: 'aborted', reason: 'interrupted' });
+    expect(kinds.at(-1)?.detail).toContain(`run ${runId} goes on`);
+    await expect
+      .poll(() => ask(path, `select state from runs where id = ${runId}`), { timeout: 30_000 })
+      .toEqual([{ state: 'done' }]);
+    expectEqual(path, sandbox);
+  },
+);
