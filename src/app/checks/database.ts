@@ -1,11 +1,11 @@
 import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { sql } from 'drizzle-orm';
 import type { Config } from '../../config/settings.ts';
 import { well } from '../../lib/finding.ts';
 import type { Finding } from '../../lib/finding.ts';
 import { readBlocks } from '../../mirror/block-store.ts';
 import type { WriteBlock } from '../../mirror/block-store.ts';
+import { databaseVersion, postgresSize } from '../../mirror/database-facts.ts';
 import type { Session } from '../../mirror/session.ts';
 import { boundSystem, boundUrl } from '../../mirror/source-binding.ts';
 import { openMirror } from '../open-mirror.ts';
@@ -19,19 +19,11 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
     more.push(await checkSpace(session));
     more.push(...(await readBlocks(session)).map(blocked));
     const [url, system] = [await boundUrl(session), await boundSystem(session)];
-    const found = `${session.location} can be written (${await versionOf(session)})`;
+    const found = `${session.location} can be written (${await databaseVersion(session)})`;
     if (url === null) return `${found}; it holds no data yet`;
     return `${found}; it holds ${url}${system === null ? '' : `, company ${system}`}`;
   });
   return [opened, ...more];
-}
-
-async function versionOf(session: Session): Promise<string> {
-  const isSqlite = session.dialect === 'sqlite';
-  const [row = {}] = await session.query(
-    isSqlite ? sql`select sqlite_version() as v` : sql`show server_version`,
-  );
-  return `${isSqlite ? 'SQLite' : 'PostgreSQL'} ${String(Object.values(row)[0])}`;
 }
 
 async function checkSpace(session: Session): Promise<Finding> {
@@ -39,9 +31,8 @@ async function checkSpace(session: Session): Promise<Finding> {
     const { bavail, bsize } = statfsSync(dirname(session.location));
     return judgeSpace({ size: statSync(session.location).size, free: bavail * bsize });
   }
-  const [row] = await session.query(sql`select pg_database_size(current_database()) as size`);
-  const size = Number(row?.['size']);
-  return well('database.space', `${megabytes(size)} are in use; how much is free, the server does not tell`);
+  const size = megabytes(await postgresSize(session));
+  return well('database.space', `${size} are in use; how much is free, the server does not tell`);
 }
 
 const LEAST_FREE = 256 * 2 ** 20;

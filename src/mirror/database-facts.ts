@@ -1,0 +1,17 @@
+import { sql } from 'drizzle-orm';
+import type { Session } from './session.ts';
+
+/** Names the database and its version. */
+export async function databaseVersion(session: Session): Promise<string> {
+  const isSqlite = session.dialect === 'sqlite';
+  const [row = {}] = await session.query(
+    isSqlite ? sql`select sqlite_version() as v` : sql`show server_version`,
+  );
+  return `${isSqlite ? 'SQLite' : 'PostgreSQL'} ${String(Object.values(row)[0])}`;
+}
+
+/** How much a database on a server takes, in bytes. */
+export async function postgresSize(session: Session): Promise<number> {
+  const [row] = await session.query(sql`select pg_database_size(current_database()) as size`);
+  return Number(row?.['size']);
+}
