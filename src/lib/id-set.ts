@@ -1,6 +1,9 @@
+import type { TextList } from './text-list.ts';
+
 /** Counts distinct record ids in eight bytes each at most: a Set of a million strings would cost a tenth of our memory. */
 export interface IdSet {
   add(id: string): void;
+  addAll(ids: TextList): void;
   size(): number;
 }
 
@@ -8,11 +11,16 @@ export function createIdSet(): IdSet {
   const short = createBag((length) => new Uint32Array(length));
   const exact = createBag((length) => new Float64Array(length));
   const large = createBag((length) => new BigInt64Array(length));
+  const add = (id: string): void => {
+    if (id.length <= SHORT_DIGITS) short.add(Number(id));
+    else if (id.length <= EXACT_DIGITS) exact.add(Number(id));
+    else large.add(BigInt(id));
+  };
   return {
-    add: (id) => {
-      if (id.length <= SHORT_DIGITS) short.add(Number(id));
-      else if (id.length <= EXACT_DIGITS) exact.add(Number(id));
-      else large.add(BigInt(id));
+    add,
+    addAll: (ids) => {
+      if (ids.joined === undefined) for (const id of ids) add(id);
+      else eachOf(ids.joined, { short: short.add, long: add });
     },
     size: () => short.size() + exact.size() + large.size(),
   };
@@ -20,6 +28,28 @@ export function createIdSet(): IdSet {
 
 /** So many digits fit 32 bits, and a float; most ids are read as these, several times as fast. */
 const [SHORT_DIGITS, EXACT_DIGITS] = [9, 15];
+const [COMMA, ZERO] = [44, 48];
+
+interface Takers {
+  readonly short: (id: number) => void;
+  readonly long: (id: string) => void;
+}
+
+/** Reads ids from one text with commas between: texts of their own would cost more than all the rest. */
+function eachOf(joined: string, { short, long }: Takers): void {
+  let [from, value] = [0, 0];
+  for (let at = 0; at < joined.length; at++) {
+    const code = joined.charCodeAt(at);
+    if (code !== COMMA) {
+      value = value * 10 + code - ZERO; // Rounded for long ids, which are read anew.
+      continue;
+    }
+    if (at - from <= SHORT_DIGITS) short(value);
+    else long(joined.slice(from, at));
+    [from, value] = [at + 1, 0];
+  }
+  if (from < joined.length) long(joined.slice(from));
+}
 
 interface Bag<T> {
   readonly add: (value: T) => void;

@@ -1,6 +1,8 @@
 /** A list of short texts; an array is one. */
 export interface TextList extends Iterable<string> {
   readonly length: number;
+  /** The same as one text with commas between, where it is kept so. */
+  readonly joined?: string;
   at(index: number): string | undefined;
 }
 
@@ -15,6 +17,7 @@ export function betweenCommas(text: string): TextList {
   let length: number | null = null;
   const cut = (): string[] => (text === '' ? [] : text.split(','));
   return {
+    joined: text,
     get length() {
       length ??= text === '' ? 0 : commasIn(text) + 1;
       return length;

@@ -1,4 +1,5 @@
 import { createIdSet } from '../lib/id-set.ts';
+import type { TextList } from '../lib/text-list.ts';
 import type { LandedSorted } from './land-sorted.ts';
 
 /** Counts of a reading: a record counts once, however often it was read. */
@@ -12,7 +13,7 @@ export interface RecordCounts {
 }
 
 export interface RecordCounter {
-  readonly add: (ids: Iterable<string>, landed: LandedSorted) => void;
+  readonly add: (ids: TextList, landed: LandedSorted) => void;
   /** Keys of the records that no row could be made of. */
   readonly quarantined: ReadonlySet<string>;
   readonly counts: () => RecordCounts;
@@ -29,7 +30,7 @@ export function createRecordCounter(): RecordCounter {
       updated += landed.changed.length;
       restored += landed.restored.length;
       for (const key of landed.quarantined) quarantined.add(key);
-      for (const id of ids) seen.add(id);
+      seen.addAll(ids);
       for (const id of [...landed.created, ...landed.changed, ...landed.restored]) touched.add(id);
     },
     counts: () => {

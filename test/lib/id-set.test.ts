@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createIdSet } from '../../src/lib/id-set.ts';
+import { betweenCommas } from '../../src/lib/text-list.ts';
 
 const LARGEST = 2n ** 63n - 1n;
 const ids = fc
@@ -24,6 +25,20 @@ test('counts distinct ids as a Set does, asked at any time', () => {
         if (id === null) expect(set.size()).toBe(model.size);
       }
       expect(set.size()).toBe(model.size);
+    }),
+  );
+});
+
+test('counts those of lists, whether they are one text or many', () => {
+  const pages = fc.array(fc.tuple(fc.array(ids, { maxLength: 30 }), fc.boolean()), { maxLength: 20 });
+  fc.assert(
+    fc.property(pages, (lists) => {
+      const [set, model] = [createIdSet(), new Set<string>()];
+      for (const [list, isText] of lists) {
+        set.addAll(isText ? betweenCommas(list.join()) : list);
+        for (const id of list) model.add(id);
+        expect(set.size()).toBe(model.size);
+      }
     }),
   );
 });
