@@ -9,6 +9,7 @@ import { outboxWork } from '../outbound/outbox-work.ts';
 import type { Owner } from '../pull/parts.ts';
 import type { Source } from '../source/source.ts';
 import { allKinds } from './kinds.ts';
+import type { QueueName } from './queue-names.ts';
 
 /** What the background service works with. */
 export interface ServiceParts {
@@ -27,7 +28,12 @@ export function outboundQueue(config: Config, parts: ServiceParts & { readonly m
     rules: { ...config.outbound, ignoreFields: config.diff.ignoreFields },
   });
   return {
-    ...{ ...work, name: 'outbox', jobPrefix: 'ob', concurrency: config.source.concurrency },
+    ...{
+      ...work,
+      name: 'outbox' satisfies QueueName,
+      jobPrefix: 'ob',
+      concurrency: config.source.concurrency,
+    },
     // With writes off nothing is sent; what others left in hand is freed all the same.
     due: (limit) => (config.outbound.writes === 'on' ? work.due(limit) : Promise.resolve([])),
     takeOver: async () => {

@@ -12,12 +12,13 @@ import { pullKinds } from '../pull/pull-kinds.ts';
 import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import { pullSettings } from './pull.ts';
+import type { QueueName } from './queue-names.ts';
 
 /** Runs that somebody asked for, as a queue of work rows: one at a time, so that no kind is swept twice at once. */
 export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
   const { session, clock, owner } = parts;
   return {
-    ...{ name: 'runs', jobPrefix: 'run', concurrency: 1 },
+    ...{ name: 'runs' satisfies QueueName, jobPrefix: 'run', concurrency: 1 },
     due: (limit) => startableRuns(session, { limit, now: clock.now(), isDead: owner.isDead }),
     raise: (ring) => session.atomically((tx) => raiseRun(tx, ring)),
     work: (ring, signal) => workRun(config, { ...parts, signal }, ring),

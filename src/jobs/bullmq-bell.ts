@@ -20,6 +20,9 @@ export interface BullmqParts {
   readonly prefix?: string;
 }
 
+/** Begins the queues' names where nobody says otherwise. */
+export const PREFIX = 'bms';
+
 /**
  * The bell of processes that share work, by BullMQ in Redis (`redis://`, `rediss://`) or PostgreSQL (`postgres://`).
  *
@@ -27,7 +30,7 @@ export interface BullmqParts {
  */
 export function createBullmqBell(
   url: string,
-  { pace: changes, prefix = 'bms', ...parts }: BullmqParts,
+  { pace: changes, prefix = PREFIX, ...parts }: BullmqParts,
 ): Bell {
   const pace = { ...PACE, ...changes };
   const store = storeOf(url, pace);
@@ -74,7 +77,8 @@ function worstOf(beats: readonly Beat[]): Beat {
   return WORST_FIRST.find((beat) => beats.includes(beat)) ?? 'heard';
 }
 
-function storeOf(url: string, { ringMs }: Pace): JobStore {
+/** @throws {UsageError} `jobs.bad_address` */
+export function storeOf(url: string, { ringMs }: Pace): JobStore {
   if (/^rediss?:\/\//.test(url)) return createRedisStore({ url, ringMs });
   if (/^postgres(?:ql)?:\/\//.test(url)) return createPostgresStore({ url, ringMs });
   throw new UsageError('QUEUE_URL is not an address that a queue can be kept at.', {

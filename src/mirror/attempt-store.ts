@@ -64,3 +64,12 @@ export async function readAttempts(db: Queryable, outboxId: number): Promise<Att
     responseStart: row['response_start'] === null ? null : String(row['response_start']),
   }));
 }
+
+/** When the latest send was made of the unsettled entry that has waited longest; null where none is unsettled. */
+export async function oldestUnsettledSend(db: Queryable): Promise<string | null> {
+  const [row] = await db.query(sql`
+    select min(coalesce(
+      (select max(opened_at) from outbox_attempts where outbox_id = outbox.id), outbox.created_at)) as sent_at
+    from outbox where state = 'unsettled'`);
+  return typeof row?.['sent_at'] === 'string' ? row['sent_at'] : null;
+}

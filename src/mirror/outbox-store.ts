@@ -80,6 +80,20 @@ export async function listEntries(
   return rows.map(entryOf);
 }
 
+export interface EntriesWanted {
+  readonly states: readonly EntryState[];
+  /** Entries with a higher id; 0 for all. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** The first entries after an id that are in these states, in the order of their ids. */
+export async function entriesAfter(db: Queryable, { states, after, limit }: EntriesWanted): Promise<Entry[]> {
+  const rows = await db.query(sql`
+    select * from outbox where id > ${after} and state in (${sqlList(states)}) order by id limit ${limit}`);
+  return rows.map(entryOf);
+}
+
 /** How many entries are in each state; states without any are left out. */
 export async function countEntries(db: Queryable): Promise<Partial<Record<EntryState, number>>> {
   const rows = await db.query(sql`select state, count(*) as n from outbox group by state`);

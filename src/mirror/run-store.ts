@@ -144,6 +144,15 @@ export async function listRuns(db: Queryable, limit: number): Promise<Run[]> {
   return (await db.query(sql`select * from runs order by id desc limit ${limit}`)).map(readRun);
 }
 
+/** The first runs after an id, in the order of their ids; 0 for all. */
+export async function runsAfter(
+  db: Queryable,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<Run[]> {
+  const rows = await db.query(sql`select * from runs where id > ${after} order by id limit ${limit}`);
+  return rows.map(readRun);
+}
+
 export async function findRun(db: Queryable, id: number): Promise<(Run & { reports: KindReport[] }) | null> {
   const [row] = await db.query(sql`select * from runs where id = ${id}`);
   if (row === undefined) return null;

@@ -3,8 +3,8 @@ import type { Attempt } from '../mirror/attempt-store.ts';
 import { readBlocks } from '../mirror/block-store.ts';
 import type { WriteBlock } from '../mirror/block-store.ts';
 import { linkedEntry } from '../mirror/link-store.ts';
-import { findEntry, listEntries } from '../mirror/outbox-store.ts';
-import type { Entry, EntryState } from '../mirror/outbox-store.ts';
+import { entriesAfter, findEntry, listEntries } from '../mirror/outbox-store.ts';
+import type { EntriesWanted, Entry, EntryState } from '../mirror/outbox-store.ts';
 import type { Queryable } from '../mirror/session.ts';
 import { absent } from './decide.ts';
 import { readFrozen } from './frozen.ts';
@@ -35,6 +35,12 @@ export async function listOutbox(
     const left = limit - entries.length;
     if (left > 0) entries.push(...(await listEntries(db, { states: [state], limit: left })));
   }
+  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+}
+
+/** Lists entries in these states by their ids, a page at a time: each once, whatever becomes of it meanwhile. */
+export async function pageOfOutbox(db: Queryable, wanted: EntriesWanted): Promise<OutboxList> {
+  const entries = await entriesAfter(db, wanted);
   return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
 }
 

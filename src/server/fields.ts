@@ -15,6 +15,24 @@ export function wholeNumber(minimum: number, maximum = 10 ** LONGEST_NUMBER - 1)
     .meta({ type: 'integer', minimum, maximum });
 }
 
+/** Of a list, where a page begins: as in the feed of changes. */
+export const afterId = wholeNumber(0)
+  .optional()
+  .describe('only those with a higher id, in the order of their ids; 0 begins; without it, the latest');
+
+export const nextId = z
+  .int()
+  .optional()
+  .describe('what to give as `after` the next time; only where `after` was given');
+
+/** Where the next page begins; nothing where no page was asked for. */
+export function nextAfter(
+  after: number | undefined,
+  page: readonly { readonly id: number }[],
+): { readonly next?: number } {
+  return after === undefined ? {} : { next: page.at(-1)?.id ?? after };
+}
+
 /** Our own number of an entry or a run, in a path. */
 export const rowId = z.strictObject({ id: wholeNumber(1) });
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { closeAttempt, openAttempt, readAttempts } from '../../src/mirror/attempt-store.ts';
+import {
+  closeAttempt,
+  oldestUnsettledSend,
+  openAttempt,
+  readAttempts,
+} from '../../src/mirror/attempt-store.ts';
 import type { ClosedAttempt } from '../../src/mirror/attempt-store.ts';
+import { changeEntry, insertEntry } from '../../src/mirror/outbox-store.ts';
+import type { EntryState } from '../../src/mirror/outbox-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { DATABASES } from './databases.ts';
 import { NOON, NOON_TEXT, later, thrownBy } from './temp-mirror.ts';
@@ -62,5 +69,40 @@ describe.each(DATABASES)('attempts in %s', (_name, open) => {
     await open_(session, 1, 1);
     expect(await thrownBy(() => open_(session, 1, 1))).toBeInstanceOf(Error);
     expect(await readAttempts(session, 1)).toHaveLength(1);
+  });
+});
+
+describe.each(DATABASES)('the oldest unsettled send in %s', (_name, open) => {
+  async function sent(session: Session, state: EntryState, ...minutes: readonly number[]): Promise<void> {
+    await session.atomically(async (tx) => {
+      const entry = {
+        key: `${state} ${minutes.join()}`,
+        kind: 'clients',
+        operation: 'create',
+        payload: '{}',
+      } as const;
+      const id = await insertEntry(tx, { ...entry, recordId: null, base: null, naturalKey: null, now: NOON });
+      if (id === null) throw new Error('The key is taken.');
+      await changeEntry(tx, { id, epoch: 0, patch: { state }, now: later(9e6) });
+      for (const [n, minute] of minutes.entries())
+        await openAttempt(tx, { outboxId: id, n: n + 1, request: REQUEST, now: later(minute * 60_000) });
+    });
+  }
+
+  test('is the latest one of the entry that has waited longest', async () => {
+    const session = await open();
+    expect(await oldestUnsettledSend(session)).toBeNull();
+    await sent(session, 'parked', 1);
+    await sent(session, 'done', 2);
+    expect(await oldestUnsettledSend(session)).toBeNull();
+    await sent(session, 'unsettled', 20);
+    await sent(session, 'unsettled', 3, 15);
+    expect(await oldestUnsettledSend(session)).toBe('2026-03-01 12:15:00.000');
+  });
+
+  test('is as old as its entry where the journal does not have it', async () => {
+    const session = await open();
+    await sent(session, 'unsettled');
+    expect(await oldestUnsettledSend(session)).toBe(NOON_TEXT);
   });
 });

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import { latestSeq } from '../../feed/read-changes.ts';
+import { oldestUnsettledSend } from '../../mirror/attempt-store.ts';
 import { LATE, within } from '../../jobs/within.ts';
 import type { Context, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';
@@ -10,7 +11,7 @@ const QUEUE_PATIENCE_MS = 2_000;
 
 /** Serves what Prometheus scrapes: this process, the mirror as it is now, and the queue. */
 export function metricsRoute(app: Server, context: Context, registry: Registry): void {
-  const { session, kinds } = context;
+  const { session, kinds, clock } = context;
   app.get(
     '/metrics',
     {
@@ -23,7 +24,10 @@ export function metricsRoute(app: Server, context: Context, registry: Registry):
       const status = await readMirrorStatus(session, kinds);
       const texts = [
         await registry.metrics(),
-        await mirrorMetrics({ status, kinds, latest: await latestSeq(session) }),
+        await mirrorMetrics({
+          ...{ status, kinds, now: clock.now(), latest: await latestSeq(session) },
+          unsettledSince: await oldestUnsettledSend(session),
+        }),
         await queueMetrics(context),
       ];
       return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));

@@ -44,10 +44,21 @@ export interface Scraped {
   readonly kinds: readonly Kind[];
   /** The `seq` of the latest change event. */
   readonly latest: number;
+  /** When the send was made whose fate has been unknown for longest; null where none is unknown. */
+  readonly unsettledSince: string | null;
+  readonly now: Date;
+}
+
+const OLDEST_UNSETTLED = 'bms_sync_outbox_oldest_unsettled_age_seconds';
+
+function ageOf({ unsettledSince, now }: Scraped): number {
+  const since = secondsOf(unsettledSince);
+  return since === null ? 0 : Math.max(0, now.getTime() / 1000 - since); // Another machine's clock may be ahead.
 }
 
 /** How the mirror is at this moment, as Prometheus reads it. */
-export async function mirrorMetrics({ status, kinds, latest }: Scraped): Promise<string> {
+export async function mirrorMetrics(scraped: Scraped): Promise<string> {
+  const { status, kinds, latest } = scraped;
   const registry = new Registry(); // A new one each time: what is gone leaves no old value behind.
   const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
     new Gauge({ name, help, labelNames, registers: [registry] });
@@ -60,6 +71,8 @@ export async function mirrorMetrics({ status, kinds, latest }: Scraped): Promise
   }
   const entries = gauge('bms_sync_outbox_entries', 'Entries of the outbox.', ['state']);
   for (const [state, count] of Object.entries(status.outbox)) entries.set({ state }, count);
+  const age = gauge(OLDEST_UNSETTLED, 'Time since the oldest send of which nobody knows whether it arrived.');
+  age.set(ageOf(scraped));
   const blocked = gauge('bms_sync_write_blocked', 'Whether the service refuses writes of the kind.', [
     'kind',
   ]);

@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { entryDocument, historyDocument } from '../../outbound/entry-document.ts';
-import { OPEN_STATES, STATES, listOutbox, readHistory } from '../../outbound/entry-list.ts';
+import { OPEN_STATES, STATES, listOutbox, pageOfOutbox, readHistory } from '../../outbound/entry-list.ts';
 import { storeEntries } from '../../outbound/intake.ts';
 import { sendJson } from '../answer/json.ts';
-import { jsonObject, kindName, recordIdOrNumber, rowId, wholeNumber } from '../fields.ts';
+import {
+  afterId,
+  jsonObject,
+  kindName,
+  nextAfter,
+  nextId,
+  recordIdOrNumber,
+  rowId,
+  wholeNumber,
+} from '../fields.ts';
 import type { Context, Server } from '../server.ts';
 import { entry, history, stored } from './entry-schemas.ts';
 import { frozen, writeBlock } from './status.ts';
@@ -13,10 +22,16 @@ const query = z.strictObject({
     .enum(['all', 'open', ...STATES])
     .default('all')
     .describe('open: neither done nor abandoned'),
+  after: afterId,
   limit: wholeNumber(1, 1000).default(50),
 });
 
-const list = z.object({ entries: z.array(entry), blockedKinds: z.array(writeBlock), frozen });
+const list = z.object({
+  entries: z.array(entry),
+  next: nextId,
+  blockedKinds: z.array(writeBlock),
+  frozen,
+});
 
 const change = z.strictObject({
   operation: z.enum(['create', 'update']),
@@ -41,16 +56,20 @@ export function outboxRoutes(app: Server, context: Context): void {
     '/v1/outbox',
     {
       schema: {
-        ...{ summary: 'List entries; what needs a person first, then the newest', tags },
+        ...{ summary: 'List entries; what needs a person first, then the newest; or page by page', tags },
         ...{ querystring: query, response: { 200: list } },
       },
     },
-    async ({ query: { state, limit } }, reply) => {
-      const states = { all: STATES, open: OPEN_STATES };
-      const wanted = state === 'all' || state === 'open' ? states[state] : [state];
-      const found = await listOutbox(session, { states: wanted, limit });
+    async ({ query: { state, after, limit } }, reply) => {
+      const sets = { all: STATES, open: OPEN_STATES };
+      const states = state === 'all' || state === 'open' ? sets[state] : [state];
+      const found =
+        after === undefined
+          ? await listOutbox(session, { states, limit })
+          : await pageOfOutbox(session, { states, after, limit });
       return sendJson(reply, {
         entries: found.entries.map(entryDocument),
+        ...nextAfter(after, found.entries),
         blockedKinds: found.blockedKinds.map((block) => ({ ...block })),
         frozen: found.frozen && { ...found.frozen },
       });

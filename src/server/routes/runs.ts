@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SyncError } from '../../lib/sync-error.ts';
 import { requestPull } from '../../mirror/run-requests.ts';
-import { findRun, listRuns } from '../../mirror/run-store.ts';
+import { findRun, listRuns, runsAfter } from '../../mirror/run-store.ts';
 import { sendJson, sendJsonText } from '../answer/json.ts';
-import { instant, kindName, rowId, wholeNumber } from '../fields.ts';
+import { afterId, instant, kindName, nextAfter, nextId, rowId, wholeNumber } from '../fields.ts';
 import { pulledKinds } from '../kinds.ts';
 import type { Context, Server } from '../server.ts';
 
@@ -36,17 +36,20 @@ const tags = ['Runs'];
 /** What was run, and pulls that are asked for. */
 export function runRoutes(app: Server, context: Context): void {
   const { session } = context;
-  const query = z.strictObject({ limit: wholeNumber(1, 1000).default(20) });
+  const query = z.strictObject({ after: afterId, limit: wholeNumber(1, 1000).default(20) });
   app.get(
     '/v1/runs',
     {
       schema: {
-        ...{ summary: 'List the latest runs, newest first', tags, querystring: query },
-        response: { 200: z.object({ runs: z.array(run) }) },
+        ...{ summary: 'List the latest runs, newest first; or page by page', tags, querystring: query },
+        response: { 200: z.object({ runs: z.array(run), next: nextId }) },
       },
     },
-    async (request, reply) =>
-      sendJsonText(reply, JSON.stringify({ runs: await listRuns(session, request.query.limit) })),
+    async ({ query: { after, limit } }, reply) => {
+      const found =
+        after === undefined ? await listRuns(session, limit) : await runsAfter(session, { after, limit });
+      return sendJsonText(reply, JSON.stringify({ runs: found, ...nextAfter(after, found) }));
+    },
   );
   app.get(
     '/v1/runs/:id',
