@@ -8,6 +8,7 @@ import { answerClientError } from './answer/client-error.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
 import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { readBodies } from './body.ts';
+import { limitConnections } from './connections.ts';
 import { endWaiting } from './lifecycle.ts';
 import * as limits from './limits.ts';
 import { logRequests } from './log-requests.ts';
@@ -64,7 +65,8 @@ function createApp({ logger }: ServerParts): Server {
     loggerInstance: logger satisfies FastifyBaseLogger,
     ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
     ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
-    ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, clientErrorHandler: answerClientError },
+    ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, connectionTimeout: limits.STILL_MS },
+    clientErrorHandler: answerClientError,
     http: {
       headersTimeout: limits.HEADERS_MS,
       connectionsCheckingInterval: limits.CHECK_MS,
@@ -74,7 +76,7 @@ function createApp({ logger }: ServerParts): Server {
       void sendError(reply.headers(SECURITY_HEADERS), error, logger);
     },
   }) as unknown as Server;
-  app.server.maxConnections = limits.CONNECTIONS;
+  limitConnections(app);
   const routes: RouteOptions[] = [];
   app.decorate('routes', routes);
   app.addHook('onRoute', (route) => {

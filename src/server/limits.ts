@@ -2,6 +2,8 @@
 
 export const BODY_BYTES = 1_048_576;
 export const CONNECTIONS = 256;
+/** Requests that one connection may send ahead of their answers. */
+export const PIPELINED = 16;
 /** Change streams and long polls that may be open at once. */
 export const WAITING = 64;
 
@@ -9,6 +11,8 @@ export const WAITING = 64;
 export const HEADERS_MS = 10_000;
 export const REQUEST_MS = 30_000;
 export const KEEP_ALIVE_MS = 10_000;
+/** Time without any progress in which an answer must be read on. */
+export const STILL_MS = 30_000;
 /** How often connections are looked through for those that took longer. */
 export const CHECK_MS = 5_000;
 /** Time for what is under way to end once the server closes. */

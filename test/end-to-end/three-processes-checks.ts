@@ -1,0 +1,139 @@
+import { sql } from 'drizzle-orm';
+import { expect } from 'vitest';
+import { compactJson } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import type { World } from '../../src/sandbox/world.ts';
+import type { Scene, Wish } from './outbound-scene.ts';
+import { KINDS } from './three-processes-load.ts';
+import type { Ledger } from './three-processes-load.ts';
+
+/** Every push was done by the service once: not a write of it came twice, whoever died over it. */
+export function expectOnce({ inserted, updated }: Ledger, wishes: readonly Wish[]): void {
+  const made = countOf(inserted().map(({ code }) => code));
+  const written = countOf(updated().flatMap(({ fields }) => Object.values(fields)));
+  const wrong = wishes
+    .map(({ operation, data, key }) => ({
+      key,
+      times: operation === 'create' ? made.get(data['code']) : written.get(Object.values(data)[0]),
+    }))
+    .filter(({ times }) => times !== 1);
+  expect(wrong).toEqual([]);
+}
+
+/** The mirror has every record of the service as it is, and no other. */
+export async function expectMirrored({ session, service: { world } }: Scene): Promise<void> {
+  for (const kind of KINDS) {
+    const rows = await session.query(sql`
+      select id, _raw from ${sql.identifier(kind)} where _deleted_at is null`);
+    const mirrored = Object.fromEntries(rows.map((row) => [String(row['id']), plain(row['_raw'])]));
+    expect(mirrored).toEqual(
+      Object.fromEntries(world.ids(kind).map((id) => [String(id), truth(world, kind, id)])),
+    );
+  }
+}
+
+interface Event {
+  readonly kind: string;
+  readonly id: string;
+  readonly change: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** The events of each record form a chain, from what was known to the record as it is; each that is new is created once. */
+export async function expectTold(
+  { session, service: { world } }: Scene,
+  { known, ledger }: { readonly known: ReadonlyMap<string, number>; readonly ledger: Ledger },
+): Promise<void> {
+  const events = await eventsOf(session);
+  const ends = new Map<string, unknown>();
+  for (const { kind, id, change, before, after } of events) {
+    const record = `${kind} ${id}`;
+    if (ends.has(record)) expect({ record, before }).toEqual({ record, before: ends.get(record) });
+    expect(change === 'created').toBe(before === null);
+    ends.set(record, after);
+  }
+  for (const { kind, id } of [...ledger.updated(), ...events])
+    expect(ends.get(`${kind} ${id}`)).toEqual(truth(world, kind, Number(id)));
+  for (const kind of KINDS) {
+    const made = events.filter((event) => event.kind === kind && event.change === 'created');
+    expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
+    expect(made).toHaveLength(world.count(kind) - (known.get(kind) ?? 0));
+  }
+}
+
+async function eventsOf(session: Session): Promise<Event[]> {
+  const rows = await session.query(
+    sql`select kind, record_id, change, before, after from changes order by seq`,
+  );
+  return rows.map((row) => ({
+    ...{ kind: String(row['kind']), id: String(row['record_id']), change: String(row['change']) },
+    ...{ before: plain(row['before']), after: plain(row['after']) },
+  }));
+}
+
+/** Whoever followed the feed, at whichever process, was given each event once and in order. */
+export async function expectFedWhole(session: Session, read: readonly number[]): Promise<void> {
+  const rows = await session.query(sql`select seq from changes order by seq`);
+  expect(read).toEqual(rows.map(({ seq }) => Number(seq)));
+}
+
+/** Nothing of the dead is left: every run has ended, and nobody holds a list. */
+export async function leftOver(session: Session): Promise<unknown[]> {
+  return [
+    ...(await session.query(sql`select id, state, owner from runs where state in ('requested', 'running')`)),
+    ...(await session.query(sql`select kind, owner from kind_state where owner is not null`)),
+    ...(await session.query(sql`select id, state from outbox where owner is not null`)),
+    ...(await session.query(sql`select outbox_id from outbox_attempts where closed_at is null`)),
+  ];
+}
+
+/**
+ * Every slot of a schedule was dealt with by one process: by a run that was done, or by none where one was to read the kind
+ * anyway, which is logged.
+ *
+ * @param due Of each schedule, the instants at which it came due.
+ */
+export async function expectSlotsOnce(
+  session: Session,
+  { logs, due }: { readonly logs: readonly string[]; readonly due: readonly Date[] },
+): Promise<Readonly<Record<string, number>>> {
+  const runs = await session.query(sql`select slot from runs where slot is not null and state = 'done'`);
+  const said = logs
+    .flatMap((log) => log.split('\n'))
+    .map((line) => /"is":"(\w+)".*"schedule":"(\w+)","slot":"([^"]+)"/.exec(line) ?? [])
+    .flatMap(([, is, schedule, slot]) => (is === undefined ? [] : [{ is, slot: `${schedule}@${slot}` }]));
+  const told = said.map(({ slot }) => slot);
+  expect(told).toEqual([...new Set(told)]);
+  const served = said.filter(({ is }) => is === 'served').map(({ slot }) => slot);
+  const wanted = KINDS.flatMap((kind) => due.map((at) => `${kind}@${at.toISOString()}`));
+  expect([...served, ...runs.map(({ slot }) => slot)]).toEqual(expect.arrayContaining(wanted));
+  return { slotsRun: runs.length, slotsServed: served.length };
+}
+
+/** How much of the work was not the ordinary case: sends that were cut off, and runs that were begun again. */
+export async function troubled(session: Session): Promise<Readonly<Record<string, number>>> {
+  const [row] = await session.query(sql`
+    select (select count(*) from outbox_attempts where grade = 'ambiguous') as sends,
+      (select count(*) from runs where epoch > 2) as again, (select count(*) from runs) as runs`);
+  return {
+    sendsCutOff: Number(row?.['sends']),
+    runsAgain: Number(row?.['again']),
+    runs: Number(row?.['runs']),
+  };
+}
+
+const truth = (world: World, kind: string, id: number): unknown => plain(textOf(world.get(kind, id)));
+
+const textOf = (record: JsonObject | undefined): string =>
+  record === undefined ? 'null' : compactJson(record);
+
+/** Numbers are compared as floats: that none is rounded is held elsewhere. */
+const plain = (text: unknown): unknown => (typeof text === 'string' ? (JSON.parse(text) as unknown) : null);
+
+function countOf(values: readonly unknown[]): Map<unknown, number> {
+  const counts = new Map<unknown, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,140 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { expect } from 'vitest';
+import { instantText } from '../../src/lib/clock.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import type { Ended, Env } from '../support/command-line.ts';
+import { start } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+import { serving } from './outbound-scene.ts';
+import type { AtEnd } from './outbound-scene.ts';
+
+const ADMIN_TOKEN = 'an-admin-token-of-more-than-32-characters';
+const SIZE = 3;
+const ANSWER_WITHIN_MS = 30_000;
+const WORK_WITHIN_MS = 30_000;
+
+interface Question {
+  readonly path: string;
+  /** Makes it a POST. */
+  readonly body?: unknown;
+  readonly key?: string;
+}
+
+/** Several `serve` processes on one mirror and one queue. */
+export interface Crew {
+  /** The answer of whichever process is there to give it: a caller whose process dies asks another one, by the same key. */
+  readonly ask: (question: Question) => Promise<Record<string, unknown>>;
+  /** Kills the one at a place with -9 in the middle of a create, or whichever reads a list; returns what replaces it. */
+  readonly killOver: (work: 'send' | 'pull', place: number) => Promise<() => Promise<void>>;
+  /** Stops all in order; returns what every process has logged, the killed ones too. */
+  readonly stop: () => Promise<readonly string[]>;
+}
+
+interface Member {
+  readonly program: Program;
+  readonly url: string;
+}
+
+export async function startCrew(atEnd: AtEnd, session: Session, settings: Env): Promise<Crew> {
+  const env = { ...settings, PORT: '0', ADMIN_TOKEN };
+  const ended: Promise<Ended>[] = [];
+  const enlist = async (): Promise<Member> => {
+    const program = start(['serve'], { env });
+    ended.push(program.ended);
+    atEnd(() => {
+      program.child.kill('SIGKILL');
+    });
+    const [url] = await Promise.all([addressOf(program), serving(program)]);
+    return { program, url };
+  };
+  const members = await Promise.all(Array.from({ length: SIZE }, enlist));
+  return {
+    ask: (question) => askAny(members, question),
+    killOver: async (work, place) => {
+      const victim = await atWork(session, work, work === 'send' ? members.slice(place, place + 1) : members);
+      victim.program.child.kill('SIGKILL');
+      expect(await victim.program.ended).toMatchObject({ signal: 'SIGKILL' });
+      return async () => {
+        members[members.indexOf(victim)] = await enlist();
+      };
+    },
+    stop: async () => {
+      for (const { program } of members) program.child.kill('SIGTERM');
+      for (const { program } of members) expect(await program.ended).toMatchObject({ code: 0, signal: null });
+      return (await Promise.all(ended)).map(({ stderr }) => stderr);
+    },
+  };
+}
+
+async function addressOf({ child, ended }: Program): Promise<string> {
+  let said = '';
+  const address = new Promise<string>((resolve) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const found = /"address":"([^"]+)"/.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  const failed = ended.then(({ code, stderr }): never => {
+    throw new Error(`serve ended with ${code} before it served: ${stderr}`);
+  });
+  return Promise.race([address, failed]);
+}
+
+/** So long after it was journalled a send is likely to have reached the service, which takes longer than that to answer. */
+const UNDER_WAY_MS = 25;
+
+const OWNERS = {
+  /** Who has sent a create and not yet noted how that ended. */
+  send: (now: number) => sql`
+    select owner from outbox_attempts join outbox on outbox.id = outbox_attempts.outbox_id
+    where operation = 'create' and closed_at is null and opened_at < ${instantText(new Date(now - UNDER_WAY_MS))}`,
+  pull: () => sql`select owner from runs where state = 'running'`,
+};
+
+/** Waits until one of these processes is in the middle of such work. */
+async function atWork(session: Session, work: 'send' | 'pull', members: readonly Member[]): Promise<Member> {
+  const deadline = performance.now() + WORK_WITHIN_MS;
+  while (performance.now() < deadline) {
+    const rows = await session.query(OWNERS[work](Date.now()));
+    const pids = rows.map(({ owner }) => String(owner).split(':')[1]);
+    const busy = members.find(({ program }) => pids.includes(String(program.child.pid)));
+    if (busy !== undefined) return busy;
+    await pause(2);
+  }
+  throw new Error(`Nobody was in the middle of a ${work}.`);
+}
+
+let turn = 0;
+
+async function askAny(members: readonly Member[], question: Question): Promise<Record<string, unknown>> {
+  const deadline = performance.now() + ANSWER_WITHIN_MS;
+  let last: unknown;
+  while (performance.now() < deadline) {
+    const member = members[turn++ % members.length];
+    try {
+      if (member !== undefined) return await askOne(member, question);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // What fetch throws where nobody answers.
+      last = error;
+      await pause(20);
+    }
+  }
+  throw new Error(`Nobody answers ${question.path}.`, { cause: last });
+}
+
+async function askOne({ url }: Member, { path, body, key }: Question): Promise<Record<string, unknown>> {
+  const answer = await fetch(url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${ADMIN_TOKEN}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const said = (await answer.json()) as Record<string, unknown>;
+  expect(answer.ok, JSON.stringify(said)).toBe(true);
+  return said;
+}

@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import type { Socket } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { at, putChanges } from '../feed/support.ts';
+import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
+import { asking } from './ask.ts';
+import { TOKEN, serveMirror } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+/** The limits in miniature: what a server does at them is the same. `errors.test.ts` holds the figures themselves. */
+const LIMITS = vi.hoisted(() => ({
+  ...{ HEADERS_MS: 800, REQUEST_MS: 3_000, KEEP_ALIVE_MS: 1_500, CHECK_MS: 100 },
+  ...{ STILL_MS: 1_000, CONNECTIONS: 12, PIPELINED: 4 },
+}));
+vi.mock('../../src/server/limits.ts', async (original) => ({
+  ...(await original<Record<string, number>>()),
+  ...LIMITS,
+}));
+
+const DRIP_MS = 40;
+const CLOCK_MS = 50; // So much a timer may be early by the clock of another.
+
+const stage = async (): Promise<Stage> => serveMirror(await tempMirror([kindNamed('clients')]));
+
+interface Manner {
+  readonly atOnce?: string;
+  /** What follows byte by byte, again and again. */
+  readonly drip?: string;
+}
+
+interface Cut {
+  /** All that the server has said. */
+  readonly text: string;
+  readonly afterMs: number;
+}
+
+/** A client that never comes to the end of a request; resolves once the server has hung up. */
+function slowly({ url }: Stage, { atOnce = '', drip = '' }: Manner): Promise<Cut> {
+  const socket = connected(url);
+  const born = performance.now();
+  let [text, sent] = ['', 0];
+  socket.on('data', (some: string) => (text += some));
+  socket.write(atOnce);
+  const dripping = setInterval(() => {
+    if (drip !== '' && socket.writable) socket.write(drip.charAt(sent++ % drip.length));
+  }, DRIP_MS);
+  return new Promise((resolve) => {
+    socket.on('close', () => {
+      clearInterval(dripping);
+      resolve({ text, afterMs: performance.now() - born });
+    });
+  });
+}
+
+function connected(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = createConnection({ host: hostname, port: Number(port) });
+  socket.setEncoding('utf8');
+  socket.on('error', () => undefined); // Whoever goes on after the end of it hears of that so.
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  return socket;
+}
+
+function openAt({ app }: Stage): Promise<number> {
+  return new Promise((resolve) => {
+    app.server.getConnections((_error, count) => {
+      resolve(count);
+    });
+  });
+}
+
+function expectTooSlow(text: string): void {
+  expect(text).toContain('HTTP/1.1 408 Request Timeout\r\n');
+  expect(text).toContain('"code":"http.too_slow"');
+}
+
+const HEALTH = 'GET /health HTTP/1.1\r\nhost: localhost\r\n';
+const HEADS: readonly (readonly [string, Manner])[] = [
+  ['says nothing at all', {}],
+  ['sends the head byte by byte', { drip: `${HEALTH}x: ` }],
+  ['sends header after header', { atOnce: HEALTH, drip: 'x: y\r\n' }],
+  ['stops in the middle of the head', { atOnce: 'GET /health HTTP/1.1\r\nhost: loc' }],
+  ['begins another head where one was answered', { atOnce: `${HEALTH}\r\nGET /hea`, drip: 'l' }],
+];
+
+test.each(HEADS)('who %s is cut off once the time for a head is over', async (_name, manner) => {
+  const { text, afterMs } = await slowly(await stage(), manner);
+  expectTooSlow(text);
+  expect(afterMs).toBeGreaterThan(LIMITS.HEADERS_MS - CLOCK_MS);
+  expect(afterMs).toBeLessThan(LIMITS.REQUEST_MS);
+});
+
+const TYPE = 'content-type: application/json\r\n';
+const POST = `POST /v1/pulls HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n${TYPE}`;
+const SIGN_IN = `POST /login HTTP/1.1\r\nhost: localhost\r\n${TYPE}`;
+const LENGTH = 'content-length: 100000\r\n\r\n';
+const BODIES: readonly Manner[] = [
+  { atOnce: POST + LENGTH, drip: ' ' },
+  { atOnce: `${POST}transfer-encoding: chunked\r\n\r\n`, drip: '1\r\n \r\n' },
+  { atOnce: `${POST}${LENGTH}{"kinds"` },
+  { atOnce: SIGN_IN + LENGTH, drip: ' ' },
+  { atOnce: SIGN_IN + LENGTH },
+];
+
+test('who sends a body byte by byte, in bytes of chunks or never to its end is cut off too; others are answered meanwhile', async () => {
+  const made = await stage();
+  const ask = asking(made.url, 1);
+  const slow = BODIES.map((manner) => slowly(made, manner));
+  const over = { is: false };
+  void Promise.race(slow).then(() => (over.is = true));
+  let answered = 0;
+  while (!over.is) {
+    const { status } = await ask({ path: '/health' });
+    expect(status).toBe(200);
+    answered++;
+  }
+  for (const { text, afterMs } of await Promise.all(slow)) {
+    expectTooSlow(text);
+    expect(afterMs).toBeGreaterThan(LIMITS.REQUEST_MS - CLOCK_MS);
+  }
+  expect(answered).toBeGreaterThan(LIMITS.REQUEST_MS / 100); // On average in less than 100 ms.
+  expect(made.log.filter((line) => line.includes('"level":50'))).toEqual([]); // It is no bug of ours.
+});
+
+test('who was answered and keeps the connection for nothing loses it, without a word', async () => {
+  const { text, afterMs } = await slowly(await stage(), { atOnce: `${HEALTH}\r\n` });
+  expect(text).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+  expect(text).not.toContain('408');
+  expect(afterMs).toBeGreaterThan(LIMITS.KEEP_ALIVE_MS - CLOCK_MS);
+});
+
+/** The answer on a connection that is there. */
+async function askOn(socket: Socket): Promise<string> {
+  const answer = once(socket, 'data');
+  socket.write(`${HEALTH}\r\n`);
+  return String((await answer)[0]);
+}
+
+test('a crowd that says nothing keeps nobody out: who comes gets the place of the oldest of them', async () => {
+  const made = await stage();
+  const kept = connected(made.url);
+  expect(await askOn(kept)).toContain('200 OK');
+  const [held, surplus] = [LIMITS.CONNECTIONS - 1, 5];
+  const ended: string[] = [];
+  const crowd = Array.from({ length: held + surplus }, async () => {
+    ended.push((await slowly(made, {})).text);
+  });
+
+  await expect.poll(() => ended.length, { interval: 5 }).toBe(surplus);
+  expect(ended).toEqual(Array.from({ length: surplus }, () => '')); // Without a word.
+  expect(await openAt(made)).toBe(LIMITS.CONNECTIONS);
+  expect(await askOn(kept)).toContain('200 OK');
+  expect((await fetch(`${made.url}/health`)).status).toBe(200);
+
+  await Promise.all(crowd);
+  for (const text of ended.slice(surplus + 1)) expectTooSlow(text);
+});
+
+const wish = (path: string): string =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`;
+
+test('where all connections wait for an answer, one more is refused', async () => {
+  const made = await stage();
+  const headers = { host: 'localhost', authorization: `Bearer ${TOKEN}` };
+  const metrics = async (): Promise<string> => (await made.app.inject({ url: '/metrics', headers })).body;
+  for (let each = 0; each < LIMITS.CONNECTIONS; each++)
+    connected(made.url).write(wish('/v1/changes?wait=20'));
+  await expect.poll(metrics).toContain(`bms_sync_http_waiting ${LIMITS.CONNECTIONS}`);
+  expect(await slowly(made, { atOnce: wish('/health') })).toMatchObject({ text: '' });
+  expect(await openAt(made)).toBe(LIMITS.CONNECTIONS);
+});
+
+test('who does not read what was asked for is cut off; who waits for something to read is not', async () => {
+  const session = await tempMirror([kindNamed('clients')]);
+  const row = { kind: 'clients', change: 'created', observed_at: at('12:00') };
+  const after = `{"name":"${'x'.repeat(100_000)}"}`;
+  await putChanges(
+    session,
+    ...Array.from({ length: 300 }, (_, id) => ({ ...row, record_id: `${id}`, after })),
+  );
+  const made = await serveMirror(session);
+  const [deaf, waiting] = [connected(made.url), connected(made.url)];
+  deaf.pause();
+  deaf.write(wish('/v1/changes?limit=300'));
+  waiting.write(wish('/v1/changes?after=300&wait=20'));
+  await expect.poll(() => openAt(made)).toBe(2);
+  await expect.poll(() => openAt(made), { timeout: 10_000 }).toBe(1);
+  expect(waiting.destroyed).toBe(false);
+});
+
+test('who sends request after request and reads no answer is cut off, and keeps no answers in memory', async () => {
+  const made = await stage();
+  const socket = connected(made.url);
+  socket.pause();
+  const closed = once(socket, 'close');
+  socket.write(`${HEALTH}\r\n`.repeat(LIMITS.PIPELINED * 100));
+  await expect.poll(() => openAt(made)).toBe(0);
+  socket.resume();
+  await closed;
+  expect((await fetch(`${made.url}/health`)).status).toBe(200);
+});
