@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import * as limits from './limits.ts';
 import type { Server } from './server.ts';
@@ -25,17 +26,30 @@ export function limitConnections(app: Server): void {
     standings.set(socket, { open: 0, hasAsked: false });
     socket.once('close', () => standings.delete(socket));
   });
-  app.server.prependListener('request', ({ socket }, answer) => {
+  admitBy(app, ({ socket }, answer) => {
     const standing = standings.get(socket);
-    if (standing === undefined) return;
+    if (standing === undefined) return false;
     standing.hasAsked = true;
     standing.open++;
     answer.once('close', () => standing.open--);
-    if (standing.open > limits.PIPELINED) socket.destroy(); // Each answer waits in memory for those before it.
+    if (standing.open <= limits.PIPELINED) return true;
+    socket.destroy(); // Each answer waits in memory for those before it.
+    return false;
   });
   app.server.on('timeout', (socket: Socket) => {
     // A quiet stream has nothing to write, and one request in hand.
     if (socket.writableLength > 0 || standings.get(socket)?.open === 0) socket.destroy();
+  });
+}
+
+type Handle = (request: IncomingMessage, answer: ServerResponse) => void;
+
+/** Has requests handled that are admitted; others are not even looked at, and hundreds may follow in the same packet. */
+function admitBy(app: Server, isAdmitted: (...args: Parameters<Handle>) => boolean): void {
+  const handlers = app.server.listeners('request') as Handle[];
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
+    if (isAdmitted(request, answer)) for (const handle of handlers) handle(request, answer);
   });
 }
 

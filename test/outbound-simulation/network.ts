@@ -34,9 +34,9 @@ const DEADLINE_MS = 30_000;
 
 /** The way to the simulated service, of one process. */
 export function openWritableNetwork(stage: Stage, life: Life): HttpClient {
-  const { timeline, random, services } = stage;
+  const { timeline, random, services, alsoServed } = stage;
   const reading = openNetwork({
-    ...{ timeline, random, served: services.map(({ served }) => served) },
+    ...{ timeline, random, served: [...alsoServed, ...services.map(({ served }) => served)] },
     plan: () => stage.reads,
     trace: stage.say,
   });

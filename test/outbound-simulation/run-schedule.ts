@@ -32,7 +32,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
 }
 
 /** One process after the other, each of them until it dies. */
-async function employ(stage: Stage, number: number): Promise<void> {
+export async function employ(stage: Stage, number: number): Promise<void> {
   for (let life = 1; !stage.isOver; life++) {
     const mortal = { owner: `worker-${number}.${life}`, life: { left: null, isOver: false } };
     await liveAsWorker(stage, mortal);
@@ -84,7 +84,7 @@ export async function later(stage: Stage, act: () => Promise<void> | void): Prom
 }
 
 /** A few good sweeps first: what comes then is news. */
-async function baseline(stage: Stage): Promise<void> {
+export async function baseline(stage: Stage): Promise<void> {
   const { reads, kinds } = stage;
   stage.reads = { ...reads, faults: { passing: 0, nonsense: 0 } };
   const isKnown = (): boolean =>
@@ -109,7 +109,7 @@ export function bar({ schedule, timeline, random, services, barred, say }: Stage
 const PATIENCE_MS = 60 * HOUR;
 
 /** Lets time pass until every entry has come to an end, or would never. */
-async function untilSettled(stage: Stage): Promise<void> {
+export async function untilSettled(stage: Stage): Promise<void> {
   const { timeline } = stage;
   const endMs = timeline.nowMs() + PATIENCE_MS;
   while (timeline.nowMs() < endMs && (await hasOpen(stage))) await timeline.clock.sleep(2 * HOUR);
@@ -135,7 +135,7 @@ function isAtRest({ state, verdict, result }: Entry, entries: readonly Entry[]):
 const MOST_SWEEPS = 5;
 
 /** Sweeps until the mirror is as the service is; whatever was still on its way has arrived by then. */
-async function comeToRest(stage: Stage): Promise<void> {
+export async function comeToRest(stage: Stage): Promise<void> {
   const { timeline, schedule, sends, services, session, kinds } = stage;
   const last = Math.max(0, ...sends.map(({ atMs }) => atMs));
   const arrivedMs = last + schedule.latestCommitMs + 2 * MINUTE;
@@ -153,7 +153,7 @@ async function comeToRest(stage: Stage): Promise<void> {
   }
 }
 
-async function record(stage: Stage): Promise<Recording> {
+export async function record(stage: Stage): Promise<Recording> {
   const { session, schedule, services, sends, pulls, intents, kinds, crashes } = stage;
   const all = await entriesOf(stage);
   const entries: EntryRecord[] = [];

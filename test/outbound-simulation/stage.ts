@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import type { SendMark } from '../../src/outbound/freeze.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
+import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import { randomFrom } from '../../src/sandbox/random.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { NetworkPlan } from '../simulation/network.ts';
@@ -53,8 +54,12 @@ export interface Stage {
   readonly timeline: Timeline;
   readonly session: Session;
   readonly services: readonly Service[];
+  /** Kinds that are read beside them, and never written by us. */
+  readonly alsoServed: readonly ServedKind[];
   readonly kinds: readonly ListedKind[];
   readonly rules: OutboundRules;
+  /** What a pull has otherwise than by default. */
+  readonly pullSettings: Partial<PullRequest>;
   readonly mark: SendMark;
   readonly bell: Bell;
   readonly sends: Send[];
@@ -106,9 +111,11 @@ export function setStage(schedule: Schedule, { session, trace }: RunOptions): St
       timeline,
       session: observed,
       services,
+      alsoServed: [],
       kinds: services.map(({ world }) => world.kind),
     },
     rules: { ...RULES, markerFields: schedule.marks ? { clients: 'website', punches: 'note' } : {} },
+    pullSettings: {},
     ...{ mark: createMark(), bell: createBell(timeline), sends: [], pulls: [], intents: new Map() },
     ...{ dead: new Set(), remains: [], barred: new Set(), isCalm: false, isOver: false, say },
     ...planDeaths(schedule, random, () => stage),

@@ -178,7 +178,8 @@ async function pull(worker: Worker, run: RequestedRun): Promise<void> {
       ...{ source, clock: timeline.clock, logger },
       owner: { name: owner, isDead: (other: string) => stage.dead.has(other) },
     };
-    const report = await pullKinds(parts, pullRequest({ kinds, runId: run.id })).catch((error: unknown) => {
+    const request = { ...pullRequest({ kinds, runId: run.id }), ...stage.pullSettings };
+    const report = await pullKinds(parts, request).catch((error: unknown) => {
       if (life.isOver) return null;
       throw error;
     });

@@ -110,6 +110,11 @@ export function createWritableWorld({
     },
     content: (id) => living.get(id)?.content,
     ids: () => [...living.keys()],
+    forgetPast: () => {
+      snapshots.splice(0, snapshots.length - 1);
+      deeds.length = 0;
+      ledger.forgetPast();
+    },
   };
 }
 

@@ -28,6 +28,8 @@ export interface Ledger {
     sinceMs: number,
     change: { readonly state?: RecordState; readonly presence?: Presence },
   ): void;
+  /** Forgets the records that are gone, and of the others every content but the present one, however it was spelled. */
+  forgetPast(): void;
 }
 
 export function createLedger(kind: string): Ledger {
@@ -43,6 +45,22 @@ export function createLedger(kind: string): Ledger {
         presences: presence ? [...presences, { sinceMs, presence }] : presences,
       });
     },
+    forgetPast: () => {
+      for (const [id, history] of [...histories]) {
+        if (presenceNow(history) === 'gone') histories.delete(id);
+        else histories.set(id, presentOf(history));
+      }
+    },
+  };
+}
+
+function presentOf({ id, states, presences }: History): History {
+  const now = states.at(-1)?.content ?? new Map<never, never>();
+  const spellings = new Map(states.map((state) => [state.text, state])).values();
+  return {
+    id,
+    states: [...spellings].filter(({ content }) => differing(content, now).length === 0),
+    presences: presences.length > 2 ? [...presences.slice(0, 1), ...presences.slice(-1)] : presences,
   };
 }
 

@@ -31,6 +31,8 @@ export interface World {
   listAt(ms: number): readonly Listed[];
   /** Changes something; does nothing where there is nothing to change. */
   change(change: Change): void;
+  /** Forgets what was, so that a long life does not fill the memory with its truth; call it once nothing is under way. */
+  forgetPast(): void;
 }
 
 export type Change = (typeof CHANGES)[number];
@@ -194,6 +196,10 @@ export function createWorld(plan: WorldPlan, { random, nowMs, onChange }: WorldP
       acts[change]();
       snapshot();
       onChange?.(`${kind.name}: ${change}`);
+    },
+    forgetPast: () => {
+      snapshots.splice(0, snapshots.length - 1);
+      ledger.forgetPast();
     },
   };
 }

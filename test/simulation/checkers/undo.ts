@@ -24,7 +24,7 @@ export function wrongUndo({ ledger, pulls, changes }: KindRecording): Found {
   });
 }
 
-function undo(present: Contents, changes: readonly ChangeRow[]): Contents {
+export function undo(present: Contents, changes: readonly ChangeRow[]): Contents {
   const contents = new Map(present);
   for (const { change, id, before } of changes.toReversed()) {
     if (change === 'created' || change === 'restored') contents.delete(id);
