@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
-import { secretForms } from './secret-forms.ts';
+import { secretPattern } from './secret-pattern.ts';
 
 export type { Logger } from 'pino';
 
@@ -30,7 +30,8 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
 
 /** Makes a function that blanks out every known secret in a text, however it is spelled there. */
 export function maskSecrets(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets.filter((secret) => secret !== '').flatMap(secretForms);
-  forms.sort((a, b) => b.length - a.length); // Of two secrets, one may begin the other.
-  return (text) => forms.reduce((masked, form) => masked.replaceAll(form, '[redacted]'), text);
+  const known = secrets.filter((secret) => secret !== '');
+  known.sort((a, b) => b.length - a.length); // Of two secrets, one may begin the other.
+  const patterns = known.map(secretPattern);
+  return (text) => patterns.reduce((masked, pattern) => masked.replace(pattern, '[redacted]'), text);
 }

@@ -20,6 +20,7 @@ export function allowMany(signal: AbortSignal): void {
 /** Joins signals and, unless `ms` is null, a timer into one signal. */
 export function createDeadline(ms: number | null, signals: readonly (AbortSignal | undefined)[]): Deadline {
   const controller = new AbortController();
+  allowMany(controller.signal);
   const abort = (): void => {
     controller.abort();
   };

@@ -1,4 +1,4 @@
-import { secretForms } from '../lib/secret-forms.ts';
+import { holdsSecret } from '../lib/secret-pattern.ts';
 import { SourceError } from './errors.ts';
 import type { HttpAnswer } from './receive.ts';
 
@@ -12,11 +12,10 @@ export function hideToken({ bytes, status, where }: Told, token: string): <T>(re
     try {
       return read();
     } catch (error) {
-      const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (!(error instanceof SourceError)) throw error;
       // The message may quote a header, or what the body spells with escapes.
-      const repeats = (form: string): boolean => body.includes(form) || error.message.includes(form);
-      if (!secretForms(token).some(repeats)) throw error;
+      const texts = [error.message, new TextDecoder().decode(bytes)];
+      if (!texts.some((text) => holdsSecret(text, token))) throw error;
       const message = `${where}: got an answer that repeats the token (status ${status})`;
       throw new SourceError(error.reason, message, error.passing && { passing: error.passing });
     }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { canary } from '../support/canary.ts';
 import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { Ended } from '../support/command-line.ts';
 import { KIND_NAMES, ask, dump, expectEmpty, expectEqual, expectSound } from '../support/mirror-file.ts';
@@ -16,7 +17,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
 
     const ended = await run(['pull', '--json'], {
       ...settingsFor(sandbox, path),
-      BMS_TOKEN: 'the-wrong-one',
+      BMS_TOKEN: canary('-wrong'),
     });
 
     expect(ended.code).toBe(1);
@@ -72,7 +73,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
     });
     const path = freshMirror();
 
-    const ended = await run(['pull', '--json'], settingsFor({ url, token: 'a-token' }, path));
+    const ended = await run(['pull', '--json'], settingsFor({ url, token: canary('-token') }, path));
 
     expect(ended.code).not.toBe(0);
     for (const { state, reason } of json(ended).kinds)

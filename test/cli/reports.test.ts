@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { existsSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES } from '../support/mirror-file.ts';
 import { freshMirror } from '../support/temp-folder.ts';
@@ -200,7 +201,7 @@ describe('doctor', () => {
 
     const ended = await run(['doctor', '--json'], {
       ...settingsFor(sandbox, freshMirror()),
-      BMS_TOKEN: 'wrong',
+      BMS_TOKEN: canary('-wrong'),
     });
 
     expect(ended.code).toBe(1);
@@ -228,7 +229,7 @@ describe('doctor', () => {
     'finds that a service reads only %s',
     async (spelling) => {
       const url = await serviceThatReads(spelling);
-      const env = settingsFor({ url, token: 'a-token' }, freshMirror());
+      const env = settingsFor({ url, token: canary('-token') }, freshMirror());
       const others = ['Authorization', 'Authentication', 'Authentification'].filter(
         (name) => name !== spelling,
       );
@@ -287,7 +288,7 @@ describe('help and version', () => {
 /** A service with one empty list, which hears the token under one header only. */
 async function serviceThatReads(spelling: string): Promise<string> {
   const server = createServer(({ headers }, response) => {
-    const isHeard = headers[spelling.toLowerCase()] === 'Bearer a-token';
+    const isHeard = headers[spelling.toLowerCase()] === `Bearer ${canary('-token')}`;
     response.writeHead(isHeard ? 200 : 401, { 'content-type': 'application/json' });
     response.end(JSON.stringify(isHeard ? { data: [] } : { message: 'Unauthenticated.' }));
   });

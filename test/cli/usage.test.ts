@@ -2,15 +2,16 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { canary } from '../support/canary.ts';
 import { json, run, settingsFor } from '../support/command-line.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
-const SERVICE = { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN: 'a-token' };
+const SERVICE = { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN: canary('-token') };
 
 describe('a command that cannot be carried out as given ends with 2, says why on stderr, and touches nothing', () => {
   test.each([
     ['no token', { BMS_BASE_URL: SERVICE.BMS_BASE_URL }, ['BMS_TOKEN (source.token) is not set']],
-    ['no base URL', { BMS_TOKEN: 'a-token' }, ['BMS_BASE_URL (source.baseUrl) is not set']],
+    ['no base URL', { BMS_TOKEN: canary('-token') }, ['BMS_BASE_URL (source.baseUrl) is not set']],
     ['neither', {}, ['BMS_BASE_URL', 'BMS_TOKEN']],
     ['an empty token, which is none', { ...SERVICE, BMS_TOKEN: '' }, ['BMS_TOKEN (source.token) is not set']],
     [
@@ -98,12 +99,12 @@ describe('a command that cannot be carried out as given ends with 2, says why on
   test('a PostgreSQL address that nobody answers at: not a matter of usage, and named without its password', async () => {
     const { code, stdout, stderr } = await run(['pull'], {
       ...SERVICE,
-      DATABASE_URL: 'postgres://user:pass-word@127.0.0.1:1/db',
+      DATABASE_URL: `postgres://user:${canary('')}@127.0.0.1:1/db`,
     });
 
     expect(code).toBe(1);
     expect(stderr).toContain('127.0.0.1:1');
-    expect(stdout + stderr).not.toContain('pass-word');
+    expect(stdout + stderr).not.toContain(canary(''));
   });
 
   test('a faults file that is not there, is no YAML, or holds no fault', async () => {

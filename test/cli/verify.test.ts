@@ -4,6 +4,7 @@ import { LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { rewriting } from '../pull/support.ts';
+import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask, dump, expectEqual } from '../support/mirror-file.ts';
@@ -388,7 +389,7 @@ describe('what cannot be compared is said', () => {
     await using sandbox = await startSandbox({ size: 10 });
     const { env } = await mirrored(sandbox, ['departments']);
 
-    const ended = await run(['verify', '--json'], { ...env, BMS_TOKEN: 'another-one' });
+    const ended = await run(['verify', '--json'], { ...env, BMS_TOKEN: canary('-another') });
 
     expect(ended.code).toBe(1);
     for (const { reason } of verdicts(ended)) expect(reason).toBe('unauthorized');

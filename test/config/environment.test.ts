@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../src/config/known-settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { withEnvFile } from '../../src/config/read-env-file.ts';
+import { canary } from '../support/canary.ts';
 import { refusal, tempFile } from './support.ts';
 
-const ADMIN_TOKEN = 'an-admin-token-of-32-characters!';
+const ADMIN_TOKEN = canary('-admin-token-of-32-chars');
 
 describe('plain variables', () => {
   test('each sets its setting', () => {

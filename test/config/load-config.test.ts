@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, secretsOf } from '../../src/config/load-config.ts';
+import { canary } from '../support/canary.ts';
 import { complaint, refusal, tempFile } from './support.ts';
 
 const CONFIG = join(import.meta.dirname, '../../config');
-const ADMIN_TOKEN = 'an-admin-token-of-32-characters!';
+const ADMIN_TOKEN = canary('-admin-token-of-32-chars');
 
 describe('where a setting comes from', () => {
   test('without anything, every setting has its default', () => {
@@ -168,7 +169,7 @@ describe('secrets', () => {
   test('all are listed for masking, passwords as written and as meant', () => {
     const config = loadConfig({
       env: {
-        BMS_TOKEN: 'the-token',
+        BMS_TOKEN: canary('-token'),
         ADMIN_TOKEN,
         DATABASE_URL: 'postgres://u:p%40ss@db/mirror?password=other',
         REDIS_URL: 'redis://:queue-word@redis',
@@ -177,7 +178,7 @@ describe('secrets', () => {
       },
     });
     expect(secretsOf(config)).toEqual([
-      'the-token',
+      canary('-token'),
       ADMIN_TOKEN,
       'proxy-word',
       'p%40ss',

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
 import { ask, bytesOf } from '../support/mirror-file.ts';
@@ -145,8 +146,7 @@ test(
   },
 );
 
-/** Nothing else in the world contains it. */
-const CANARY = 'canary-zqyx-kwvj';
+const CANARY = canary('-of-the-service');
 
 test(
   'a token that the service repeats gets into no table, log, output or Redis (J08, F11)',

@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { MARK, canary } from '../support/canary.ts';
 import type { Ended } from '../support/command-line.ts';
 import { settingsFor } from '../support/command-line.ts';
 import { bytesOf } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
-/** Nothing else in the world contains it; it has characters that JSON, regular expressions and URLs write otherwise. */
-const CANARY = 'canary/zqyx"$&+=?kwvj';
-const FORMS = ['canary', 'zqyx', 'kwvj'];
+/** It has characters that JSON, regular expressions and URLs write otherwise; no part of it may be told either. */
+const CANARY = canary('/rhtq"$&+=?pfdm');
+const FORMS = [MARK, 'rhtq', 'pfdm'];
+/** For tests that are about another secret, or about none. */
+const TOKEN = canary('-token');
 
 function expectNone(where: string, text: string | Buffer): void {
   for (const form of FORMS) expect([where, form, text.includes(form)]).toEqual([where, form, false]);
@@ -101,14 +104,8 @@ test('settings that are wrong are named without the token (J08)', async () => {
     [['pull', '--config', broken], {}],
     [['pull'], { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN: `with a space ${CANARY}` }],
     [['pull'], { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN_FILE: tokenFile }],
-    [
-      ['pull'],
-      { BMS_BASE_URL: `http://127.0.0.1:9/?token=${encodeURIComponent(CANARY)}`, BMS_TOKEN: 'a-token' },
-    ],
-    [
-      ['pull'],
-      { BMS_BASE_URL: `http://user:${encodeURIComponent(CANARY)}@127.0.0.1:9/`, BMS_TOKEN: 'a-token' },
-    ],
+    [['pull'], { BMS_BASE_URL: `http://127.0.0.1:9/?token=${encodeURIComponent(CANARY)}`, BMS_TOKEN: TOKEN }],
+    [['pull'], { BMS_BASE_URL: `http://user:${encodeURIComponent(CANARY)}@127.0.0.1:9/`, BMS_TOKEN: TOKEN }],
     [['pull'], { BMS__SOURCE: JSON.stringify({ token: { value: CANARY } }) }],
   ] as const) {
     const ended = await runProgram(argv, { env });
@@ -118,7 +115,7 @@ test('settings that are wrong are named without the token (J08)', async () => {
 });
 
 test('the token goes to the service under the three spellings, or under those that are set (I03)', async () => {
-  await using sandbox = await startSandbox({ size: 3, token: 'a-token' });
+  await using sandbox = await startSandbox({ size: 3, token: TOKEN });
   const env = settingsFor(sandbox, freshMirror());
   const spellings = ['authentication', 'authorization', 'authentification'];
 
@@ -134,7 +131,7 @@ test('the token goes to the service under the three spellings, or under those th
     });
     expect(ended.code).toBe(0);
     for (const { headers } of sandbox.requests.slice(before)) {
-      const names = Object.keys(headers).filter((name) => headers[name]?.includes('a-token'));
+      const names = Object.keys(headers).filter((name) => headers[name]?.includes(TOKEN));
       expect(new Set(names)).toEqual(new Set(expected));
     }
   }

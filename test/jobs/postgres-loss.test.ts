@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createBullmqBell } from '../../src/jobs/bullmq-bell.ts';
 import type { Bell } from '../../src/jobs/bell.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { canary } from '../support/canary.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { freePort } from '../support/redis-server.ts';
 import {
@@ -68,7 +69,7 @@ test.each([
     'the password is wrong',
     async () => {
       const url = new URL(await freshDatabaseUrl());
-      url.password = 'wrong';
+      url.password = canary('-wrong');
       return url.href;
     },
   ],

@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { checkRedis, judgeRedis } from '../../src/jobs/redis-check.ts';
+import { canary } from '../support/canary.ts';
 import { freshRedis } from '../support/redis.ts';
 
 test('a Redis as it comes is fit for queues', async () => {
@@ -15,7 +16,7 @@ test('F04 a Redis that evicts is told of', async () => {
 });
 
 test('a Redis that wants a password is told of, and that it is away', async () => {
-  const redis = await freshRedis('--requirepass', 'secret');
+  const redis = await freshRedis('--requirepass', canary(''));
   const codes = async (): Promise<unknown> => (await checkRedis(redis.url)).map(({ code }) => code);
   expect(await codes()).toEqual(['jobs.redis_unreachable']);
   await redis.kill9();

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { HttpClient } from '../../src/source/http-client.ts';
+import { canary } from '../support/canary.ts';
 import { noWrites } from '../support/no-writes.ts';
 import { answerOf } from './draft.ts';
 import type { Draft, Scene } from './draft.ts';
@@ -13,7 +14,7 @@ import type { Asked, Served } from './service.ts';
 import { createSparing } from './sparing.ts';
 import type { Sparing } from './sparing.ts';
 
-export const TOKEN = 'canary/7f3a+91=';
+export const TOKEN = canary('/7f3a+91=');
 
 /** One request and what it was answered. */
 export interface Exchange extends Asked {

@@ -6,11 +6,12 @@ import { openSession } from '../../src/mirror/open-session.ts';
 import { locationOf } from '../../src/mirror/postgres-address.ts';
 import { refuseOldServer } from '../../src/mirror/postgres-connection.ts';
 import { postgresError } from '../../src/mirror/postgres-errors.ts';
+import { canary } from '../support/canary.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { openForTest } from './postgres-mirror.ts';
 import { mirrorFault, tempFolder, thrownBy } from './temp-mirror.ts';
 
-const CANARY = 'c4n4ry';
+const CANARY = canary('');
 
 /** The same address with other parts, and always with the canary for a password. */
 function changed(

@@ -4,6 +4,7 @@ import type { OutboundRules } from '../../src/outbound/parts.ts';
 import { TOGETHER } from '../../src/pull/land-pages.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import type { SourceSettings } from '../../src/source/source.ts';
+import { canary } from '../support/canary.ts';
 
 /** Pages wait for each other by a timer of the process, which no virtual time moves: here each lands by itself. */
 TOGETHER.most = 1;
@@ -12,7 +13,7 @@ export const BASE_URL = 'http://service';
 export const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 
 export const SOURCE_SETTINGS: SourceSettings = {
-  ...{ baseUrl: BASE_URL, token: 'simulated-token', concurrency: 4, timeoutSeconds: 30 },
+  ...{ baseUrl: BASE_URL, token: canary('-simulated'), concurrency: 4, timeoutSeconds: 30 },
   ...{ requestsPerSecond: null, maxAttempts: 5, maxBodyBytes: 1e7, authHeaders: 'all', proxyUrl: null },
 };
 

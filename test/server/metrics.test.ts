@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { sql } from 'drizzle-orm';
 import { saveBlock } from '../../src/mirror/block-store.ts';
+import { openAttempt } from '../../src/mirror/attempt-store.ts';
 import { freeze } from '../../src/outbound/frozen.ts';
-import { NOON, NOON_TEXT, kindNamed, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
+import { NOON, NOON_TEXT, kindNamed, later, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { serveMirror } from './stage.ts';
 import type { Stage } from './stage.ts';
@@ -32,6 +33,7 @@ test('the mirror is told as it is when it is asked', async () => {
       'bms_sync_open_issues{kind="clients"} 0',
       'bms_sync_held_deletions{kind="clients"} 0',
       'bms_sync_outbox_entries{state="parked"} 0',
+      'bms_sync_outbox_oldest_unsettled_age_seconds 0',
       'bms_sync_write_blocked{kind="clients"} 1',
       'bms_sync_write_blocked{kind="products"} 0',
       'bms_sync_frozen 1',
@@ -41,6 +43,24 @@ test('the mirror is told as it is when it is asked', async () => {
   );
   await session.atomically((tx) => tx.query(sql`delete from write_blocks`));
   expect(await linesOf(stage)).toContain('bms_sync_write_blocked{kind="clients"} 0');
+});
+
+test('a send of which nobody knows whether it arrived has an age, which never is below nothing', async () => {
+  const session = await mirror();
+  const clock = fakeClock(later(90_000).toISOString());
+  const stage = await serveMirror(session, { clock });
+  await session.atomically(async (tx) => {
+    await tx.query(sql`
+      insert into outbox (idempotency_key, kind, operation, payload, state)
+      values ('one', 'clients', 'create', '{}', 'unsettled')`);
+    await openAttempt(tx, { outboxId: 1, n: 1, request: 'POST', now: NOON });
+  });
+  const name = 'bms_sync_outbox_oldest_unsettled_age_seconds';
+  expect(await linesOf(stage)).toContain(`${name} 90`);
+  await session.atomically((tx) =>
+    openAttempt(tx, { outboxId: 1, n: 2, request: 'POST', now: later(99_000) }),
+  );
+  expect(await linesOf(stage)).toContain(`${name} 0`);
 });
 
 test('answers are counted by route, never by what the path holds', async () => {

@@ -7,9 +7,10 @@ import type { Session } from '../../src/mirror/session.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import type { ServerParts } from '../../src/server/parts.ts';
 import type { Server } from '../../src/server/server.ts';
+import { canary } from '../support/canary.ts';
 
 /** A token that would be found wherever it leaked. */
-export const TOKEN = 'canary-7f3d9b2e4c6a8d1f5e3b7a9c2d4f6e8b';
+export const TOKEN = `canary-${canary('-7f3d9b2e4c6a8d1f5e3b7a9c2d4f6e8b')}`;
 
 export interface Stage {
   readonly app: Server;

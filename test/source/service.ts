@@ -11,10 +11,11 @@ import type { Kind, ListedKind, RetrievableKind } from '../../src/catalog/kind.t
 import { createLogger } from '../../src/lib/logger.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { ListResponse, Source, SourceParts, SourceSettings } from '../../src/source/source.ts';
+import { canary } from '../support/canary.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 
-export const TOKEN = 'a-token-that-nobody-may-see';
+export const TOKEN = canary('-that-nobody-may-see');
 
 function readable(kind: Kind): ListedKind & RetrievableKind {
   if (!isListed(kind) || !isRetrievable(kind)) throw new Error(`${kind.name} cannot be read both ways`);

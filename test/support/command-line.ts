@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/program.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { allowedFor } from '../canary/watch-programs.ts';
+import { watch } from '../canary/watch.ts';
 
 export interface Ended {
   readonly code: number | null;
@@ -30,7 +32,17 @@ export async function run(
     stderr: { write: (text) => stderr.push(text) },
     signal,
   });
-  return { code, stdout: stdout.join(''), stderr: stderr.join('') };
+  const ended = { code, stdout: stdout.join(''), stderr: stderr.join('') };
+  for (const stream of ['stdout', 'stderr'] as const)
+    watch.look(
+      {
+        place: 'output of commands in the tests',
+        what: () => `${stream} of ${argv.join(' ')}`,
+        allowed: allowedFor(argv),
+      },
+      ended[stream],
+    );
+  return ended;
 }
 
 export interface KindReport {

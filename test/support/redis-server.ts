@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { watchRedis } from '../canary/watch-redis.ts';
+import type { RedisWatch } from '../canary/watch-redis.ts';
 
 const POLICY = '/usr/sbin/policy-rc.d';
 
@@ -70,14 +72,16 @@ export async function startRedis(path: string, options: readonly string[] = []):
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'bms-redis-'));
   let child: ChildProcess | null = null;
+  let watched: RedisWatch | null = null;
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ending = child;
     child = null;
     if (ending === null) return;
     const exited = once(ending, 'exit');
     ending.kill('SIGCONT'); // A paused one would not hear the other.
+    if (signal === 'SIGTERM') await isAnswering(port); // By then it has told what it was sent before.
     ending.kill(signal);
-    await exited;
+    await Promise.all([exited, watched?.ended]);
   };
   const start = async (): Promise<void> => {
     if (child !== null) return;
@@ -95,6 +99,7 @@ export async function startRedis(path: string, options: readonly string[] = []):
     ];
     child = spawn(path, [...settings, ...options], { stdio: 'ignore' });
     await answering(port, child);
+    watched = await watchRedis(port, passwordIn(options));
   };
   process.once('exit', () => {
     child?.kill('SIGKILL'); // Also where the run is broken off.
@@ -113,6 +118,11 @@ export async function startRedis(path: string, options: readonly string[] = []):
     pause: () => child?.kill('SIGSTOP'),
     resume: () => child?.kill('SIGCONT'),
   };
+}
+
+function passwordIn(options: readonly string[]): string | null {
+  const at = options.indexOf('--requirepass');
+  return at === -1 ? null : (options[at + 1] ?? null);
 }
 
 /** Waits until a Redis answers; one that has ended instead is an error. */

@@ -1,0 +1,63 @@
+import { afterAll, beforeEach, inject, vi } from 'vitest';
+import type * as logging from '../../src/lib/logger.ts';
+import type * as errors from '../../src/lib/sync-error.ts';
+import type * as serving from '../../src/server/create-server.ts';
+import type * as hiding from '../../src/source/hide-token.ts';
+import type * as answers from '../../src/source/write-answer.ts';
+import { leaveTally, noteStart } from './tally.ts';
+import { expectNoLeaks, watch } from './watch.ts';
+import { watchFiles } from './watch-files.ts';
+import { watchConsole } from './watch-logs.ts';
+import { watchPrograms } from './watch-programs.ts';
+import { watchAnswersOfOthers } from './watch-sockets.ts';
+
+// What is watched where it is made: every logger, every server and every error of ours that a test gets to see.
+vi.mock('../../src/lib/logger.ts', async (load) => {
+  const [original, { watchedLines }] = [await load<typeof logging>(), await import('./watch-logs.ts')];
+  const createLogger: typeof logging.createLogger = (options) => original.createLogger(watchedLines(options));
+  return { ...original, createLogger };
+});
+vi.mock('../../src/server/create-server.ts', async (load) => {
+  const [original, { watchServer }] = [await load<typeof serving>(), await import('./watch-sockets.ts')];
+  const createServer: typeof serving.createServer = async (parts) => {
+    const app = await original.createServer(parts);
+    watchServer(app);
+    return app;
+  };
+  return { ...original, createServer };
+});
+vi.mock('../../src/lib/sync-error.ts', async (load) => {
+  const [original, { watchedErrors }] = [await load<typeof errors>(), await import('./watch-errors.ts')];
+  const { SyncError, UsageError } = original;
+  return { ...original, SyncError: watchedErrors(SyncError), UsageError: watchedErrors(UsageError) };
+});
+vi.mock('../../src/source/hide-token.ts', async (load) => {
+  const [original, { keepingErrors }] = [await load<typeof hiding>(), await import('./watch-errors.ts')];
+  const hideToken: typeof hiding.hideToken = (told, token) => {
+    const hide = original.hideToken(told, token);
+    return (read) => keepingErrors(() => hide(read))();
+  };
+  return { ...original, hideToken };
+});
+vi.mock('../../src/source/write-answer.ts', async (load) => {
+  const [original, { keepingErrors }] = [await load<typeof answers>(), await import('./watch-errors.ts')];
+  return { ...original, readWriteAnswer: keepingErrors(original.readWriteAnswer) };
+});
+
+noteStart(inject('canaryFolder'));
+watchPrograms();
+watchFiles();
+watchConsole();
+watchAnswersOfOthers();
+
+// What is said first to be done at a test's end is done last: when its files and databases are gone, too.
+beforeEach(({ onTestFinished }) => {
+  onTestFinished(() => {
+    expectNoLeaks();
+  });
+});
+
+afterAll(() => {
+  leaveTally(inject('canaryFolder'), watch.tally);
+  expectNoLeaks(); // What came to light after the last test: in what the whole file shares.
+});
