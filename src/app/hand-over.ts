@@ -1,11 +1,11 @@
-import { instantOf } from '../lib/clock.ts';
+import { instantOf, sleepUnlessStopped } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { claimWaitingRun, closeDeadRuns, requestPull } from '../mirror/run-requests.ts';
 import { findRun } from '../mirror/run-store.ts';
 import type { RunState } from '../mirror/run-store.ts';
 import type { Session } from '../mirror/session.ts';
 import { claimSource } from '../mirror/source-binding.ts';
-import { deadWorkers, isServed } from '../mirror/worker-store.ts';
+import { goneOwners, isServed } from '../mirror/worker-store.ts';
 import { notSwept, withZone } from '../pull/kind-reports.ts';
 import type { PullParts } from '../pull/parts.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
@@ -53,7 +53,7 @@ async function follow(parts: Parts, request: PullRequest, { runId, startedMs }: 
       return { runId };
     tellOf(run, parts);
     before = run.state;
-    await sleepUnlessStopped(parts);
+    await sleepUnlessStopped(LOOK_MS, parts);
   }
 }
 
@@ -81,8 +81,7 @@ function tellOf({ reports }: HandedRun, { onProgress }: Parts): void {
 /** Makes the run of a service that is gone this process's own; false where somebody else has it. */
 async function takeOver({ session, clock, owner }: Parts, runId: number): Promise<boolean> {
   const now = clock.now();
-  const dead = await deadWorkers(session, now, owner.isDead);
-  const isDead = (name: string): boolean => dead.includes(name) || owner.isDead(name);
+  const isDead = await goneOwners(session, now, owner.isDead);
   return session.atomically(async (tx) => {
     await closeDeadRuns(tx, { isDead, now });
     return claimWaitingRun(tx, { id: runId, owner: owner.name, now });
@@ -103,12 +102,4 @@ function lifeOf({ clock, owner }: Parts): {
   readonly isDead: (owner: string) => boolean;
 } {
   return { now: clock.now(), isDead: owner.isDead };
-}
-
-async function sleepUnlessStopped({ clock, signal }: Parts): Promise<void> {
-  try {
-    await clock.sleep(LOOK_MS, signal);
-  } catch (error) {
-    if (signal?.aborted !== true) throw error;
-  }
 }

@@ -6,7 +6,7 @@ import type { RequestedRun } from '../mirror/run-requests.ts';
 import { finishRun } from '../mirror/run-store.ts';
 import { pagesAskedFor } from '../mirror/slot-requests.ts';
 import { startableRuns } from '../mirror/startable-runs.ts';
-import { deadWorkers } from '../mirror/worker-store.ts';
+import { goneOwners } from '../mirror/worker-store.ts';
 import { backfill } from '../pull/backfill.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import { listedKinds } from './kinds.ts';
@@ -24,9 +24,7 @@ export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
     work: (ring, signal) => workRun(config, { ...parts, signal }, ring),
     takeOver: async () => {
       const now = clock.now();
-      const dead = await deadWorkers(session, now, owner.isDead);
-      // A pull by hand is no worker: only its own process tells whether it lives.
-      const isDead = (name: string): boolean => dead.includes(name) || owner.isDead(name);
+      const isDead = await goneOwners(session, now, owner.isDead);
       await session.atomically((tx) => closeDeadRuns(tx, { isDead, now }));
     },
   };

@@ -1,3 +1,4 @@
+import { sleepUnlessStopped } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Queryable } from '../mirror/session.ts';
 import { latestSeq, readChanges } from './read-changes.ts';
@@ -38,13 +39,5 @@ export async function awaitChanges(
     const left = deadline - clock.monotonicMs();
     if (changes.length > 0 || left <= 0 || signal.aborted) return { changes, next: cursor };
     await sleepUnlessStopped(Math.min(POLL_MS, left), { clock, signal });
-  }
-}
-
-async function sleepUnlessStopped(ms: number, { clock, signal }: Omit<Waiting, 'waitMs'>): Promise<void> {
-  try {
-    await clock.sleep(ms, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }

@@ -27,6 +27,18 @@ export const systemClock: Clock = {
   },
 };
 
+/** A sleep that the signal ends early instead of failing; whoever waits looks at the signal anyway. */
+export async function sleepUnlessStopped(
+  ms: number,
+  { clock, signal }: { readonly clock: Pick<Clock, 'sleep'>; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+  }
+}
+
 /** Writes an instant as the mirror stores it: UTC `YYYY-MM-DD HH:MM:SS.SSS`, which every BI client reads. */
 export function instantText(instant: Date): string {
   return instant.toISOString().replace('T', ' ').replace('Z', '');

@@ -51,6 +51,19 @@ export async function deadWorkers(
     .map((row) => String(row['owner']));
 }
 
+/**
+ * Tells of any owner whether it is gone: a worker by its entry too, anybody else by `isDead` alone, as a pull by hand has no
+ * entry.
+ */
+export async function goneOwners(
+  db: Queryable,
+  now: Date,
+  isDead: (owner: string) => boolean,
+): Promise<(owner: string) => boolean> {
+  const dead = await deadWorkers(db, now, isDead);
+  return (owner) => dead.includes(owner) || isDead(owner);
+}
+
 /** The owners that are at work: whose entry is there and not that of the dead. */
 export async function livingWorkers(
   db: Queryable,

@@ -1,3 +1,4 @@
+import { sleepUnlessStopped } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import { findEntry } from '../mirror/outbox-store.ts';
 import type { Entry, EntryState } from '../mirror/outbox-store.ts';
@@ -23,7 +24,7 @@ export async function waitForEntries(
   const isOver = (): boolean => signal.aborted || clock.monotonicMs() >= deadline;
   for (const id of ids) {
     while (!(await hasEnded(db, id)) && !isOver())
-      await sleepUnlessStopped(Math.min(POLL_MS, deadline - clock.monotonicMs()), waiting);
+      await sleepUnlessStopped(Math.max(1, Math.min(POLL_MS, deadline - clock.monotonicMs())), waiting);
     if (isOver()) break;
   }
   const entries: Entry[] = [];
@@ -37,12 +38,4 @@ export async function waitForEntries(
 async function hasEnded(db: Queryable, id: number): Promise<boolean> {
   const entry = await findEntry(db, id);
   return entry === null || ENDED.includes(entry.state);
-}
-
-async function sleepUnlessStopped(ms: number, { clock, signal }: Waiting): Promise<void> {
-  try {
-    await clock.sleep(Math.max(1, ms), signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }
