@@ -4,6 +4,7 @@ import { MirrorError } from './errors.ts';
 import { locationOf } from './postgres-address.ts';
 import { openConnection } from './postgres-connection.ts';
 import type { Target } from './postgres-connection.ts';
+import { isLoss } from './postgres-errors.ts';
 import { createLink, createLinks } from './postgres-links.ts';
 import type { Link } from './postgres-links.ts';
 import { createPatience } from './postgres-patience.ts';
@@ -32,7 +33,7 @@ export async function openPostgresSession(
 ): Promise<Session> {
   const target: Target = { url, location: locationOf(url), lockTimeoutMs };
   const writer = createLink(() => openConnection(target, 'writes'));
-  await writer.connection(); // A wrong address or password is told here, at once.
+  await reach(writer, createPatience(clock));
   const readers = createLinks(
     Array.from({ length: READERS }, () => createLink(() => openConnection(target, 'reads'))),
   );
@@ -53,6 +54,16 @@ export async function openPostgresSession(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Tells a wrong address or password at once, but bears with a server that let us in and then ended it: it knows us. */
+async function reach(writer: Link, patience: Patience): Promise<void> {
+  try {
+    await writer.connection();
+  } catch (error) {
+    if (!isLoss(error)) throw error;
+    await persistently(patience, () => writer.connection());
+  }
 }
 
 /** Runs `work` until it lands: again after a loss or a deadlock, never after a COMMIT that the server knows of. */

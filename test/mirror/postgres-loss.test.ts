@@ -67,6 +67,23 @@ describe('G05: a connection that is lost', () => {
     expect([runs, await landed(session)]).toEqual([2, { rows: 1, total: 1 }]);
   });
 
+  test('as soon as the server has let us in, five times: it is opened again', async () => {
+    const proxy = await proxyTo(await freshDatabaseUrl());
+    const clock = fakeClock();
+    proxy.cutOpenings(5);
+    const session = await openForTest(proxy.url, { clock });
+    expect(await session.query(sql`select 1 as one`)).toEqual([{ one: 1 }]);
+    expect(clock.sleeps).toEqual([50, 100, 200, 400]); // The second attempt is made at once.
+  });
+
+  test('as soon as the server has let us in, for good: it is told after ten seconds at most', async () => {
+    const proxy = await proxyTo(await freshDatabaseUrl());
+    const clock = fakeClock();
+    proxy.cutOpenings(Infinity);
+    expect(await mirrorFault(() => openForTest(proxy.url, { clock }))).toBe('mirror.connection_lost');
+    expect(clock.monotonicMs()).toBeLessThanOrEqual(10_000);
+  });
+
   test('while nothing is going on: nobody notices', async () => {
     const url = await freshDatabaseUrl();
     const [session, other] = [await openWithThings(url), await bystander(url)];

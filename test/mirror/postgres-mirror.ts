@@ -19,11 +19,14 @@ export interface Proxy {
   readonly url: string;
   /** Cuts the connection that sends the next COMMIT; with `forGood`, no other is taken after it. */
   cutAtCommit(cut: Cut, forGood?: 'forGood'): void;
+  /** Cuts so many connections that the server has let in, before they did anything. */
+  cutOpenings(count: number): void;
   /** Ends all connections and takes no more. */
   stop(): Promise<void>;
 }
 
 const COMMIT = Buffer.from('commit\0');
+const OPENING = Buffer.from('set application_name');
 
 /** A TCP proxy before the server that can cut a connection at its COMMIT. */
 export async function proxyTo(url: string): Promise<Proxy> {
@@ -31,6 +34,7 @@ export async function proxyTo(url: string): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let next: Cut | null = null;
   let closesAfter = false;
+  let openings = 0;
   const stop = (): Promise<void> => {
     for (const socket of sockets) socket.destroy();
     return new Promise((resolve) =>
@@ -52,6 +56,11 @@ export async function proxyTo(url: string): Promise<Proxy> {
     }
     let cutsAnswer = false;
     client.on('data', (sent) => {
+      if (openings > 0 && sent.includes(OPENING)) {
+        openings--;
+        cut();
+        return;
+      }
       const here = sent.includes(COMMIT) ? next : null;
       if (here !== null) next = null;
       if (here !== null && closesAfter) server.close();
@@ -82,6 +91,9 @@ export async function proxyTo(url: string): Promise<Proxy> {
     cutAtCommit: (cut, forGood) => {
       next = cut;
       closesAfter = forGood !== undefined;
+    },
+    cutOpenings: (count) => {
+      openings = count;
     },
     stop,
   };
