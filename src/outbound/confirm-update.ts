@@ -4,6 +4,7 @@ import { couldHold } from '../diff/look-alike.ts';
 import { fieldNamed } from '../diff/written.ts';
 import type { Kind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { readAttempts } from '../mirror/attempt-store.ts';
 import { dropBlock } from '../mirror/block-store.ts';
 import type { Entry } from '../mirror/outbox-store.ts';
 import type { Transaction } from '../mirror/session.ts';
@@ -26,9 +27,11 @@ export interface Written extends Updating {
   /** What was written, by the names of a write. */
   readonly body: JsonObject;
   readonly answer: WriteAnswer;
+  /** The service itself has said that it did it. */
+  readonly isAccepted: boolean;
 }
 
-/** So often a write that does not show is made again. */
+/** So many writes that the service accepted may leave a field out before a person must look. */
 const ROUNDS = 2;
 
 /** Reads back what a write has made of a record: only that says whether it was done, whatever was answered. */
@@ -38,7 +41,8 @@ export async function confirmUpdate(parts: OutboundParts, written: Written): Pro
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
-    if (after === undefined) return doubt(tx, parts, { ...written, verdict: 'unreachable' });
+    if (after === undefined)
+      return doubt(tx, parts, { ...written, verdict: 'unreachable', grade: 'ambiguous' });
     if (after !== null) return conclude(tx, parts, { ...written, after });
     await closeWith(tx, entry, { grade: 'ambiguous', answer: written.answer, now });
     return settleAs(tx, entry, { state: 'parked', verdict: 'gone', now });
@@ -62,10 +66,10 @@ async function readAgain(
 async function doubt(
   tx: Transaction,
   parts: OutboundParts,
-  { entry, answer, verdict }: Written & { readonly verdict: string },
+  { entry, answer, verdict, grade }: Written & { readonly verdict: string; readonly grade: string },
 ): Promise<void> {
   const now = parts.clock.now();
-  await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
+  await closeWith(tx, entry, { grade, answer, now });
   await tryLater(tx, entry, { verdict, now, waitMs: waitAfter(entry, parts, null) });
 }
 
@@ -74,14 +78,14 @@ async function conclude(
   parts: OutboundParts,
   written: Written & { readonly after: JsonObject },
 ): Promise<void> {
-  const { kind, entry, remote, body, answer, after } = written;
+  const { kind, entry, remote, body, answer, isAccepted, after } = written;
   const now = parts.clock.now();
   const { missed, others } = readBack({ kind, body, before: remote, after });
   const lost = missed.filter((field) => !isNormalized(written, field));
-  if (lost.length > 0 && answer.is !== 'answered')
-    return doubt(tx, parts, { ...written, verdict: 'no_answer' });
-  if (lost.length > 0 && entry.attempts < ROUNDS)
-    return doubt(tx, parts, { ...written, verdict: 'not_applied' });
+  if (lost.length > 0 && !isAccepted)
+    return doubt(tx, parts, { ...written, verdict: 'no_answer', grade: 'ambiguous' });
+  if (lost.length > 0 && (await roundsBefore(tx, entry)) + 1 < ROUNDS)
+    return doubt(tx, parts, { ...written, verdict: 'not_applied', grade: 'not_applied' });
 
   await closeWith(tx, entry, { grade: lost.length > 0 ? 'not_applied' : 'done', answer, now });
   // What others had changed by then is theirs, what differs from it is ours.
@@ -95,6 +99,12 @@ async function conclude(
     ...(fields.length > 0 && { normalized: fields }),
   };
   return settleAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
+}
+
+/** Who asked for another try gets one round more. */
+async function roundsBefore(tx: Transaction, { id }: Entry): Promise<number> {
+  const attempts = await readAttempts(tx, id);
+  return attempts.filter(({ grade }) => grade === 'not_applied').length;
 }
 
 /** The service keeps some values in a form of its own: what changed to something that could be ours was taken. */

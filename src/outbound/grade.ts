@@ -24,7 +24,7 @@ const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 4
 
 /** Whether the service may have carried out an attempt, or may still do so, though it has not said it. */
 export const mayHaveArrived = ({ closedAt, grade }: Pick<Attempt, 'closedAt' | 'grade'>): boolean =>
-  closedAt === null || grade === 'ambiguous';
+  closedAt === null || grade === 'ambiguous' || grade === 'not_applied';
 
 /** Grades what became of a write; whatever is not certain is ambiguous. */
 export function grade(answer: WriteAnswer): Grade {
@@ -32,11 +32,17 @@ export function grade(answer: WriteAnswer): Grade {
   return answer.is === 'lost' ? { is: 'ambiguous' } : gradeAnswer(answer);
 }
 
-function gradeAnswer({ status, body, retryAfterMs }: AnsweredWrite): Grade {
-  if (isSuccess(status)) return { is: 'accepted', record: body === undefined ? null : writtenRecord(body) };
+function gradeAnswer(answer: AnsweredWrite): Grade {
+  const { status, body, retryAfterMs } = answer;
+  if (isSuccess(status)) return gradeSuccess(answer);
   if (status === 401 || status === 403) return { is: 'refused' };
   const isPutOff = status === 429 || (status === 503 && retryAfterMs !== null);
   if (isPutOff) return { is: 'busy', waitMs: retryAfterMs };
-  // A proxy's web page says nothing about what the service behind it has done.
   return REJECTIONS.has(status) && body !== undefined ? { is: 'rejected' } : { is: 'ambiguous' };
+}
+
+/** A web page, of a proxy or to sign in, says nothing about what the service behind it has done, whatever its status. */
+function gradeSuccess({ body, start }: AnsweredWrite): Grade {
+  if (body !== undefined) return { is: 'accepted', record: writtenRecord(body) };
+  return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };
 }

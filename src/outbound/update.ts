@@ -112,7 +112,10 @@ async function write(parts: OutboundParts, updating: Updating, body: JsonObject)
   const answer = await sendJournalled(parts, kind, journalled);
   const graded = grade(answer);
   if (graded.is === 'accepted' || graded.is === 'ambiguous')
-    return confirmUpdate(parts, { kind, entry: journalled.entry, remote, body, answer });
+    return confirmUpdate(parts, {
+      ...{ kind, entry: journalled.entry, remote, body, answer },
+      isAccepted: graded.is === 'accepted',
+    });
   await session.atomically((tx) =>
     closeFailed(tx, parts, { entry: journalled.entry, answer, graded, now: clock.now() }),
   );

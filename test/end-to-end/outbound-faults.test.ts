@@ -58,13 +58,7 @@ test(
     scene.gate.shut();
     await pause(1_500);
     await scene.gate.open();
-    const rest = { is: false };
-    await Promise.all([
-      atRest(scene).finally(() => {
-        rest.is = true;
-      }),
-      sendParkedAgain(scene, rest),
-    ]);
+    await atRest(scene);
 
     console.log('FIGURE faults', { longestMs: still.longest(), ...(await tally(session)) });
     await expectExact(scene, [...wishes, ...changes]);
@@ -74,21 +68,6 @@ test(
     await expectMirrored(scene);
   },
 );
-
-/**
- * Decides as a person does until all is at rest: an update that met two faults which leave it out is parked, and those behind
- * it wait for that.
- */
-async function sendParkedAgain({ env, session }: Scene, rest: { readonly is: boolean }): Promise<void> {
-  while (!rest.is) {
-    const parked = await session.query(
-      sql`select id from outbox where operation = 'update' and state = 'parked' and verdict = 'not_applied'`,
-    );
-    for (const { id } of parked)
-      expect(await run(['outbox', 'retry', String(id)], env)).toMatchObject({ code: 0 });
-    await pause(500);
-  }
-}
 
 /** The updates of a record were sent one after the other, in the order in which they were stored. */
 async function expectInOrder(session: Session): Promise<void> {

@@ -41,6 +41,7 @@ export function answerTo(
     '422 before': () => json(422, '{"message":"The given data was invalid.","success":false}'),
     '422 after': () => json(422, '{"message":"The given data was invalid.","success":false}'),
     'web page 404': () => page(404),
+    'page to sign in': () => page(200),
     'cut body': () => json(200, truth.slice(0, random.integer(1, truth.length - 1))),
     'no id': () =>
       json(200, random.pick(['', '{"success":true}', '{"data":[],"success":true}', '{"data":{}}'])),

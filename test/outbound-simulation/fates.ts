@@ -16,6 +16,7 @@ export const FATES = [
   '422 before',
   '422 after',
   'web page 404',
+  'page to sign in',
   'cut body',
   'no id',
   'says failed',
@@ -26,7 +27,7 @@ export const FATES = [
 /** These leave nobody the wiser, whatever the service did. */
 const AMBIGUOUS: ReadonlySet<Fate> = new Set([
   ...(['dropped before', 'dropped after', 'late', '500 before', '500 after', 'web page 404'] as const),
-  ...(['cut body', 'no id', 'says failed', 'redirect after'] as const),
+  ...(['page to sign in', 'cut body', 'no id', 'says failed', 'redirect after'] as const),
 ]);
 
 /** The service does what it was asked for, at once. */

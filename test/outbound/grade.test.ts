@@ -7,6 +7,10 @@ const answered = (status: number, body?: Json, retryAfterMs: number | null = nul
   ...{ is: 'answered', status, body, start: '', retryAfterMs },
 });
 
+const page = (status: number): WriteAnswer => ({
+  ...{ is: 'answered', status, body: undefined, start: '<!DOCTYPE html>', retryAfterMs: null },
+});
+
 const FAILED: Json = { success: false, message: 'no' };
 
 describe('what an answer says', () => {
@@ -20,9 +24,10 @@ describe('what an answer says', () => {
       answered(status, FAILED),
       'rejected',
     ]),
-    ...[400, 404, 422].map((status): [string, WriteAnswer, string] => [
+    ['204 without a word', answered(204), 'accepted'],
+    ...[200, 201, 400, 404, 422].map((status): [string, WriteAnswer, string] => [
       `${status} as a web page`,
-      answered(status),
+      page(status),
       'ambiguous',
     ]),
     ...[401, 403].map((status): [string, WriteAnswer, string] => [`${status}`, answered(status), 'refused']),
@@ -43,7 +48,7 @@ describe('what an answer says', () => {
   });
 
   test.each<[string, Json | undefined]>([
-    ['no JSON', undefined],
+    ['no body', undefined],
     ['a failure', { success: false, id: 5 }],
     ['no id', { data: { code: 'A' } }],
     ['several records', { data: [{ id: 1 }, { id: 2 }] }],
@@ -52,9 +57,9 @@ describe('what an answer says', () => {
   });
 });
 
-test('an attempt may have arrived while it is open, and where nobody could tell', () => {
+test('an attempt may have arrived while it is open, where nobody could tell, and where not all of it shows', () => {
   const closed = (grade: string | null) => mayHaveArrived({ closedAt: '2026-03-01 12:00:00.000', grade });
   expect(mayHaveArrived({ closedAt: null, grade: null })).toBe(true);
-  expect(closed('ambiguous')).toBe(true);
+  expect(['ambiguous', 'not_applied'].map(closed)).toEqual([true, true]);
   expect(['unsent', 'busy', 'refused', 'rejected', 'done'].map(closed)).not.toContain(true);
 });

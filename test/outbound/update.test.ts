@@ -95,6 +95,42 @@ describe('a field', () => {
     expect(asked(on, 'PUT')).toHaveLength(2);
   });
 
+  test('that two accepted writes leave out parks it, not the faults between and before them', async () => {
+    const { on, client } = await scene();
+    const put = { kind: 'clients', method: 'PUT' } as const;
+    const faults: readonly Deed[] = [{ html: true }, { status: 500 }, { drop: 'before' }];
+    on.service.setFaults([
+      ...faults.map((deed) => ({ on: put, times: 1, do: deed })),
+      { on: put, do: { ignoreFields: ['name'] } },
+    ]);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    for (const verdict of ['no_answer', 'no_answer', 'no_answer', 'not_applied']) {
+      expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict });
+      await on.pass(600);
+    }
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_applied', attempts: 5 });
+    expect(await on.grades(id)).toEqual([
+      ...Array<string>(3).fill('ambiguous'),
+      'not_applied',
+      'not_applied',
+    ]);
+  });
+
+  test.each<[string, Deed]>([
+    ['a page to sign in, again and again', { html: true }],
+    ['a server error, again and again', { status: 500 }],
+  ])('is no refusal of the service: %s', async (_what, deed) => {
+    const { on, client } = await scene();
+    spoil(on, 'PUT', deed, { times: 4 });
+    const first = await on.store(update(client, { name: 'Autre nom' }));
+    const second = await on.store(update(client, { term: 12 }));
+    await on.work();
+    for (let tries = 0; tries < 4; tries++) await on.pass(600);
+    expect(await on.entry(first)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 5 });
+    expect(await on.entry(second)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1 });
+  });
+
   test.each<[string, Deed]>([
     ['Autre Nom', { storesText: 'upper' }],
     ['Un  nom   espacé', { storesText: 'spaces' }],

@@ -30,7 +30,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
     others(recording, one).length > 0 || (wasAmbiguous(recording, one) && normalizes(recording, one)),
   not_applied: (recording, one) =>
     others(recording, one).length > 0 ||
-    sendsOf(recording, one).some(({ fate }) => fate !== 'delivered') ||
+    sendsOf(recording, one).some(({ fate }) => fate === 'ignores a field' || fate === 'says failed') ||
     normalizes(recording, one),
   no_certificate: (recording, one) =>
     (wasAmbiguous(recording, one) || wasRefused(recording, one)) && isUnprovable(recording, one.intent.kind),
