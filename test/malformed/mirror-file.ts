@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
@@ -6,8 +6,6 @@ import { KINDS } from '../../src/catalog/catalog.ts';
 import { migrate } from '../../src/mirror/migrate.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
-
-const DISK_IN_MEMORY = '/dev/shm';
 
 /**
  * Gives a test file mirrors that start alike: migrated once, filled once, and then copied as a file.
@@ -20,7 +18,7 @@ export function copiedMirror(fill: (session: Session) => Promise<void>): () => P
   const template = (): string => join(folder, 'template.db');
   const copy = (): string => join(folder, 'mirror.db');
   beforeAll(async () => {
-    folder = mkdtempSync(join(existsSync(DISK_IN_MEMORY) ? DISK_IN_MEMORY : tmpdir(), 'bms-sync-malformed-'));
+    folder = mkdtempSync(join(tmpdir(), 'bms-sync-malformed-'));
     await using session = openSqliteSession(template());
     await migrate(session, KINDS);
     await fill(session);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
@@ -8,19 +8,15 @@ import { migrate } from '../../src/mirror/migrate.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
 
-const DISK_IN_MEMORY = '/dev/shm';
-
 /**
- * Gives a test file one migrated mirror in a SQLite file, in memory where there is a disk in memory.
+ * Gives a test file one migrated mirror in a SQLite file.
  *
  * @returns What empties it for the next schedule: to migrate or open one for each would take longer than to play it.
  */
 export function blankMirror(): () => Promise<Session> {
   let [folder, session, meta] = ['', null as Session | null, [] as string[]];
   beforeAll(async () => {
-    folder = mkdtempSync(
-      join(existsSync(DISK_IN_MEMORY) ? DISK_IN_MEMORY : tmpdir(), 'bms-sync-simulation-'),
-    );
+    folder = mkdtempSync(join(tmpdir(), 'bms-sync-simulation-'));
     session = openSqliteSession(join(folder, 'mirror.db'));
     await migrate(session, KINDS);
     meta = (await session.query(sql`select key from mirror_meta`)).map(({ key }) => String(key));

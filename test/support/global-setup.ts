@@ -7,6 +7,7 @@ import { watch } from '../canary/watch.ts';
 import { canary } from './canary.ts';
 import { endLeftServer, loadEmbeddedPostgres } from './embedded-postgres.ts';
 import { findRedis, freePort, startRedis } from './redis-server.ts';
+import { useScratchFolder } from './scratch-folder.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -21,6 +22,7 @@ const PASSWORD = canary('-postgres');
 
 /** Starts the servers of a test run; vitest calls what it returns at the end. */
 export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
+  const removeScratch = useScratchFolder();
   const redis = await startRedis(findRedis());
   project.provide('redisUrl', redis.url);
   const stopPostgres = await startPostgres(project);
@@ -28,6 +30,7 @@ export default async function startServers(project: TestProject): Promise<() => 
   return async () => {
     await Promise.all([redis.stop(), stopPostgres()]);
     await judge();
+    removeScratch();
   };
 }
 
@@ -54,8 +57,8 @@ async function startPostgres(project: TestProject): Promise<() => Promise<void>>
   const removeFolder = (): void => {
     rmSync(folder, { recursive: true, force: true });
   };
-  // Also where the run is broken off and vitest does not come to the end.
-  process.once('exit', () => {
+  // Also where the run is broken off and vitest does not come to the end; before all folders of the run are removed.
+  process.prependOnceListener('exit', () => {
     endLeftServer(folder);
     removeFolder();
   });
