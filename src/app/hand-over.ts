@@ -89,7 +89,11 @@ async function takeOver({ session, clock, owner }: Parts, runId: number): Promis
 }
 
 function reportOf(run: HandedRun, { kinds }: PullRequest, now: Date): Omit<PullReport, 'durationMs'> {
-  const left = { reason: 'interrupted', detail: `Nobody waits for it; run ${run.id} goes on without.` };
+  const detail =
+    run.state === 'interrupted'
+      ? `Run ${run.id} of the background service was broken off, and is not begun again.`
+      : `Nobody waits for it; run ${run.id} goes on without.`;
+  const left = { reason: 'interrupted', detail };
   const reports = kinds.map(
     (kind) => run.reports.find((report) => report.kind === kind.name) ?? notSwept(kind, left),
   );
