@@ -13,6 +13,8 @@ ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY package.json ./
 COPY migrations ./migrations
+# What error messages point to.
+COPY config ./config
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # `bms-sync …` by hand: docker exec CONTAINER bms-sync status
