@@ -12,12 +12,13 @@ import type { Pulled } from './pull-clients.ts';
  * finds a record in a hundred changed, on every page.
  * `npm run bench [-- --rows N --rounds N --latency MS,MS --postgres --alone]`.
  * All run in this process, in turn in every round, against the same server; ratios are comparable, rates are not.
+ * A round before them is not counted: like a background service, both sides are warm when they are measured.
  * Then each runs as the built command in a process of its own, which tells its memory; `--alone` does only that.
  */
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '100000' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
     latency: { type: 'string', default: '0,50' },
     postgres: { type: 'boolean', default: false },
     alone: { type: 'boolean', default: false },
@@ -32,10 +33,19 @@ const databases = values.postgres ? await postgresServer() : sqliteFiles();
 const [{ url }] = (await once(server, 'message')) as [{ url: string }];
 let edition = 0;
 
-if (!values.alone) for (const latencyMs of values.latency.split(',').map(Number)) await compare(latencyMs);
+if (!values.alone) {
+  await warmUp();
+  for (const latencyMs of values.latency.split(',').map(Number)) await compare(latencyMs);
+}
 await measureAlone();
 server.kill();
 await databases.close();
+
+async function warmUp(): Promise<void> {
+  await order({ latencyMs: 0 });
+  await fetchAndParse();
+  await pullInTurn();
+}
 
 async function compare(latencyMs: number): Promise<void> {
   await order({ latencyMs });
