@@ -30,9 +30,18 @@ export interface Answered<T> {
   readonly answered: number;
 }
 
-/** Puts one question once. */
+/** An answer that has arrived whole. */
+export interface Arrived {
+  readonly answer: Received;
+  readonly sent: number;
+  readonly answered: number;
+}
+
+/** Puts one question once: the answer arrives, and then is read. */
 export interface Exchange {
-  run<T>(question: Question<T>, signal: AbortSignal): Promise<Answered<T>>;
+  fetch(question: Question<unknown>, signal: AbortSignal): Promise<Arrived>;
+  /** @throws {SourceError} Where the answer is not what was asked for. */
+  read<T>(question: Question<T>, arrived: Arrived): Answered<T>;
   readonly client: HttpClient;
   destroy(): Promise<void>;
 }
@@ -42,7 +51,7 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
   const { clock, logger, openHttp = createHttpClient } = parts;
   const client = openHttp(settings);
 
-  const run = async <T>(question: Question<T>, signal: AbortSignal): Promise<Answered<T>> => {
+  const fetch = async (question: Question<unknown>, signal: AbortSignal): Promise<Arrived> => {
     const { path, page, tick = () => 0 } = question;
     const where = placeOf(question);
     const started = clock.monotonicMs();
@@ -57,14 +66,20 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
       const answered = tick();
       log(answer.status, answer.bytes.length);
       const unseen = hideToken({ ...answer, where }, settings.token);
-      const received = { ...answer, where, receivedAt: clock.now(), unseen };
-      return { value: unseen(() => question.read(received)), sent, answered };
+      return { answer: { ...answer, where, receivedAt: clock.now(), unseen }, sent, answered };
     } catch (error) {
       if (!(error instanceof SourceError)) log(null, 0);
       throw networkFault(error, where);
     }
   };
-  return { run, client, destroy: () => client.destroy() };
+  const read = <T>(question: Question<T>, { answer, sent, answered }: Arrived): Answered<T> => {
+    try {
+      return { value: answer.unseen(() => question.read(answer)), sent, answered };
+    } catch (error) {
+      throw networkFault(error, answer.where);
+    }
+  };
+  return { fetch, read, client, destroy: () => client.destroy() };
 }
 
 /** The headers that carry the token of one request. */

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { createDeadline } from './deadline.ts';
 import { SourceError } from './errors.ts';
 import { createExchange, placeOf } from './exchange.ts';
@@ -36,12 +37,15 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   const closing = new AbortController();
   const counts = { requests: 0, retries: 0 };
 
-  const attempt = <T>(question: Question<T>, number: number, signal: AbortSignal): Promise<Answered<T>> =>
-    takeTurn(() => {
+  const attempt = async <T>(question: Question<T>, number: number, signal: AbortSignal) => {
+    const arrived = await takeTurn(() => {
       counts.requests++;
       if (number > 1) counts.retries++;
-      return exchange.run(question, signal);
+      return exchange.fetch(question, signal);
     }, signal);
+    await breathe(); // The next request goes out first: the service works on it while this answer is read.
+    return exchange.read(question, arrived);
+  };
 
   return {
     ask: (question) =>
