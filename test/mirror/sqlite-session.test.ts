@@ -78,6 +78,8 @@ describe('opening a SQLite file', () => {
     const path = join(tempFolder(), 'mirror.db');
     {
       await using session = openSqliteSession(path);
+      await session.atomically((tx) => tx.execute('create table t (a TEXT)'));
+      expect(existsSync(`${path}-wal`)).toBe(true);
       await session.close();
     }
     expect(existsSync(`${path}-wal`)).toBe(false);
