@@ -11,6 +11,7 @@ import type { Transaction } from '../mirror/session.ts';
 import { SourceError } from '../source/errors.ts';
 import type { WriteAnswer } from '../source/write-answer.ts';
 import { settleAs, tryLater, waitAfter } from './conclude.ts';
+import { grade } from './grade.ts';
 import { closeWith } from './journal.ts';
 import { landOwn } from './land-own.ts';
 import type { OutboundParts } from './parts.ts';
@@ -27,8 +28,6 @@ export interface Written extends Updating {
   /** What was written, by the names of a write. */
   readonly body: JsonObject;
   readonly answer: WriteAnswer;
-  /** The service itself has said that it did it. */
-  readonly isAccepted: boolean;
 }
 
 /** So many writes that the service accepted may leave a field out before a person must look. */
@@ -41,8 +40,7 @@ export async function confirmUpdate(parts: OutboundParts, written: Written): Pro
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
-    if (after === undefined)
-      return doubt(tx, parts, { ...written, verdict: 'unreachable', grade: 'ambiguous' });
+    if (after === undefined) return doubt(tx, parts, { ...written, verdict: 'unreachable' });
     if (after !== null) return conclude(tx, parts, { ...written, after });
     await closeWith(tx, entry, { grade: 'ambiguous', answer: written.answer, now });
     return settleAs(tx, entry, { state: 'parked', verdict: 'gone', now });
@@ -66,10 +64,10 @@ async function readAgain(
 async function doubt(
   tx: Transaction,
   parts: OutboundParts,
-  { entry, answer, verdict, grade }: Written & { readonly verdict: string; readonly grade: string },
+  { entry, answer, verdict }: Written & { readonly verdict: 'unreachable' | 'no_answer' | 'not_applied' },
 ): Promise<void> {
   const now = parts.clock.now();
-  await closeWith(tx, entry, { grade, answer, now });
+  await closeWith(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
   await tryLater(tx, entry, { verdict, now, waitMs: waitAfter(entry, parts, null) });
 }
 
@@ -78,14 +76,14 @@ async function conclude(
   parts: OutboundParts,
   written: Written & { readonly after: JsonObject },
 ): Promise<void> {
-  const { kind, entry, remote, body, answer, isAccepted, after } = written;
+  const { kind, entry, remote, body, answer, after } = written;
   const now = parts.clock.now();
   const { missed, others } = readBack({ kind, body, before: remote, after });
   const lost = missed.filter((field) => !isNormalized(written, field));
-  if (lost.length > 0 && !isAccepted)
-    return doubt(tx, parts, { ...written, verdict: 'no_answer', grade: 'ambiguous' });
+  if (lost.length > 0 && grade(answer).is !== 'accepted')
+    return doubt(tx, parts, { ...written, verdict: 'no_answer' });
   if (lost.length > 0 && (await roundsBefore(tx, entry)) + 1 < ROUNDS)
-    return doubt(tx, parts, { ...written, verdict: 'not_applied', grade: 'not_applied' });
+    return doubt(tx, parts, { ...written, verdict: 'not_applied' });
 
   await closeWith(tx, entry, { grade: lost.length > 0 ? 'not_applied' : 'done', answer, now });
   // What others had changed by then is theirs, what differs from it is ours.

@@ -112,10 +112,7 @@ async function write(parts: OutboundParts, updating: Updating, body: JsonObject)
   const answer = await sendJournalled(parts, kind, journalled);
   const graded = grade(answer);
   if (graded.is === 'accepted' || graded.is === 'ambiguous')
-    return confirmUpdate(parts, {
-      ...{ kind, entry: journalled.entry, remote, body, answer },
-      isAccepted: graded.is === 'accepted',
-    });
+    return confirmUpdate(parts, { kind, entry: journalled.entry, remote, body, answer });
   await session.atomically((tx) =>
     closeFailed(tx, parts, { entry: journalled.entry, answer, graded, now: clock.now() }),
   );

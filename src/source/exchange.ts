@@ -30,18 +30,11 @@ export interface Answered<T> {
   readonly answered: number;
 }
 
-/** An answer that has arrived whole. */
-export interface Arrived {
-  readonly answer: Received;
-  readonly sent: number;
-  readonly answered: number;
-}
-
 /** Puts one question once: the answer arrives, and then is read. */
 export interface Exchange {
-  fetch(question: Question<unknown>, signal: AbortSignal): Promise<Arrived>;
+  fetch(question: Question<unknown>, signal: AbortSignal): Promise<Answered<Received>>;
   /** @throws {SourceError} Where the answer is not what was asked for. */
-  read<T>(question: Question<T>, arrived: Arrived): Answered<T>;
+  read<T>(question: Question<T>, arrived: Answered<Received>): Answered<T>;
   readonly client: HttpClient;
   destroy(): Promise<void>;
 }
@@ -51,7 +44,7 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
   const { clock, logger, openHttp = createHttpClient } = parts;
   const client = openHttp(settings);
 
-  const fetch = async (question: Question<unknown>, signal: AbortSignal): Promise<Arrived> => {
+  const fetch = async (question: Question<unknown>, signal: AbortSignal): Promise<Answered<Received>> => {
     const { path, page, tick = () => 0 } = question;
     const where = placeOf(question);
     const started = clock.monotonicMs();
@@ -66,19 +59,16 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
       const answered = tick();
       log(answer.status, answer.bytes.length);
       const unseen = hideToken({ ...answer, where }, settings.token);
-      return { answer: { ...answer, where, receivedAt: clock.now(), unseen }, sent, answered };
+      return { value: { ...answer, where, receivedAt: clock.now(), unseen }, sent, answered };
     } catch (error) {
       if (!(error instanceof SourceError)) log(null, 0);
       throw networkFault(error, where);
     }
   };
-  const read = <T>(question: Question<T>, { answer, sent, answered }: Arrived): Answered<T> => {
-    try {
-      return { value: answer.unseen(() => question.read(answer)), sent, answered };
-    } catch (error) {
-      throw networkFault(error, answer.where);
-    }
-  };
+  const read = <T>(question: Question<T>, { value: answer, ...ticks }: Answered<Received>): Answered<T> => ({
+    value: answer.unseen(() => question.read(answer)),
+    ...ticks,
+  });
   return { fetch, read, client, destroy: () => client.destroy() };
 }
 
