@@ -20,7 +20,6 @@ import { healthRoutes } from './routes/health.ts';
 import { describeApi, openapiRoute } from './routes/openapi.ts';
 import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
 import { outboxRoutes } from './routes/outbox.ts';
-import { queueRoutes } from './routes/queues.ts';
 import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
 import { signInRoutes } from './routes/sign-in.ts';
@@ -55,7 +54,6 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   await describeApi(app, version);
   for (const addRoutes of ROUTES) addRoutes(app, context);
   metricsRoute(app, context, registry);
-  await queueRoutes(app, context);
   answerOtherMethods(app);
   return app;
 }

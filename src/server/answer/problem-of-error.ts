@@ -8,7 +8,6 @@ const STATUS: Readonly<Record<string, number>> = {
   'outbox.absent': 404,
   'run.absent': 404,
   'record.absent': 404,
-  'queue.absent': 404,
   'record.unknown_kind': 404,
   'outbox.key_taken': 409,
   'outbox.wrong_state': 409,
@@ -20,7 +19,6 @@ const STATUS: Readonly<Record<string, number>> = {
   'usage.kind': 422,
   'usage.id': 422,
   'server.full': 503,
-  'queue.unreachable': 503,
 };
 
 const RETRY_SECONDS = 5;
