@@ -11,10 +11,9 @@ import { pull } from '../src/app/pull.ts';
 import { KINDS } from '../src/catalog/catalog.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import type { Config } from '../src/config/settings.ts';
-import { createBullmqBell } from '../src/jobs/bullmq-bell.ts';
+import { createBullmqNotifier } from '../src/jobs/bullmq/notifier.ts';
 import { startEngine } from '../src/jobs/engine.ts';
-import { createInProcessBell } from '../src/jobs/in-process-bell.ts';
-import { createWorkerRegistry } from '../src/jobs/worker-registry.ts';
+import { createInProcessNotifier } from '../src/jobs/notifier.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createLogger } from '../src/lib/logger.ts';
 import type { Session } from '../src/mirror/session.ts';
@@ -99,15 +98,14 @@ async function workAll(config: Config, session: Session): Promise<number> {
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
   const parts = { session, source, clock: systemClock, logger, owner: createOwner() };
   const mark = createFileMark(`${session.location}.sends`);
-  const registry = { session, owner: parts.owner.name, roles: ['outbound'], clock: systemClock };
   const start = performance.now();
   const engine = startEngine({
     queues: [outboundQueue(config, { ...parts, mark })],
-    bell:
+    notifier:
       values.redis === undefined
-        ? createInProcessBell()
-        : createBullmqBell(values.redis, { clock: systemClock, logger, prefix: `bench-${Date.now()}` }),
-    ...{ workers: createWorkerRegistry(registry), clock: systemClock, logger },
+        ? createInProcessNotifier()
+        : createBullmqNotifier(values.redis, { clock: systemClock, logger, prefix: `bench-${Date.now()}` }),
+    ...{ session, worker: { owner: parts.owner.name, roles: ['outbound'] }, clock: systemClock, logger },
   });
   for (;;) {
     const [left] = await session.query(sql`select count(*) as n from outbox where state <> 'done'`);

@@ -1,6 +1,6 @@
 import type { Config } from '../config/settings.ts';
-import { checkPostgresQueue } from '../jobs/postgres-check.ts';
-import { checkRedis } from '../jobs/redis-check.ts';
+import { checkPostgresQueue } from '../jobs/bullmq/postgres-check.ts';
+import { checkRedis } from '../jobs/bullmq/redis-check.ts';
 import { well } from '../lib/finding.ts';
 import type { Finding } from '../lib/finding.ts';
 import type { Logger } from '../lib/logger.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { WorkQueue } from '../jobs/work-queue.ts';
+import type { WorkQueue } from '../lib/work-queue.ts';
 import { livingWorkers } from '../mirror/worker-store.ts';
 import type { Session } from '../mirror/session.ts';
 import type { SendMark } from '../outbound/freeze.ts';

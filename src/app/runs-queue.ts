@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import type { WorkQueue } from '../jobs/work-queue.ts';
+import type { WorkQueue } from '../lib/work-queue.ts';
 import { SyncError, describe } from '../lib/sync-error.ts';
 import { claimRun, closeDeadRuns, raiseRun, resumeInterrupted } from '../mirror/run-requests.ts';
 import type { RequestedRun } from '../mirror/run-requests.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../config/settings.ts';
-import { tickSchedules } from '../jobs/schedule.ts';
-import type { Schedule } from '../jobs/schedule.ts';
-import { parseCron } from '../lib/cron.ts';
+import { startSchedules as startTicking } from '../jobs/schedule/schedule.ts';
+import type { Schedule } from '../jobs/schedule/schedule.ts';
+import { cronFault } from '../lib/cron.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
@@ -14,7 +14,7 @@ export function startSchedules(
   roles: readonly Role[],
 ): () => Promise<void> {
   const schedules = roles.includes('pulls') ? schedulesOf(config) : [];
-  return tickSchedules({ ...parts, isDead: owner.isDead }, schedules);
+  return startTicking({ ...parts, isDead: owner.isDead }, schedules);
 }
 
 type Wish = Config['schedules'][string];
@@ -23,12 +23,13 @@ type Wish = Config['schedules'][string];
 export function schedulesOf(config: Config): readonly Schedule[] {
   const { timezone, ...wishes } = config.schedules;
   return Object.entries(wishes).map(([name, wish]) => {
-    const parsed = parseCron(typeof wish === 'string' ? wish : wish.cron);
-    if (parsed.is === 'fault')
-      throw new UsageError(`schedules.${name}: expected ${parsed.expected}.`, { code: 'settings.invalid' });
+    const cron = typeof wish === 'string' ? wish : wish.cron;
+    const expected = cronFault(cron);
+    if (expected !== null)
+      throw new UsageError(`schedules.${name}: expected ${expected}.`, { code: 'settings.invalid' });
     const pages = typeof wish === 'object' && 'pages' in wish ? wish.pages : null;
     const kinds = listedKinds(config, kindsOf(name, wish)).map((kind) => kind.name);
-    return { name, cron: parsed.cron, timezone, kinds, pages };
+    return { name, cron, timezone, kinds, pages };
   });
 }
 

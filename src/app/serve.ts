@@ -1,14 +1,13 @@
 import type { Config } from '../config/settings.ts';
-import type { Bell } from '../jobs/bell.ts';
-import { createBullmqBell } from '../jobs/bullmq-bell.ts';
+import { createBullmqNotifier } from '../jobs/bullmq/notifier.ts';
+import { checkRedis } from '../jobs/bullmq/redis-check.ts';
 import { startEngine } from '../jobs/engine.ts';
-import { createInProcessBell } from '../jobs/in-process-bell.ts';
-import { checkRedis } from '../jobs/redis-check.ts';
-import type { WorkQueue } from '../jobs/work-queue.ts';
-import { createWorkerRegistry } from '../jobs/worker-registry.ts';
+import { createInProcessNotifier } from '../jobs/notifier.ts';
+import type { Notifier } from '../jobs/notifier.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimSource } from '../mirror/source-binding.ts';
 import { registerAlone } from '../mirror/worker-store.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
@@ -36,7 +35,7 @@ export interface ServeCommand {
  * Works what is due, until the signal fires: runs that were asked for, and the outbox; and answers over HTTP.
  *
  * @throws {OtherSourceError} Where the mirror holds the data of another base URL. @throws {SyncError} `serve.running` where
- * another process serves the same SQLite file, `jobs.queue_dead` where the queue takes jobs and brings none, for good.
+ * another process serves the same SQLite file.
  */
 export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
   const clock = systemClock;
@@ -64,20 +63,28 @@ async function work(
 ): Promise<void> {
   const { session, owner, clock, logger } = parts;
   const graceMs = config.shutdown.graceSeconds * 1000;
-  const workers = createWorkerRegistry({ session, owner: owner.name, roles, clock });
   const queues = queuesOf(config, parts, roles);
-  const bell = openBell(config, logger);
-  await using engine = startEngine({ queues, bell, workers, clock, logger, pace: { graceMs } });
+  const notifier = openNotifier(config, logger);
+  const worker = { owner: owner.name, roles };
+  await using engine = startEngine({
+    queues,
+    notifier,
+    session,
+    worker,
+    clock,
+    logger,
+    timings: { graceMs },
+  });
   const ring = (): void => {
     engine.wake();
   };
   const closeHttp = roles.includes('http')
-    ? await serveHttp(config, { ...parts, ring, queueMetrics: bell.metrics })
+    ? await serveHttp(config, { ...parts, ring, queueMetrics: notifier.metrics })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
   try {
-    await Promise.race([fired(signal), engine.failed]);
+    await fired(signal);
     logger.info('stopping: finishing what is in hand');
   } finally {
     await Promise.all([stopSchedules(), closeHttp?.()]);
@@ -98,9 +105,9 @@ function queuesOf(
   ];
 }
 
-function openBell({ queue }: Config, logger: Logger): Bell {
-  if (queue.url === null) return createInProcessBell();
-  return createBullmqBell(queue.url, { clock: systemClock, logger });
+function openNotifier({ queue }: Config, logger: Logger): Notifier {
+  if (queue.url === null) return createInProcessNotifier();
+  return createBullmqNotifier(queue.url, { clock: systemClock, logger });
 }
 
 async function refuseSecond({ session, clock, owner }: ServiceParts, roles: readonly Role[]): Promise<void> {

@@ -1,134 +1,148 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Bell } from './bell.ts';
-import { createDesk } from './desk.ts';
-import type { Desk } from './desk.ts';
+import { LATE, within } from '../lib/within.ts';
+import type { WorkQueue } from '../lib/work-queue.ts';
+import type { Session } from '../mirror/session.ts';
+import { registerWorker, removeWorker, seeWorker } from '../mirror/worker-store.ts';
+import type { Worker } from '../mirror/worker-store.ts';
+import { createDispatcher } from './dispatcher.ts';
 import { createFaultLog } from './fault-log.ts';
 import type { FaultLog } from './fault-log.ts';
-import { PACE } from './pace.ts';
-import type { Pace } from './pace.ts';
+import type { Notifier } from './notifier.ts';
 import { repeat } from './repeat.ts';
 import type { Repeating } from './repeat.ts';
-import { createBellWatch } from './watch-bell.ts';
-import { LATE, within } from './within.ts';
-import type { WorkQueue } from './work-queue.ts';
-import type { WorkerRegistry } from './worker-registry.ts';
+import { TIMINGS } from './timings.ts';
+import type { Timings } from './timings.ts';
+import { createWorkerPool } from './worker-pool.ts';
+import type { WorkerPool } from './worker-pool.ts';
 
 export interface EngineParts {
   readonly queues: readonly WorkQueue[];
   /** The engine closes it. */
-  readonly bell: Bell;
-  readonly workers: WorkerRegistry;
+  readonly notifier: Notifier;
+  readonly session: Session;
+  /** This process's row in the table `workers`: other processes take its rows over once it is not seen any more. */
+  readonly worker: Worker;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly pace?: Partial<Pace>;
+  readonly timings?: Partial<Timings>;
 }
 
 export interface Engine extends AsyncDisposable {
-  /** Looks for due rows now: to be called after one was inserted here. */
+  /** Polls for due rows now; to be called after this process has inserted one. */
   wake(): void;
-  /** Takes no more work and waits for what is in hand; after the grace, tells it to stop. */
+  /** Takes no more work and waits for the work that runs; after the grace period, tells it to stop. */
   close(): Promise<void>;
-  /** Rejects with `jobs.queue_dead` when the bell takes rings and brings none for good: the process should end. */
-  readonly failed: Promise<never>;
 }
 
-/** What the engine's pieces share. */
-interface Floor extends Omit<EngineParts, 'pace'> {
-  readonly pace: Pace;
+interface EngineContext extends Omit<EngineParts, 'timings'> {
+  readonly timings: Timings;
   readonly faults: FaultLog;
-  /** Aborted when work in hand must stop. */
+  /** Aborted when running work must stop. */
   readonly stop: AbortController;
   /** Aborted when no more work is taken. */
   readonly closing: AbortController;
-  readonly desks: readonly { readonly queue: WorkQueue; readonly desk: Desk }[];
-  readonly looks: Repeating[];
+  readonly pools: WorkerPool[];
+  readonly polls: Repeating[];
   readonly chores: Repeating[];
 }
 
-/** Finds due rows, rings for them, works them, and watches the bell and other processes meanwhile. */
+/** Starts to find due rows, notify them, work them, and take over the rows of dead processes. */
 export function startEngine(parts: EngineParts): Engine {
-  const floor = layFloor(parts);
-  let onDead: (reason: unknown) => void = () => undefined;
-  const failed = new Promise<never>((_, reject) => {
-    onDead = reject;
-  });
-  failed.catch(() => undefined); // Nobody is obliged to listen.
-  const begun = begin(floor, onDead).catch(onDead);
+  const context: EngineContext = {
+    ...parts,
+    timings: { ...TIMINGS, ...parts.timings },
+    faults: createFaultLog(parts),
+    stop: new AbortController(),
+    closing: new AbortController(),
+    ...{ pools: [], polls: [], chores: [] },
+  };
+  const begun = begin(context);
   let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= shut(floor, begun));
+  const close = (): Promise<void> => (closed ??= shutDown(context, begun));
   return {
     wake: () => {
-      for (const look of floor.looks) look.wake();
+      for (const poll of context.polls) poll.wake();
     },
     close,
-    failed,
     [Symbol.asyncDispose]: close,
   };
 }
 
-function layFloor(parts: EngineParts): Floor {
-  const looks: Repeating[] = [];
-  const shared = {
-    ...parts,
-    pace: { ...PACE, ...parts.pace },
-    faults: createFaultLog(parts),
-    stop: new AbortController(),
+async function begin(context: EngineContext): Promise<void> {
+  const { timings, session, worker, clock, queues, chores } = context;
+  if (!(await register(context))) return;
+  for (const queue of queues) startQueue(context, queue);
+  const heartbeat = (): Promise<void> => seeWorker(session, worker, clock.now());
+  chores.push(every(context, { ms: timings.heartbeatMs, name: 'the heartbeat', task: heartbeat }));
+}
+
+function startQueue(context: EngineContext, queue: WorkQueue): void {
+  const { notifier, timings, stop, polls, chores, pools } = context;
+  const onEnd = (): void => {
+    if (dispatcher.hasRoom()) poll.wake();
   };
-  const desks = parts.queues.map((queue, i) => {
-    const onRoom = (): void => looks[i]?.wake();
-    return { queue, desk: createDesk({ ...shared, queue, signal: shared.stop.signal, onRoom }) };
-  });
-  return { ...shared, closing: new AbortController(), desks, looks, chores: [] };
+  const pool = createWorkerPool({ ...context, queue, signal: stop.signal, onEnd });
+  const dispatcher = createDispatcher({ ...context, queue, pool });
+  notifier.subscribe(queue, (ref) => pool.run(ref));
+  const task = (): Promise<void> => dispatcher.poll();
+  const poll = every(context, { ms: timings.pollMs, name: `polling ${queue.name}`, task });
+  const takeOver = (): Promise<void> => queue.takeOver();
+  pools.push(pool);
+  polls.push(poll);
+  chores.push(every(context, { ms: timings.takeOverMs, name: `taking over ${queue.name}`, task: takeOver }));
 }
 
-async function begin(floor: Floor, onDead: (reason: unknown) => void): Promise<void> {
-  const { pace, bell, workers, desks, looks, chores } = floor;
-  const every = (everyMs: number, name: string, work: () => Promise<void>): Repeating =>
-    repeat({ clock: floor.clock, everyMs, task: guarded(floor, name, work) });
-  if (!(await enter(floor))) return;
-  for (const { queue, desk } of desks) {
-    await bell.listen(queue, (ring) => desk.hear(ring));
-    looks.push(every(pace.lookMs, `looking for ${queue.name}`, () => desk.look()));
-    chores.push(every(pace.takeOverMs, `taking over ${queue.name}`, () => queue.takeOver()));
-  }
-  chores.push(every(pace.seeMs, 'noting that this process lives', () => workers.see()));
-  chores.push(every(pace.beatMs, 'the heartbeat', createBellWatch({ ...floor, onDead })));
+interface Chore {
+  readonly ms: number;
+  readonly name: string;
+  readonly task: () => Promise<void>;
 }
 
-/** Enters this process among the workers, however long the database is away; false where the engine closes first. */
-async function enter({ workers, clock, pace, faults, closing }: Floor): Promise<boolean> {
-  while (!closing.signal.aborted) {
-    try {
-      await workers.enter();
-      return true;
-    } catch (error) {
-      faults('entering this process among the workers', error);
-    }
-    await clock.sleep(pace.lookMs);
-  }
-  return false;
+function every({ clock, faults }: EngineContext, { ms, name, task }: Chore): Repeating {
+  return repeat({ clock, everyMs: ms, task: guarded(faults, name, task) });
 }
 
-function guarded({ faults }: Floor, name: string, work: () => Promise<void>): () => Promise<void> {
+function guarded(faults: FaultLog, name: string, task: () => Promise<void>): () => Promise<void> {
   return async () => {
     try {
-      await work();
+      await task();
     } catch (error) {
       faults(name, error); // The next round tries again.
     }
   };
 }
 
-async function shut(floor: Floor, begun: Promise<void>): Promise<void> {
-  const { clock, pace, bell, desks, stop, closing, looks, chores, workers } = floor;
+/** Registers this process, however long the database is away; false where the engine closes first. */
+async function register({
+  session,
+  worker,
+  clock,
+  timings,
+  faults,
+  closing,
+}: EngineContext): Promise<boolean> {
+  while (!closing.signal.aborted) {
+    try {
+      await registerWorker(session, worker, clock.now());
+      return true;
+    } catch (error) {
+      faults('registering this process', error);
+    }
+    await clock.sleep(timings.pollMs);
+  }
+  return false;
+}
+
+async function shutDown(context: EngineContext, begun: Promise<void>): Promise<void> {
+  const { clock, timings, notifier, pools, stop, closing, polls, chores, session, worker, faults } = context;
   closing.abort();
   await begun;
-  const inHand = Promise.all([...desks.map(({ desk }) => desk.close()), bell.close()]);
-  const stopped = Promise.all([...looks, ...chores].map((each) => each.stop()));
-  const isLate = (await within(clock, pace.graceMs, inHand)) === LATE;
+  const work = Promise.all([...pools.map((pool) => pool.close()), notifier.close()]);
+  const stopped = Promise.all([...polls, ...chores].map((each) => each.stop()));
+  const isLate = (await within(clock, timings.graceMs, work)) === LATE;
   if (isLate) stop.abort();
-  await Promise.all([inHand, stopped]);
-  // Work that was cut off may have left rows in hand: those are for others to take over, by our entry.
-  if (!isLate) await guarded(floor, 'leaving the workers', () => workers.leave())();
+  await Promise.all([work, stopped]);
+  // Work that was cut off may have left claimed rows: other processes take them over by this process's row.
+  if (!isLate) await guarded(faults, 'leaving the workers', () => removeWorker(session, worker.owner))();
 }

@@ -4,7 +4,7 @@ import { runsQueue } from '../../src/app/runs-queue.ts';
 import { schedulesOf } from '../../src/app/schedules.ts';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { createLook } from '../../src/jobs/schedule.ts';
+import { createScheduleCheck } from '../../src/jobs/schedule/schedule.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { migrate } from '../../src/mirror/migrate.ts';
@@ -56,7 +56,7 @@ function processOf({ service, session, clock, schedules, name = 'one' }: Made) {
   const parts = { session, source, clock, logger: log.logger, owner };
   const queue = runsQueue(config, parts);
   const looks = schedulesOf(config).map((schedule) =>
-    createLook({ ...parts, isDead: owner.isDead }, schedule),
+    createScheduleCheck({ ...parts, isDead: owner.isDead }, schedule),
   );
   return {
     log,
@@ -64,7 +64,7 @@ function processOf({ service, session, clock, schedules, name = 'one' }: Made) {
       for (const look of looks) await look();
     },
     work: async (signal = new AbortController().signal): Promise<void> => {
-      for (const ring of await queue.due(9)) await queue.work(ring, signal);
+      for (const ref of await queue.due(9)) await queue.work(ref, signal);
     },
   };
 }

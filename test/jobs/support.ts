@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
-import type { Bell } from '../../src/jobs/bell.ts';
+import type { Notifier } from '../../src/jobs/notifier.ts';
 import { startEngine } from '../../src/jobs/engine.ts';
-import type { Engine, EngineParts } from '../../src/jobs/engine.ts';
-import { PACE } from '../../src/jobs/pace.ts';
-import type { Pace } from '../../src/jobs/pace.ts';
-import type { Ring, WorkQueue } from '../../src/jobs/work-queue.ts';
-import { createWorkerRegistry } from '../../src/jobs/worker-registry.ts';
+import type { Engine } from '../../src/jobs/engine.ts';
+import { TIMINGS } from '../../src/jobs/timings.ts';
+import type { Timings } from '../../src/jobs/timings.ts';
+import type { WorkRef, WorkQueue } from '../../src/lib/work-queue.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import type { Logger } from '../../src/lib/logger.ts';
@@ -15,23 +14,20 @@ import type { Session } from '../../src/mirror/session.ts';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 
 /** A hundredth of the engine's times, about. */
-export const QUICK: Pace = {
-  ...PACE,
-  lookMs: 20,
-  ringAgainMs: 150,
-  workHereMs: 600,
-  unsentMs: 150,
-  ringMs: 300,
-  beatMs: 250,
-  beatWaitMs: 150,
+export const QUICK: Timings = {
+  ...TIMINGS,
+  pollMs: 20,
+  renotifyMs: 150,
+  fallbackMs: 600,
+  unsentFallbackMs: 150,
+  notifyMs: 300,
   reopenMs: 50,
   takeOverMs: 100,
-  seeMs: 100,
   graceMs: 2_000,
 };
 
 /** The longest that a row may wait with these times: 75 s with the real ones. */
-export const LONGEST_WAIT_MS = QUICK.workHereMs + QUICK.ringAgainMs + QUICK.ringMs + 1_000; // The last for a busy machine.
+export const LONGEST_WAIT_MS = QUICK.fallbackMs + QUICK.renotifyMs + QUICK.notifyMs + 1_000; // The last for a busy machine.
 
 export interface Log {
   readonly logger: Logger;
@@ -64,8 +60,8 @@ export interface Work {
   counts(): Promise<readonly number[]>;
   /** Milliseconds from insertion to work, by row. */
   readonly waits: Map<number, number>;
-  /** The rings that `work` was called with. */
-  readonly heard: Ring[];
+  /** The refs that `work` was called with. */
+  readonly heard: WorkRef[];
 }
 
 export interface WorkOptions {
@@ -81,7 +77,7 @@ export interface WorkOptions {
 export function workQueue(session: Session, options: WorkOptions = {}): Work {
   const { name = 'work', concurrency = 4, owner = 'test', handle } = options;
   const [born, waits] = [new Map<number, number>(), new Map<number, number>()];
-  const heard: Ring[] = [];
+  const heard: WorkRef[] = [];
   const counter = createCounter();
   const change = async (statement: ReturnType<typeof sql>): Promise<boolean> =>
     session.atomically(async (tx) => (await tx.query(statement)).length > 0);
@@ -100,9 +96,9 @@ export function workQueue(session: Session, options: WorkOptions = {}): Work {
         update work set epoch = epoch + 1 where id = ${id} and epoch = ${epoch} and state = 'ready' returning id`);
       return raised ? { id, epoch: epoch + 1 } : null;
     },
-    work: async (ring, signal) => {
-      heard.push(ring);
-      const { id, epoch } = ring;
+    work: async (ref, signal) => {
+      heard.push(ref);
+      const { id, epoch } = ref;
       const claimed = await change(sql`
         update work set state = 'claimed', owner = ${owner}
         where id = ${id} and epoch = ${epoch} and state = 'ready' returning id`);
@@ -159,24 +155,23 @@ function createCounter(): { readonly add: () => void; readonly reached: (count: 
 
 export interface Started {
   readonly session: Session;
-  readonly bell: Bell;
+  readonly notifier: Notifier;
   readonly work: readonly Work[];
   readonly log: Log;
-  readonly pace?: Partial<Pace>;
+  readonly timings?: Partial<Timings>;
   readonly owner?: string;
-  readonly workers?: EngineParts['workers'];
 }
 
 /** Starts an engine that is closed when the test ends. */
 export function startTestEngine(parts: Started): Engine {
-  const { session, bell, work, log, pace = {}, owner = 'test' } = parts;
+  const { session, notifier, work, log, timings = {}, owner = 'test' } = parts;
   const engine = startEngine({
     queues: work.map(({ queue }) => queue),
-    bell,
-    workers: parts.workers ?? createWorkerRegistry({ session, owner, roles: ['outbox'], clock: systemClock }),
+    notifier,
+    ...{ session, worker: { owner, roles: ['outbox'] } },
     clock: systemClock,
     logger: log.logger,
-    pace: { ...QUICK, ...pace },
+    timings: { ...QUICK, ...timings },
   });
   onTestFinished(() => engine.close());
   return engine;
@@ -186,3 +181,14 @@ export function startTestEngine(parts: Started): Engine {
 export const ownPrefix = (): string => `t${randomUUID().slice(0, 8)}`;
 
 export const longest = (waits: ReadonlyMap<number, number>): number => Math.max(...waits.values());
+
+/** Works rows one by one until one was worked soon, by its first epoch: that is, by way of the queue. */
+export async function throughTheQueue(work: Work, done: number): Promise<void> {
+  for (let all = done; ; all += 1) {
+    const before = work.heard.length;
+    await work.insert(1);
+    await work.done(all + 1);
+    const wait = [...work.waits.values()].at(-1) ?? Infinity;
+    if (work.heard.length === before + 1 && wait < QUICK.renotifyMs) return;
+  }
+}

@@ -1,5 +1,4 @@
-import { createLook } from '../../src/jobs/schedule.ts';
-import { parseCron } from '../../src/lib/cron.ts';
+import { createScheduleCheck } from '../../src/jobs/schedule/schedule.ts';
 import { closeDeadRuns, requestedRuns } from '../../src/mirror/run-requests.ts';
 import type { Bell } from '../outbound-simulation/bell.ts';
 import { employ } from '../outbound-simulation/run-schedule.ts';
@@ -73,11 +72,9 @@ function mortalView({ stage, tally }: Soak, bell: Bell): Stage {
 async function keepSchedule({ stage, plan }: Soak): Promise<void> {
   const { session, timeline, dead, bell, kinds } = stage;
   const isDead = (owner: string): boolean => dead.has(owner);
-  const parsed = parseCron(plan.cron);
-  if (parsed.is === 'fault') throw new TypeError(parsed.expected);
   const { clock } = timeline;
-  const schedule = { name: 'soak', cron: parsed.cron, timezone: TIMEZONE, pages: null };
-  const look = createLook(
+  const schedule = { name: 'soak', cron: plan.cron, timezone: TIMEZONE, pages: null };
+  const look = createScheduleCheck(
     { session, clock, logger, isDead },
     { ...schedule, kinds: kinds.map(({ name }) => name) },
   );

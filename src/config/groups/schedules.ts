@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseCron } from '../../lib/cron.ts';
+import { cronFault } from '../../lib/cron.ts';
 import { openGroup, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';
 
@@ -21,9 +21,9 @@ const schedule = z
     SHAPE,
   )
   .superRefine((wish, context) => {
-    const parsed = parseCron(typeof wish === 'string' ? wish : wish.cron);
+    const expected = cronFault(typeof wish === 'string' ? wish : wish.cron);
     const path = typeof wish === 'string' ? [] : ['cron'];
-    if (parsed.is === 'fault') context.addIssue({ code: 'custom', message: parsed.expected, path });
+    if (expected !== null) context.addIssue({ code: 'custom', message: expected, path });
   });
 
 export const schedules = openGroup(

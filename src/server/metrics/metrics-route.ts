@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import { latestSeq } from '../../feed/read-changes.ts';
 import { oldestUnsettledSend } from '../../mirror/attempt-store.ts';
-import { LATE, within } from '../../jobs/within.ts';
+import { LATE, within } from '../../lib/within.ts';
 import type { Context, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';
 import { mirrorMetrics } from './mirror-metrics.ts';

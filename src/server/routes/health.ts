@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { LATE, within } from '../../jobs/within.ts';
+import { LATE, within } from '../../lib/within.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { sendJson } from '../answer/json.ts';
 import { sendProblem } from '../answer/problem.ts';

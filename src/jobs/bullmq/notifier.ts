@@ -1,0 +1,126 @@
+import type { Job } from 'bullmq';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { UsageError } from '../../lib/sync-error.ts';
+import { LATE, within } from '../../lib/within.ts';
+import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import { createFaultLog } from '../fault-log.ts';
+import type { FaultLog } from '../fault-log.ts';
+import type { Notifier, WorkHandler } from '../notifier.ts';
+import { TIMINGS } from '../timings.ts';
+import type { Timings } from '../timings.ts';
+import { jobOf, readJob } from './job.ts';
+import { openPostgresClient } from './postgres-client.ts';
+import type { OpenClient } from './queue-client.ts';
+import { createReopening } from './reopening.ts';
+import type { Reopening } from './reopening.ts';
+import { openRedisClient } from './redis-client.ts';
+
+export interface BullmqParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly timings?: Partial<Timings>;
+  /** The beginning of the queues' names: two mirrors that share a store need two of them. */
+  readonly prefix?: string;
+}
+
+interface Subscription {
+  readonly client: Reopening;
+  readonly running: Set<Promise<void>>;
+}
+
+/**
+ * Creates the notifier of processes that share work: each notification is a BullMQ job in Redis (`redis://`, `rediss://`) or
+ * PostgreSQL (`postgres://`).
+ *
+ * @throws {UsageError} `jobs.bad_address` where the address is none of these.
+ */
+export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier {
+  const { clock, prefix = 'bms' } = parts;
+  const [timings, open, faults] = [{ ...TIMINGS, ...parts.timings }, clientOf(url), createFaultLog(parts)];
+  const subscriptions = new Map<string, Subscription>();
+  const clients = (): Reopening[] => [...subscriptions.values()].map(({ client }) => client);
+  return {
+    subscribe: (queue, handler) => {
+      const running = new Set<Promise<void>>();
+      const name = `${prefix}-${queue.name}`;
+      const onJob = consume(handler, running, createDropLog(parts.logger, name));
+      const client = createReopening({
+        ...{ name, clock, timings, faults },
+        running: async () => void (await Promise.all(running)),
+        open: (onFault) =>
+          open(url, { name, concurrency: queue.concurrency, commandMs: timings.notifyMs, onJob, onFault }),
+      });
+      client.get(); // Connects at once.
+      subscriptions.set(queue.name, { client, running });
+    },
+    notify: async (queue, refs) => {
+      const client = subscriptions.get(queue.name)?.client.get() ?? null;
+      if (client === null) return false;
+      const adding = client.add(refs.map((ref) => jobOf(queue, ref)));
+      return isSent(within(clock, timings.notifyMs, adding), { faults, queue });
+    },
+    metrics: async () => joined(await Promise.all(clients().map((client) => client.metrics()))),
+    close: async () => {
+      await Promise.all(clients().map((client) => client.close()));
+    },
+  };
+}
+
+async function isSent(
+  adding: Promise<unknown>,
+  { faults, queue }: { readonly faults: FaultLog; readonly queue: WorkQueue },
+): Promise<boolean> {
+  try {
+    return (await adding) !== LATE;
+  } catch (error) {
+    faults(`notifying ${queue.name}`, error);
+    return false;
+  }
+}
+
+/** Passes jobs of ours to the handler, and drops the others. */
+function consume(
+  handler: WorkHandler,
+  running: Set<Promise<void>>,
+  drop: () => void,
+): (job: Job) => Promise<void> {
+  return async (job) => {
+    const ref: WorkRef | null = readJob(job);
+    if (ref === null) {
+      drop();
+      return;
+    }
+    const work = handler(ref);
+    running.add(work);
+    await work;
+    running.delete(work);
+  };
+}
+
+/** Logs the 1st, 10th, 100th … foreign job: a client that can add one can add a million. */
+function createDropLog(logger: Logger, queue: string): () => void {
+  let dropped = 0;
+  return () => {
+    dropped += 1;
+    if (Number.isInteger(Math.log10(dropped)))
+      logger.warn({ queue, dropped }, 'jobs that are not ours were dropped');
+  };
+}
+
+/** Joins metrics of several queues, so that each comment stands once, before all that it is about. */
+function joined(texts: readonly string[]): string {
+  const rows = texts.flatMap((text) => text.split('\n')).filter((row) => row !== '');
+  const isComment = (row: string): boolean => row.startsWith('#');
+  const comments = [...new Set(rows.filter(isComment))];
+  return [...comments, ...rows.filter((row) => !isComment(row)), ''].join('\n');
+}
+
+function clientOf(url: string): OpenClient {
+  if (/^rediss?:\/\//.test(url)) return openRedisClient;
+  if (/^postgres(?:ql)?:\/\//.test(url)) return openPostgresClient;
+  throw new UsageError('QUEUE_URL is not an address that a queue can be kept at.', {
+    code: 'jobs.bad_address',
+    hint: 'Write redis://HOST:6379, rediss://… or postgres://USER:PASSWORD@HOST:5432/DATABASE; or leave it out for a single process.',
+  });
+}

@@ -1,0 +1,83 @@
+import type { Job, Queue, Worker } from 'bullmq';
+import type { NewJob } from './job.ts';
+
+/** One BullMQ queue and its worker, with connections of their own. */
+export interface QueueClient {
+  add(jobs: readonly NewJob[]): Promise<void>;
+  /** The queue's own metrics in Prometheus's text format. */
+  metrics(): Promise<string>;
+  /** Stops taking jobs and resolves once queue and worker have ended, which may be never where the store is silent. */
+  close(): Promise<void>;
+  /** Cuts the connections. */
+  drop(): void;
+}
+
+export interface ClientOptions {
+  /** The queue's name in BullMQ. */
+  readonly name: string;
+  readonly concurrency: number;
+  /** The longest that a command of the producer may take. */
+  readonly commandMs: number;
+  /** Never throws. */
+  readonly onJob: (job: Job) => Promise<void>;
+  /** Told of faults of BullMQ and its connections; `fatal` where this client is of no more use. */
+  readonly onFault: (error: unknown, isFatal?: 'fatal') => void;
+}
+
+/** Opens a queue client in some store. */
+export type OpenClient = (url: string, options: ClientOptions) => QueueClient;
+
+/** Options of every worker. */
+export const WORKER_OPTIONS = {
+  autorun: false, // See `queueClient`.
+  maxStalledCount: 1_000_000, // By default the second crash of a worker fails the job.
+  removeOnComplete: { count: 0 }, // For jobs that another client has added without options.
+  removeOnFail: { count: 0 },
+} as const;
+
+type AnyQueue = Pick<Queue, 'addBulk' | 'exportPrometheusMetrics' | 'close'> & Emitter;
+type AnyWorker = Pick<Worker, 'waitUntilReady' | 'run' | 'close'> & Emitter;
+
+interface Emitter {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+export interface QueueParts {
+  readonly queue: AnyQueue;
+  readonly worker: AnyWorker;
+  readonly drop: () => void;
+}
+
+/**
+ * Joins a queue and its worker.
+ *
+ * The worker runs only once it is ready: one that never becomes ready, such as with a wrong password, would ask again without a pause.
+ */
+export function queueClient(
+  { queue, worker, drop }: QueueParts,
+  onFault: ClientOptions['onFault'],
+): QueueClient {
+  for (const end of [queue, worker])
+    end.on('error', (error) => {
+      onFault(error); // Without a listener the error would end the process.
+    });
+  const run = async (): Promise<void> => {
+    try {
+      await worker.waitUntilReady();
+      await worker.run();
+    } catch (error) {
+      onFault(error, 'fatal');
+    }
+  };
+  void run();
+  return {
+    add: async (jobs) => {
+      await queue.addBulk([...jobs]);
+    },
+    metrics: () => queue.exportPrometheusMetrics(),
+    close: async () => {
+      await Promise.all([queue.close(), worker.close()]);
+    },
+    drop,
+  };
+}

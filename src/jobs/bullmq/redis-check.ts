@@ -1,0 +1,84 @@
+import { well } from '../../lib/finding.ts';
+import type { Finding } from '../../lib/finding.ts';
+
+const OLDEST = [6, 2] as const;
+const TIMEOUT_MS = 5_000;
+
+/** Looks whether a Redis answers and is set up for queues. */
+export async function checkRedis(url: string): Promise<readonly Finding[]> {
+  const { Redis } = await import('ioredis'); // For those only who have one.
+  const client = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: TIMEOUT_MS,
+    commandTimeout: TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+  });
+  let fault: unknown;
+  client.on('error', (error) => {
+    fault = error; // The command only says that there is no connection; this says why.
+  });
+  try {
+    await client.connect();
+    return judgeRedis(await client.info());
+  } catch (error) {
+    return [unreachable(fault ?? error)];
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** Judges what a Redis says of itself: the text of its command INFO. */
+export function judgeRedis(info: string): readonly Finding[] {
+  const facts = new Map(
+    info.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
+  );
+  const version = facts.get('redis_version') ?? 'unknown';
+  return [
+    judgeVersion(version),
+    judgePolicy(facts.get('maxmemory_policy') ?? 'unknown'),
+    tellFile(facts.get('aof_enabled')),
+  ];
+}
+
+function judgeVersion(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const ok = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  return {
+    name: 'redis',
+    ok,
+    code: ok ? null : 'jobs.redis_too_old',
+    detail: `Redis ${version} answers`,
+    hint: ok ? null : `Upgrade it to ${OLDEST.join('.')} or later.`,
+  };
+}
+
+function judgePolicy(policy: string): Finding {
+  const ok = policy === 'noeviction';
+  return {
+    name: 'redis.maxmemory-policy',
+    ok,
+    code: ok ? null : 'jobs.redis_evicts',
+    detail: `maxmemory-policy is ${policy}`,
+    hint: ok ? null : 'Set maxmemory-policy noeviction: when memory is short Redis would drop parts of jobs.',
+  };
+}
+
+/** No fault either way: what a crash of Redis loses is rung again. */
+function tellFile(isOn: string | undefined): Finding {
+  const detail =
+    isOn === '1'
+      ? 'appendonly is on'
+      : 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
+  return well('redis.appendonly', detail);
+}
+
+function unreachable(error: unknown): Finding {
+  return {
+    name: 'redis',
+    ok: false,
+    code: 'jobs.redis_unreachable',
+    detail: `Redis does not answer: ${error instanceof Error ? error.message : String(error)}`,
+    hint: 'See whether it runs and whether host, port and password in QUEUE_URL are right; work goes on without it, a little later.',
+  };
+}

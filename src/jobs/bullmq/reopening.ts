@@ -1,0 +1,93 @@
+import type { Clock } from '../../lib/clock.ts';
+import { within } from '../../lib/within.ts';
+import type { FaultLog } from '../fault-log.ts';
+import type { Timings } from '../timings.ts';
+import type { ClientOptions, QueueClient } from './queue-client.ts';
+
+export interface ReopeningParts {
+  /** The queue's name in BullMQ. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly timings: Timings;
+  readonly faults: FaultLog;
+  readonly open: (onFault: ClientOptions['onFault']) => QueueClient;
+  /** Resolves once no handler runs. */
+  readonly running: () => Promise<void>;
+}
+
+/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
+export interface Reopening {
+  /** The present client; null where it broke a moment ago, or after `close`. */
+  get(): QueueClient | null;
+  /** @throws Where the queue cannot be asked. */
+  metrics(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const STORM = 100; // So many faults in a second are a loop of BullMQ's without a pause.
+const STORM_MS = 1_000;
+
+export function createReopening({ name, clock, timings, faults, open, running }: ReopeningParts): Reopening {
+  const ending = new Set<Promise<void>>();
+  let current: QueueClient | null = null;
+  let notBefore = -Infinity;
+  let isClosed = false;
+
+  /** Waits for running handlers, then closes for a moment, then cuts the connections. */
+  const dispose = async (client: QueueClient): Promise<void> => {
+    const closed = client.close().catch((error: unknown) => {
+      faults(`closing ${name}`, error);
+    });
+    await running();
+    await within(clock, timings.notifyMs, closed);
+    client.drop();
+  };
+  const abandon = (): void => {
+    if (current === null) return;
+    const end = dispose(current).then(() => void ending.delete(end));
+    ending.add(end);
+    current = null;
+  };
+  const reopen = (): QueueClient => {
+    const isStorm = createStormCounter(clock);
+    let opened: QueueClient | null = null;
+    const client = open((error, isFatal) => {
+      if (opened === null || current !== opened) return; // A fault of a client that was abandoned.
+      faults(`the queue ${name}`, error);
+      if (isFatal === undefined && !isStorm()) return;
+      notBefore = clock.monotonicMs() + timings.reopenMs;
+      abandon();
+    });
+    opened = client;
+    return client;
+  };
+  const get = (): QueueClient | null => {
+    if (!isClosed && clock.monotonicMs() >= notBefore) current ??= reopen();
+    return current;
+  };
+  return {
+    get,
+    metrics: async () => {
+      const client = get();
+      if (client === null) throw new Error(`the queue ${name} is being opened again`);
+      return client.metrics();
+    },
+    close: async () => {
+      isClosed = true;
+      abandon();
+      await Promise.all(ending);
+    },
+  };
+}
+
+/** Counts its calls; true once there were too many in a second. */
+function createStormCounter(clock: Clock): () => boolean {
+  let since = -Infinity;
+  let count = 0;
+  return () => {
+    const now = clock.monotonicMs();
+    if (now - since > STORM_MS) [since, count] = [now, 0];
+    count += 1;
+    return count >= STORM;
+  };
+}

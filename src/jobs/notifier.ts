@@ -1,0 +1,42 @@
+import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
+
+/**
+ * Tells worker pools that rows are due. It is a hint: it may lose notifications, double them, or be away for days, because
+ * the dispatcher polls the rows anyway.
+ */
+export interface Notifier {
+  /** Never throws, never takes longer than `Timings.notifyMs`; false where the notification could not be sent. */
+  notify(queue: WorkQueue, refs: readonly WorkRef[]): Promise<boolean>;
+  /** Passes the notifications of a queue to a handler, at most `queue.concurrency` at once. */
+  subscribe(queue: WorkQueue, handler: WorkHandler): void;
+  /** The queues' own metrics in Prometheus's text format. @throws Where they cannot be read. */
+  readonly metrics?: () => Promise<string>;
+  /** Takes no more notifications and waits for the handlers that run. */
+  close(): Promise<void>;
+}
+
+/** Works a row; never throws. */
+export type WorkHandler = (ref: WorkRef) => Promise<void>;
+
+/** Creates the notifier of a process that works alone. */
+export function createInProcessNotifier(): Notifier {
+  const handlers = new Map<string, WorkHandler>();
+  const running = new Set<Promise<void>>();
+  return {
+    notify: (queue, refs) => {
+      const handler = handlers.get(queue.name);
+      for (const ref of handler === undefined ? [] : refs) {
+        const end: Promise<void> | undefined = handler?.(ref).then(() => void (end && running.delete(end)));
+        if (end !== undefined) running.add(end);
+      }
+      return Promise.resolve(handler !== undefined);
+    },
+    subscribe: (queue, handler) => {
+      handlers.set(queue.name, handler);
+    },
+    close: async () => {
+      handlers.clear();
+      await Promise.all(running);
+    },
+  };
+}

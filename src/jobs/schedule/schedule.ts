@@ -1,0 +1,116 @@
+import { schedule as tickBy } from 'node-cron';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Session } from '../../mirror/session.ts';
+import { readMark, requestSlot, writeMark } from '../../mirror/slot-requests.ts';
+import type { SlotEnd } from '../../mirror/slot-requests.ts';
+import { createFaultLog } from '../fault-log.ts';
+import { repeat } from '../repeat.ts';
+import { dueSlot, nextSlot } from './due-slot.ts';
+
+/** When to ask for a run, and for which. */
+export interface Schedule {
+  /** Letters, digits and _. */
+  readonly name: string;
+  /** A cron expression of five fields. */
+  readonly cron: string;
+  readonly timezone: string;
+  readonly kinds: readonly string[];
+  /** Only so many pages from the beginning of each list; null = whole lists. */
+  readonly pages: number | null;
+}
+
+export interface ScheduleParts {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Tells whether the process behind an owner is gone for certain. */
+  readonly isDead: (owner: string) => boolean;
+}
+
+const CHECK_MS = 10_000;
+
+/**
+ * Requests the runs of schedules as they come due; several processes may do so at once. Returns what stops it.
+ *
+ * node-cron ticks at each slot. A check every few seconds finds what a tick could not: slots that were missed while no process
+ * ran, the database was away, or the machine slept.
+ */
+export function startSchedules(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {
+  const faults = createFaultLog(parts);
+  const started = schedules.map((schedule) => {
+    const check = createScheduleCheck(parts, schedule);
+    const task = async (): Promise<void> => {
+      try {
+        await check();
+      } catch (error) {
+        faults(`requesting the run of the schedule ${schedule.name}`, error); // The next check tries again.
+      }
+    };
+    const checks = repeat({ clock: parts.clock, everyMs: CHECK_MS, task });
+    const ticks = tickBy(
+      schedule.cron,
+      () => {
+        checks.wake();
+      },
+      { timezone: schedule.timezone },
+    );
+    return { checks, ticks };
+  });
+  return async () => {
+    await Promise.all(started.flatMap(({ checks, ticks }) => [checks.stop(), ticks.destroy()]));
+  };
+}
+
+/** So far the clocks of processes, or of one process, may go back without a slot coming due again. */
+const BACK_MS = 60_000;
+
+/** Creates the check that requests a schedule's run if it has come due since the check before. */
+export function createScheduleCheck(parts: ScheduleParts, schedule: Schedule): () => Promise<void> {
+  const { cron, timezone } = schedule;
+  let dealtWith: Date | null = null;
+  let next: Date | null = null; // Known between two slots: a check costs nothing then.
+  return async () => {
+    const now = parts.clock.now();
+    if (dealtWith === null || isFarBefore(now, dealtWith)) {
+      dealtWith = await readStart(parts, schedule, now);
+      next = null;
+    }
+    if (now <= dealtWith || (next !== null && now < next)) return;
+    const slot = dueSlot({ cron, timezone, lastSlot: next ?? dealtWith, now }) ?? next;
+    if (slot !== null) await ask(parts, schedule, { slot, now });
+    dealtWith = now;
+    next = nextSlot(cron, timezone, now);
+  };
+}
+
+const isFarBefore = (now: Date, mark: Date): boolean => now.getTime() < mark.getTime() - BACK_MS;
+
+/** Reads up to when slots are dealt with: a schedule begins at its first check, and again where a wrong clock was corrected. */
+async function readStart({ session }: ScheduleParts, { name }: Schedule, now: Date): Promise<Date> {
+  const mark = await readMark(session, name);
+  if (mark !== null && !isFarBefore(now, mark)) return mark;
+  await session.atomically((tx) => writeMark(tx, name, now));
+  return now;
+}
+
+interface Due {
+  readonly slot: Date;
+  readonly now: Date;
+}
+
+async function ask(
+  { session, logger, isDead }: ScheduleParts,
+  { name, kinds, pages }: Schedule,
+  due: Due,
+): Promise<void> {
+  const wish = { ...due, schedule: name, kinds, pages, isDead };
+  const end = await session.atomically((tx) => requestSlot(tx, wish));
+  if (end.is !== 'taken') logger.info({ ...end, schedule: name, slot: due.slot.toISOString() }, said(end));
+}
+
+function said(end: SlotEnd): string {
+  return end.is === 'requested'
+    ? 'a schedule has come due: its run is asked for'
+    : 'a schedule has come due and gets no run: its kinds are asked for or being read already';
+}
