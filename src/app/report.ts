@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { findRun, listRuns } from '../mirror/run-store.ts';
 import type { KindReport, Run } from '../mirror/run-store.ts';
@@ -16,7 +17,7 @@ export type { Status } from '../server/status.ts';
 /** Reads how fresh and how sound the mirror is. */
 export async function readMirrorStatus(config: Config): Promise<Status> {
   await using session = await openExistingMirror(config);
-  return await statusOf(session, allKinds(config));
+  return await statusOf(session, allKinds(config), systemClock.now());
 }
 
 /** Reads the latest runs, newest first. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { changeLogText } from '../app/change-log-text.ts';
 import { readMirrorStatus } from '../app/report.ts';
 import type { Status } from '../app/report.ts';
 import { createCommand, settingsOf } from './command.ts';
@@ -41,6 +42,7 @@ function printStatus(stdout: Output, status: Status): void {
     ),
   );
   printOutbox(stdout, status);
+  printChangeLog(stdout, status);
   if (issues.length > 0) printIssues(stdout, issues);
   if (drift.length > 0) printDrift(stdout, drift);
 }
@@ -65,6 +67,11 @@ function printOutbox(stdout: Output, { outbox }: Status): void {
   const counts = Object.entries(outbox).filter(([, count]) => count > 0);
   if (counts.length === 0) return;
   printLine(stdout, `\nOutbox: ${counts.map(([state, count]) => `${count} ${state}`).join(', ')}`);
+}
+
+/** Says how large the table `changes` is, because by default nothing is removed from it. */
+function printChangeLog(stdout: Output, { changeLog }: Status): void {
+  if (changeLog.events > 0) printLine(stdout, `\nChange events: ${changeLogText(changeLog)}`);
 }
 
 function printIssues(stdout: Output, issues: Status['issues']): void {

@@ -21,7 +21,7 @@ import {
   RUN_KINDS,
   SIGHTINGS,
 } from './engine-tables.ts';
-import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
+import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, OUTBOX_KEYS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -74,6 +74,7 @@ export const changes = postgresTableOf(CHANGES);
 export const deletions = postgresTableOf(DELETIONS);
 export const outbox = postgresTableOf(OUTBOX);
 export const outboxAttempts = postgresTableOf(OUTBOX_ATTEMPTS);
+export const outboxKeys = postgresTableOf(OUTBOX_KEYS);
 export const links = postgresTableOf(LINKS);
 export const writeBlocks = postgresTableOf(WRITE_BLOCKS);
 export const workers = postgresTableOf(WORKERS);

@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
-import { forgetOld } from './retention.ts';
 import { closeDeadRuns } from './run-requests.ts';
-import type { Retention } from './retention.ts';
 import type { Queryable, Row, Session, Transaction } from './session.ts';
 
 export type RunState = 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted';
@@ -104,21 +102,21 @@ export async function saveKindReport(
   });
 }
 
-export interface RunEnd extends Retention {
+export interface RunEnd {
   readonly state: RunState;
   readonly reason: string | null;
+  readonly now: Date;
 }
 
 export async function finishRun(
   session: Session,
   runId: number,
-  { state, reason, now, ...keep }: RunEnd,
+  { state, reason, now }: RunEnd,
 ): Promise<void> {
-  await session.atomically(async (tx) => {
-    await tx.query(sql`
-      update runs set state = ${state}, reason = ${reason}, finished_at = ${instantText(now)} where id = ${runId}`);
-    await forgetOld(tx, { ...keep, now });
-  });
+  await session.atomically((tx) =>
+    tx.query(sql`
+      update runs set state = ${state}, reason = ${reason}, finished_at = ${instantText(now)} where id = ${runId}`),
+  );
 }
 
 /** Notes how far a run has come, within the transaction that brought it there. */

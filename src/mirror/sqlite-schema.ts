@@ -20,7 +20,7 @@ import {
   RUN_KINDS,
   SIGHTINGS,
 } from './engine-tables.ts';
-import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
+import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, OUTBOX_KEYS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -77,6 +77,7 @@ export const changes = sqliteTableOf(CHANGES);
 export const deletions = sqliteTableOf(DELETIONS);
 export const outbox = sqliteTableOf(OUTBOX);
 export const outboxAttempts = sqliteTableOf(OUTBOX_ATTEMPTS);
+export const outboxKeys = sqliteTableOf(OUTBOX_KEYS);
 export const links = sqliteTableOf(LINKS);
 export const writeBlocks = sqliteTableOf(WRITE_BLOCKS);
 export const workers = sqliteTableOf(WORKERS);

@@ -2,6 +2,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import { releaseKind } from '../mirror/kind-lease.ts';
+import type { Retention } from '../mirror/retention.ts';
 import { readCursor } from '../mirror/run-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
@@ -32,8 +33,7 @@ export interface BackfillRequest extends ReadingRules {
   /** Begins anew, wherever the same request was interrupted. */
   readonly restart: boolean;
   readonly baseUrl: string;
-  readonly keepRunsDays: number | null;
-  readonly keepChangesDays: number | null;
+  readonly retention: Retention;
 }
 
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {

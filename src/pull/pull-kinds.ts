@@ -1,6 +1,7 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { LeaseError } from '../mirror/errors.ts';
+import type { Retention } from '../mirror/retention.ts';
 import { saveKindReport } from '../mirror/run-store.ts';
 import type { KindReport, RunState } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
@@ -19,8 +20,7 @@ export interface PullRequest extends ReadingRules {
   readonly baseUrl: string;
   /** Accepts another base URL or company for this mirror. */
   readonly acceptNewSource: boolean;
-  readonly keepRunsDays: number | null;
-  readonly keepChangesDays: number | null;
+  readonly retention: Retention;
 }
 
 export interface PullReport extends RunFacts {

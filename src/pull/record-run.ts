@@ -1,4 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
+import { applyRetention } from '../mirror/retention.ts';
+import type { Retention } from '../mirror/retention.ts';
 import { finishRun, startRun } from '../mirror/run-store.ts';
 import type { RunState } from '../mirror/run-store.ts';
 import type { PullParts } from './parts.ts';
@@ -12,8 +14,7 @@ export interface RunRequest {
   readonly request?: string;
   /** Where such a run was interrupted: it counts until this one has come further. */
   readonly cursor?: string | null;
-  readonly keepRunsDays: number | null;
-  readonly keepChangesDays: number | null;
+  readonly retention: Retention;
 }
 
 export interface RunFacts {
@@ -37,8 +38,11 @@ export async function recordRun<T>(
   const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
   const names = kinds.map(({ name }) => name);
   const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
-  const end = (state: RunState, reason: string | null): Promise<void> =>
-    finishRun(session, runId, { state, reason, now: clock.now(), ...request });
+  const end = async (state: RunState, reason: string | null): Promise<void> => {
+    const now = clock.now();
+    await finishRun(session, runId, { state, reason, now });
+    await applyRetention(session, request.retention, now);
+  };
   try {
     const { state, result } = await work(runId);
     await end(state, null);

@@ -3,6 +3,8 @@ import { readBlocks } from '../mirror/block-store.ts';
 import type { WriteBlock } from '../mirror/block-store.ts';
 import { readDrift } from '../mirror/drift-store.ts';
 import type { Drift } from '../mirror/drift-store.ts';
+import { readChangeLogSize } from '../mirror/change-log-size.ts';
+import type { ChangeLogSize } from '../mirror/change-log-size.ts';
 import { countEntries } from '../mirror/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox-store.ts';
 import type { Session } from '../mirror/session.ts';
@@ -22,6 +24,8 @@ export interface Status {
   readonly outbox: Readonly<Record<EntryState, number>>;
   /** Kinds that the service does not let us write. */
   readonly blockedKinds: readonly WriteBlock[];
+  /** How large the change events are, and how fast they grow. */
+  readonly changeLog: ChangeLogSize;
   /** Why nothing is sent, though writes are on; null where sends are free. */
   readonly frozen: Frozen | null;
 }
@@ -29,7 +33,7 @@ export interface Status {
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
 const DRIFT_SHOWN = 20;
 
-export async function readMirrorStatus(session: Session, kinds: readonly Kind[]): Promise<Status> {
+export async function readMirrorStatus(session: Session, kinds: readonly Kind[], now: Date): Promise<Status> {
   return {
     database: session.location,
     kinds: inOrder(await readStatus(session), kinds),
@@ -37,6 +41,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
     drift: await readDrift(session, DRIFT_SHOWN),
     outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
     blockedKinds: await readBlocks(session),
+    changeLog: await readChangeLogSize(session, now),
     frozen: await readFrozen(session),
   };
 }

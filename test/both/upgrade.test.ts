@@ -19,6 +19,7 @@ import { openForTest as openPostgres } from '../mirror/postgres-mirror.ts';
 import { tempSession } from '../mirror/temp-mirror.ts';
 import { contentOf, pullFrom, sandbox, truthOf } from '../pull/support.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 
 const LAST_YEAR = '2025-12-01 08:00:00.000';
 const CLIENTS: readonly ListedKind[] = LISTED_KINDS.filter(({ name }) => name === 'clients');
@@ -80,7 +81,7 @@ async function landOld(tx: Transaction, { world }: Sandbox): Promise<void> {
 }
 
 const pull = (service: Sandbox, session: Session) =>
-  pullFrom(service, session, { request: { kinds: CLIENTS, keepRunsDays: null } });
+  pullFrom(service, session, { request: { kinds: CLIENTS, retention: KEEP_ALL } });
 
 async function events(session: Session): Promise<Row[]> {
   return session.query(sql`select record_id, change from changes order by seq`);

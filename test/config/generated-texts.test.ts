@@ -51,7 +51,8 @@ test('what is in force does not say that it is not', () => {
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
     ...['schedules', 'schedules.timezone', 'kinds', 'diff.ignoreFields'],
-    ...['retention.changesDays', 'retention.runsDays', 'shutdown.graceSeconds'],
+    ...['retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
+    ...['retention.issuesDays', 'shutdown.graceSeconds'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);
   expect(inForce).toHaveLength(expected.length + 9);

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { appendChanges } from '../../src/mirror/change-store.ts';
+import { applyRetention } from '../../src/mirror/retention.ts';
 import {
   findRun,
   finishRun,
@@ -12,10 +12,10 @@ import {
 } from '../../src/mirror/run-store.ts';
 import type { KindReport, RunEnd, RunStart } from '../../src/mirror/run-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from './temp-mirror.ts';
 
 const DAY = 86_400_000;
-const KEEP_ALL = { keepRunsDays: null, keepChangesDays: null } as const;
 
 const start = (session: Session, changes: Partial<RunStart> = {}): Promise<number> =>
   startRun(session, {
@@ -28,7 +28,7 @@ const start = (session: Session, changes: Partial<RunStart> = {}): Promise<numbe
   });
 
 const finish = (session: Session, id: number, changes: Partial<RunEnd> = {}): Promise<void> =>
-  finishRun(session, id, { state: 'done', reason: null, now: NOON, ...KEEP_ALL, ...changes });
+  finishRun(session, id, { state: 'done', reason: null, now: NOON, ...changes });
 
 const report = (kind: string, changes: Partial<KindReport> = {}): KindReport => ({
   kind,
@@ -77,7 +77,8 @@ describe('a run', () => {
     const second = await start(session);
     await finish(session, second, { now: later(-39 * DAY) });
     const third = await start(session);
-    await finish(session, third, { keepRunsDays: 30 });
+    await finish(session, third);
+    await applyRetention(session, { ...KEEP_ALL, runsDays: 30 }, NOON);
     expect(await statesOf(session)).toEqual([[third, 'done', null]]);
     expect(first < second && second < third).toBe(true);
     await session.atomically((tx) => tx.query(sql`delete from runs`));
@@ -139,62 +140,6 @@ describe('runs of processes that are gone', () => {
     ]);
     expect(await findRun(session, dead)).toMatchObject({ finishedAt: '2026-03-02 12:00:00.000' });
   });
-});
-
-describe('retention', () => {
-  test('forgets runs that ended longer ago, with their reports, and nothing else', async () => {
-    const session = await tempMirror();
-    const [old, edge, open] = [await start(session), await start(session), await start(session)];
-    for (const id of [old, edge, open]) await save(session)(id, report('clients'));
-    await finish(session, old, { now: later(-30 * DAY - 1) });
-    await finish(session, edge, { now: later(-30 * DAY) });
-    const last = await start(session);
-    await finish(session, last, { keepRunsDays: 30 });
-    expect((await statesOf(session)).map(([id]) => id)).toEqual([last, open, edge]);
-    const kept = await session.query(sql`select run_id from run_kinds order by run_id`);
-    expect(kept.map((row) => row['run_id'])).toEqual([edge, open]);
-  });
-
-  test('null keeps everything; 0 days still keeps the run that just ended', async () => {
-    const session = await tempMirror();
-    const old = await start(session);
-    await finish(session, old, { now: later(-9999 * DAY) });
-    const last = await start(session);
-    await finish(session, last);
-    expect(await listRuns(session, 10)).toHaveLength(2);
-    await finish(session, last, { keepRunsDays: 0 });
-    expect((await statesOf(session)).map(([id]) => id)).toEqual([last]);
-  });
-
-  test('forgets change events by a measure of their own, in the same transaction, the latest never', async () => {
-    const session = await tempMirror();
-    for (const days of [-40, -30, -20]) await saveEvent(session, later(days * DAY));
-    const [old, last] = [await start(session), await start(session)];
-    await finish(session, old, { now: later(-40 * DAY) });
-    await finish(session, last, { keepChangesDays: 30 });
-    expect(await eventTimes(session)).toEqual(['2026-01-30 12:00:00.000', '2026-02-09 12:00:00.000']);
-    expect(await listRuns(session, 10)).toHaveLength(2);
-
-    await finish(session, last, { keepRunsDays: 30 });
-    expect(await eventTimes(session)).toHaveLength(2);
-    expect(await listRuns(session, 10)).toHaveLength(1);
-
-    await finish(session, last, { keepChangesDays: 0, now: later(DAY) });
-    expect(await eventTimes(session)).toEqual(['2026-02-09 12:00:00.000']);
-  });
-
-  const saveEvent = (session: Session, now: Date): Promise<void> =>
-    session.atomically((tx) =>
-      appendChanges(tx, {
-        ...{ kind: 'clients', origin: 'service', runId: 1, now },
-        events: [
-          { recordId: '1', change: 'created', before: null, after: '{}', fields: '{}', observedFrom: null },
-        ],
-      }),
-    );
-
-  const eventTimes = async (session: Session): Promise<unknown[]> =>
-    (await session.query(sql`select observed_at from changes order by seq`)).map((row) => row['observed_at']);
 });
 
 describe('how far a run has come', () => {

@@ -1,13 +1,16 @@
 import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../../config/settings.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { well } from '../../lib/finding.ts';
 import type { Finding } from '../../lib/finding.ts';
 import { readBlocks } from '../../mirror/block-store.ts';
 import type { WriteBlock } from '../../mirror/block-store.ts';
+import { readChangeLogSize } from '../../mirror/change-log-size.ts';
 import { databaseVersion, postgresSize } from '../../mirror/database-facts.ts';
 import type { Session } from '../../mirror/session.ts';
 import { boundSystem, boundUrl } from '../../mirror/source-binding.ts';
+import { changeLogText } from '../change-log-text.ts';
 import { openMirror } from '../open-mirror.ts';
 import { check } from './check.ts';
 
@@ -17,6 +20,7 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
   const opened = await check('database', async () => {
     await using session = await openMirror(config);
     more.push(await checkSpace(session));
+    more.push(await tellChangeLog(session));
     more.push(...(await readBlocks(session)).map(blocked));
     const [url, system] = [await boundUrl(session), await boundSystem(session)];
     const found = `${session.location} can be written (${await databaseVersion(session)})`;
@@ -33,6 +37,15 @@ async function checkSpace(session: Session): Promise<Finding> {
   }
   const size = megabytes(await postgresSize(session));
   return well('database.space', `${size} are in use; how much is free, the server does not tell`);
+}
+
+/** By default nothing is removed from the change events, so a person must see how they grow. */
+async function tellChangeLog(session: Session): Promise<Finding> {
+  const size = await readChangeLogSize(session, systemClock.now());
+  return well(
+    'database.changes',
+    `change events: ${changeLogText(size)} (retention.changesDays limits them)`,
+  );
 }
 
 const LEAST_FREE = 256 * 2 ** 20;

@@ -28,6 +28,14 @@ export const bi = group(
 export const retention = group({
   changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.'),
   runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),
+  outboxDays: setting(
+    a.days.nullable().default(365),
+    'How long entries of the outbox that ended are kept with their attempts; null keeps them all. Their keys stay.',
+  ),
+  issuesDays: setting(
+    a.days.nullable().default(365),
+    'How long closed issues, notes of drift and proven deletions are kept; null keeps them all.',
+  ),
   deliveriesDays: setting(
     a.days.nullable().default(30),
     'How long webhook deliveries are kept; null keeps them all.',

@@ -44,6 +44,10 @@ export const writeBlock = z.object({
 
 export const frozen = z.object({ reason: z.string(), since: instant }).nullable();
 
+const changeLog = z
+  .object({ events: z.int(), bytes: z.int(), eventsPerDay: z.int(), bytesPerDay: z.int() })
+  .describe('How large the change events are, and how fast they grow; estimates');
+
 const status = z.object({
   database: z.string(),
   kinds: z.array(kindStatus),
@@ -51,11 +55,12 @@ const status = z.object({
   drift: z.array(drift),
   outbox: z.record(z.enum(STATES), z.int()),
   blockedKinds: z.array(writeBlock),
+  changeLog,
   frozen,
 });
 
 /** How fresh and how sound the mirror is, for programs and for people. */
-export function statusRoutes(app: Server, { session, kinds }: Context): void {
+export function statusRoutes(app: Server, { session, kinds, clock }: Context): void {
   app.get(
     '/v1/status',
     {
@@ -65,9 +70,10 @@ export function statusRoutes(app: Server, { session, kinds }: Context): void {
         response: { 200: status },
       },
     },
-    async (_request, reply) => sendJsonText(reply, JSON.stringify(await readMirrorStatus(session, kinds))),
+    async (_request, reply) =>
+      sendJsonText(reply, JSON.stringify(await readMirrorStatus(session, kinds, clock.now()))),
   );
   app.get('/', { config: { signsIn: true }, schema: { hide: true } }, async (_request, reply) =>
-    sendPage(reply, 'bms-sync', statusPage(await readMirrorStatus(session, kinds))),
+    sendPage(reply, 'bms-sync', statusPage(await readMirrorStatus(session, kinds, clock.now()))),
   );
 }

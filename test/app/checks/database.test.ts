@@ -26,9 +26,14 @@ test.each([
   'a mirror in %s says its version, its size, and the kinds that may not be written',
   async (name, version) => {
     const config = configOf(name === 'SQLite' ? `file:${freshMirror()}` : await freshDatabaseUrl());
-    const [fresh, space, ...none] = await checkDatabase(config);
+    const [fresh, space, changes, ...none] = await checkDatabase(config);
     expect(fresh?.detail).toMatch(version);
     expect(space).toMatchObject({ name: 'database.space', ok: true });
+    expect(changes).toMatchObject({
+      name: 'database.changes',
+      ok: true,
+      detail: expect.stringContaining('about 0') as string,
+    });
     expect(none).toEqual([]);
 
     await using session = await openMirror(config);

@@ -1,0 +1,15 @@
+CREATE TABLE "outbox_keys" (
+	"idempotency_key" text NOT NULL,
+	"outbox_id" bigint NOT NULL,
+	"kind" text NOT NULL,
+	"operation" text NOT NULL,
+	"record_id" text,
+	"state" text NOT NULL,
+	"request_hash" text NOT NULL,
+	"base_hash" text,
+	"ended_at" timestamp(3) with time zone NOT NULL,
+	CONSTRAINT "outbox_keys_idempotency_key_pk" PRIMARY KEY("idempotency_key")
+);
+--> statement-breakpoint
+CREATE INDEX "outbox_keys_by_kind_record_id" ON "outbox_keys" USING btree ("kind","record_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "outbox_keys_outbox_id" ON "outbox_keys" USING btree ("outbox_id");

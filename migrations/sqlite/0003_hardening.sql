@@ -1,0 +1,14 @@
+CREATE TABLE `outbox_keys` (
+	`idempotency_key` text PRIMARY KEY NOT NULL,
+	`outbox_id` BIGINT NOT NULL,
+	`kind` text NOT NULL,
+	`operation` text NOT NULL,
+	`record_id` text,
+	`state` text NOT NULL,
+	`request_hash` text NOT NULL,
+	`base_hash` text,
+	`ended_at` TIMESTAMP NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `outbox_keys_by_kind_record_id` ON `outbox_keys` (`kind`,`record_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `outbox_keys_outbox_id` ON `outbox_keys` (`outbox_id`);
