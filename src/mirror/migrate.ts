@@ -55,7 +55,7 @@ export async function migrate(
     const version = mirror === null ? null : Number(await readMeta(tx, 'version'));
     refuseNewer(version, location);
     if (version === MIRROR_VERSION && (await isCurrent(tx, wanted))) return false;
-    if (mirror === null) await refuseForeign(tx, kinds, location);
+    if (mirror === null) await refuseForeign(tx, wanted);
     if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
     const made =
       version === null ? 'never' : version < MIRROR_VERSION ? 'by an older release' : 'by this release';
@@ -91,11 +91,11 @@ async function isCurrent(tx: Transaction, { layout, readerRole }: Wanted): Promi
   return (await readMeta(tx, 'layout')) === layout && (await grantedRole(tx)) === readerRole;
 }
 
-/** Our tables must not be found in a database that has never been a mirror: it is somebody else's. */
-async function refuseForeign(tx: Transaction, kinds: readonly Kind[], location: string): Promise<void> {
-  for (const { name } of kinds) {
+/** Our tables and views must not be found in a database that has never been a mirror: they are somebody else's. */
+async function refuseForeign(tx: Transaction, { kinds, dialect, location }: Wanted): Promise<void> {
+  for (const { name } of [...kinds, ...viewsOf(kinds, dialect)]) {
     if ((await tx.columnsOf(name)).size === 0) continue;
-    throw new MirrorError(`${location} has a table "${name}", and is no mirror of bms-sync.`, {
+    throw new MirrorError(`${location} has a table or view "${name}", and is no mirror of bms-sync.`, {
       code: 'mirror.not_ours',
       hint: 'Set DATABASE_URL to a database of its own for the mirror.',
     });

@@ -40,6 +40,23 @@ export async function bystander(url: string): Promise<pg.Client> {
   return client;
 }
 
+export interface FreshRole {
+  readonly name: string;
+  /** The database's address for a connection as this role. */
+  readonly url: string;
+}
+
+/** A role without rights of its own, which goes when the test ends, with all that it owns in this database. */
+export async function freshRole(url: string): Promise<FreshRole> {
+  const name = `role_${randomUUID().replaceAll('-', '')}`;
+  await runOn(url, `create role ${name} login password 'of-a-test'`);
+  onTestFinished(() => runOn(url, `drop owned by ${name} cascade; drop role ${name}`));
+  const own = new URL(url);
+  own.username = name;
+  own.password = 'of-a-test';
+  return { name, url: own.href };
+}
+
 async function runOn(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
