@@ -1,8 +1,9 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { Dialect } from './kind-table.ts';
 import { obstaclesError } from './obstacle.ts';
-import { dropViews, redrawViews } from './postgres-views.ts';
-import type { Transaction } from './session.ts';
+import { allObstacles, dropViews, redrawViews } from './postgres-views.ts';
+import { findMirror, placeTables } from './place-tables.ts';
+import type { Session, Transaction } from './session.ts';
 import { putBack, setViewsAside } from './sqlite-views.ts';
 import { drawViews } from './views.ts';
 import type { View } from './views.ts';
@@ -54,4 +55,29 @@ async function takeSqliteDown(
     const obstacles = await putBack(tx, owned);
     if (obstacles.length > 0) throw obstaclesError(obstacles, location);
   };
+}
+
+/** PostgreSQL's codes where something needs what was to be changed or dropped. */
+const NEEDED: readonly unknown[] = ['0A000', '2BP01'];
+
+/**
+ * Runs a migration; where PostgreSQL refuses a statement for what is built on our tables, all of that is named.
+ *
+ * @throws {MirrorError} `mirror.blocked_by_view`.
+ */
+export async function namingObstacles<T>(
+  session: Session,
+  kinds: readonly Kind[],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && NEEDED.includes(error.code))) throw error;
+    return session.atomically(async (tx) => {
+      await placeTables(tx, await findMirror(tx, 'postgres'), kinds); // Undone at once: names are those of after it.
+      const obstacles = await allObstacles(tx, kinds);
+      throw obstacles.length > 0 ? obstaclesError(obstacles, session.location) : error;
+    });
+  }
 }

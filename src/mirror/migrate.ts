@@ -8,7 +8,7 @@ import { growKindTable } from './grow-kind-tables.ts';
 import { kindColumns } from './kind-table.ts';
 import type { Dialect } from './kind-table.ts';
 import { readMeta, writeMeta } from './meta.ts';
-import { takeViewsDown } from './migrate-views.ts';
+import { namingObstacles, takeViewsDown } from './migrate-views.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
 import type { Session, Transaction } from './session.ts';
@@ -50,23 +50,26 @@ export async function migrate(
   const { dialect, location } = session;
   const role = dialect === 'postgres' ? readerRole : null;
   const wanted: Wanted = { kinds, dialect, location, readerRole: role, layout: layoutOf(kinds, dialect) };
-  return session.atomically(async (tx) => {
-    const mirror = await findMirror(tx, dialect);
-    const version = mirror === null ? null : Number(await readMeta(tx, 'version'));
-    refuseNewer(version, location);
-    if (version === MIRROR_VERSION && (await isCurrent(tx, wanted))) return false;
-    if (mirror === null) await refuseForeign(tx, wanted);
-    if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
-    const made =
-      version === null ? 'never' : version < MIRROR_VERSION ? 'by an older release' : 'by this release';
-    const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made });
-    const mirrored = await changeTables(tx, wanted);
-    if (dialect === 'postgres') await setReaderRole(tx, { role, location });
-    await putViewsUp(viewsOf(mirrored, dialect));
-    await writeMeta(tx, 'version', String(MIRROR_VERSION));
-    await writeMeta(tx, 'layout', wanted.layout);
-    return true;
-  });
+  return namingObstacles(session, kinds, () => session.atomically((tx) => migrateIn(tx, wanted)));
+}
+
+async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
+  const { kinds, dialect, location, readerRole: role } = wanted;
+  const mirror = await findMirror(tx, dialect);
+  const version = mirror === null ? null : Number(await readMeta(tx, 'version'));
+  refuseNewer(version, location);
+  if (version === MIRROR_VERSION && (await isCurrent(tx, wanted))) return false;
+  if (mirror === null) await refuseForeign(tx, wanted);
+  if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
+  const made =
+    version === null ? 'never' : version < MIRROR_VERSION ? 'by an older release' : 'by this release';
+  const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made });
+  const mirrored = await changeTables(tx, wanted);
+  if (dialect === 'postgres') await setReaderRole(tx, { role, location });
+  await putViewsUp(viewsOf(mirrored, dialect));
+  await writeMeta(tx, 'version', String(MIRROR_VERSION));
+  await writeMeta(tx, 'layout', wanted.layout);
+  return true;
 }
 
 /** Brings the tables to the shape of this release while no view of ours is in the way; returns the kinds with what was discovered. */

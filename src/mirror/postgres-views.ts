@@ -39,7 +39,7 @@ interface Upgrade {
 export async function dropViews(tx: Transaction, { kinds, isOlder }: Upgrade): Promise<ViewsBefore> {
   const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
   const uses = await readUses(tx);
-  const retyped = await retypedColumns(tx, kinds);
+  const retyped = await retypedColumns(tx, kinds, isOlder);
   const onRetyped = uses.filter(({ target, column }) => retyped.has(`${target}.${column}`));
   const mustGo = withAllAbove(
     uses,
@@ -59,6 +59,19 @@ export async function dropViews(tx: Transaction, { kinds, isOlder }: Upgrade): P
       if (view !== undefined) await tx.execute(`drop view ${placeOf(view.name)}`);
     }
   return { views, uses, obstacles };
+}
+
+/** All that a user has built on our views and tables. */
+export async function allObstacles(tx: Transaction, kinds: readonly Kind[]): Promise<readonly Obstacle[]> {
+  const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
+  const tables = await tx.query(sql`
+    select 'pg_class'::regclass::oid || ':' || oid as key from pg_class
+    where relkind = 'r' and relnamespace = ${TABLES_SCHEMA}::regnamespace`);
+  const ours = new Set([...views.keys(), ...tables.map(({ key }) => String(key))]);
+  return describeObstacles(
+    tx,
+    withAllAbove(await readUses(tx), ours).filter((key) => !ours.has(key)),
+  );
 }
 
 async function readViews(db: Queryable, names: ReadonlySet<string>): Promise<Map<string, OurView>> {

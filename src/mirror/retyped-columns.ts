@@ -4,8 +4,15 @@ import { kindColumns } from './kind-table.ts';
 import { placeOf } from './schemas.ts';
 import type { Queryable } from './session.ts';
 
-/** The columns of kind tables in PostgreSQL that have another type than this release gives them: `RELATION.COLUMN`, as keys. */
-export async function retypedColumns(db: Queryable, kinds: readonly Kind[]): Promise<ReadonlySet<string>> {
+/**
+ * The columns of kind tables in PostgreSQL whose type a migration changes, as keys `RELATION.COLUMN`: those that this release
+ * declares otherwise, and of an older release the discovered integers that were sent as texts.
+ */
+export async function retypedColumns(
+  db: Queryable,
+  kinds: readonly Kind[],
+  isOlder: boolean,
+): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const kind of kinds) {
     const declared = kindColumns(kind, 'postgres').map(
@@ -13,9 +20,12 @@ export async function retypedColumns(db: Queryable, kinds: readonly Kind[]): Pro
     );
     const rows = await db.query(sql`
       select 'pg_class'::regclass::oid || ':' || attrelid || '.' || attnum as column
-      from pg_attribute join (values ${sql.join(declared, sql`, `)}) w(name, type) on name = attname
-      where attrelid = to_regclass(${placeOf(kind.name)}) and atttypid <> type and not exists (
-        select from fields where kind = ${kind.name} and field = attname and column_type is not null)`);
+      from pg_attribute
+      left join fields on kind = ${kind.name} and field = attname and column_type is not null
+      left join (values ${sql.join(declared, sql`, `)}) w(name, type) on name = attname
+      where attrelid = to_regclass(${placeOf(kind.name)}) and attnum > 0 and not attisdropped
+        and case when column_type is null then atttypid <> w.type
+          else ${isOlder ? 1 : 0} = 1 and column_type = 'integer' and wire like '%text%' end`);
     for (const { column } of rows) found.add(String(column));
   }
   return found;

@@ -63,8 +63,7 @@ async function works(tx: Transaction, { type, table }: Pick<Owned, 'type' | 'tab
   const relation = identifier(table);
   const reading = [`explain select * from ${relation}`];
   try {
-    for (const statement of type === 'view' ? reading : await writing(tx, table))
-      await tx.execute(statement); // Compiled anew, which a prepared one would not be.
+    for (const statement of type === 'view' ? reading : await writing(tx, table)) await tx.execute(statement); // Compiled anew, which a prepared one would not be.
     return true;
   } catch {
     return false; // Whatever its fault: the answer is what was asked for.

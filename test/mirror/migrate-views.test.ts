@@ -174,6 +174,30 @@ describe('what a user has built on a PostgreSQL mirror of the release before', (
     expect(await valuesOf(client, 'select id from newest()')).toHaveLength(1);
   });
 
+  test('is named as a whole where PostgreSQL refuses a statement for it that nobody foresaw', async () => {
+    const url = await releasedPostgres();
+    await (await bystander(url)).query('create view mine as select id, code from clients');
+    const session = await openPostgres(url);
+    const refused = Object.assign(new Error('cannot alter type of a column used by a view or rule'), {
+      code: '0A000',
+    });
+    let statements = 0;
+    const refusing: Session = {
+      ...session,
+      atomically: (work) =>
+        session.atomically((tx) => {
+          const execute = (statement: string): Promise<void> =>
+            ++statements === 60 ? Promise.reject(refused) : tx.execute(statement);
+          return work({ ...tx, execute });
+        }),
+    };
+
+    const { message, hint } = await refusal(() => migrate(refusing, KINDS));
+
+    expect(message).toContain('public.mine');
+    expect(hint).toContain('FROM bms_sync.clients');
+  });
+
   test('is put to the same test by every later change of the settings', async () => {
     const url = await releasedPostgres();
     const session = await openPostgres(url);
