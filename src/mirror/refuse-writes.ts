@@ -34,12 +34,12 @@ export async function refuseWrites(tx: Transaction, views: readonly string[]): P
     select relname as view from pg_trigger join pg_class c on c.oid = tgrelid
     where tgname = ${EACH_ROW} and relnamespace = 'public'::regnamespace and relname in (${sqlList(views)})`);
   const done = new Set(guarded.map(({ view }) => String(view)));
-  for (const place of views.filter((view) => !done.has(view)).map(placeOf)) {
-    await tx.execute(
-      `create trigger ${EACH_ROW} instead of insert or update or delete on ${place}
-        for each row execute function ${FUNCTION}();
-      create trigger ${STATEMENT} before insert or update or delete on ${place}
-        for each statement execute function ${FUNCTION}()`,
-    );
-  }
+  const statements = views.filter((view) => !done.has(view)).map((view) => drawTriggers(placeOf(view)));
+  if (statements.length > 0) await tx.execute(statements.join(';\n'));
 }
+
+const drawTriggers = (place: string): string => `
+  create trigger ${EACH_ROW} instead of insert or update or delete on ${place}
+    for each row execute function ${FUNCTION}();
+  create trigger ${STATEMENT} before insert or update or delete on ${place}
+    for each statement execute function ${FUNCTION}()`;

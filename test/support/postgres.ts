@@ -31,6 +31,13 @@ export async function freshDatabaseUrl(): Promise<string> {
   return url;
 }
 
+/** The same with the schema of our tables, for sessions whose tables are made by hand. */
+export async function databaseWithSchema(): Promise<string> {
+  const url = await freshDatabaseUrl();
+  await runOn(url, 'create schema bms_sync');
+  return url;
+}
+
 /** A connection beside the session under test, closed when the test ends. */
 export async function bystander(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
