@@ -4,6 +4,7 @@ import { MirrorError } from './errors.ts';
 import { badAddress } from './postgres-address.ts';
 import { isLoss, postgresError } from './postgres-errors.ts';
 import { AS_IN_SQLITE } from './postgres-values.ts';
+import { SEARCH_PATH } from './schemas.ts';
 import type { SqlValue } from './session.ts';
 
 const OLDEST = 13; // The first whose transactions have a number that says later whether they landed.
@@ -94,7 +95,8 @@ async function prepareSession(
     ...(role === 'reads' && { default_transaction_read_only: 'on' }),
   };
   const statements = Object.entries(settings).map(([name, value]) => `set ${name} to '${value}'`);
-  const results = await connection.script([...statements, 'show server_version_num'].join('; '));
+  const path = `set search_path to ${SEARCH_PATH}`;
+  const results = await connection.script([...statements, path, 'show server_version_num'].join('; '));
   refuseOldServer(Number(results.at(-1)?.rows[0]?.['server_version_num']), location);
 }
 

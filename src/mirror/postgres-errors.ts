@@ -79,7 +79,7 @@ const FAULTS: readonly Fault[] = [
     signs: ['42501'],
     code: 'mirror.not_writable',
     what: 'refuses this: the user lacks a right',
-    hint: 'Make the user the owner of the database, or grant CREATE on the schema and all rights on its tables.',
+    hint: 'Make the user the owner of the database, or grant it CREATE on the database and on schema public.',
   },
   {
     signs: ['25006'],

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { MirrorError, OtherSourceError } from '../../src/mirror/errors.ts';
 import type { Session, Transaction } from '../../src/mirror/session.ts';
-import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
+import { bystander, databaseWithSchema, freshDatabaseUrl } from '../support/postgres.ts';
 import { sessionContract } from './contract/session-contract.ts';
 import { openForTest } from './postgres-mirror.ts';
 import { gate, mirrorFault, thrownBy } from './temp-mirror.ts';
 
-sessionContract('PostgreSQL', async () => openForTest(await freshDatabaseUrl()));
+sessionContract('PostgreSQL', async () => openForTest(await databaseWithSchema()));
 
 const THINGS = 'create table things (id bigint primary key, amount bigint)';
 

@@ -13,6 +13,7 @@ import { boundSystem, boundUrl } from '../../mirror/source-binding.ts';
 import { changeLogText } from '../change-log-text.ts';
 import { openMirror } from '../open-mirror.ts';
 import { check } from './check.ts';
+import { checkReaderRole } from './reader-role.ts';
 
 /** Looks at the database, the room that it has, and what it knows of kinds that the token may not write. */
 export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
@@ -21,6 +22,7 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
     await using session = await openMirror(config);
     more.push(await checkSpace(session));
     more.push(await tellChangeLog(session));
+    more.push(...(await checkReaderRole(session, config.bi.readerRole)));
     more.push(...(await readBlocks(session)).map(blocked));
     const [url, system] = [await boundUrl(session), await boundSystem(session)];
     const found = `${session.location} can be written (${await databaseVersion(session)})`;

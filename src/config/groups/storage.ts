@@ -17,13 +17,18 @@ export const queue = group({
   ),
 });
 
-export const bi = group(
-  {
-    snapshotPath: setting(unset(a.text), 'File that gets a copy of the SQLite mirror for reporting tools.'),
-    snapshotMinSeconds: setting(a.seconds.default(900), 'Least time between two such copies.'),
-  },
-  { inForce: false },
-);
+export const bi = group({
+  readerRole: setting(
+    unset(a.text),
+    'Role of PostgreSQL that may read the views, those that are made later included; null grants nothing.',
+  ),
+  snapshotPath: setting(unset(a.text), 'File that gets a copy of the SQLite mirror for reporting tools.', {
+    inForce: false,
+  }),
+  snapshotMinSeconds: setting(a.seconds.default(900), 'Least time between two such copies.', {
+    inForce: false,
+  }),
+});
 
 export const retention = group({
   changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.'),
