@@ -13,9 +13,13 @@ import {
 } from '../../src/mirror/run-store.ts';
 import type { KindReport } from '../../src/mirror/run-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
-import { linesOf, scriptArguments, startInNamespace } from './child.ts';
+import { readStatus } from '../../src/mirror/status-store.ts';
+import { migrate } from '../../src/mirror/migrate.ts';
+import { openSession } from '../../src/mirror/open-session.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import { linesOf, scriptArguments, startChild, startInNamespace } from './child.ts';
 import { DATABASES } from './databases.ts';
-import { NOON, NOON_TEXT, later, tempFolder } from './temp-mirror.ts';
+import { NOON, NOON_TEXT, kindNamed, later, tempFolder } from './temp-mirror.ts';
 
 const LAPSED = later(45_000);
 const nobodyIsDead = (): boolean => false;
@@ -115,6 +119,29 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     expect(row).toEqual({ state: 'aborted', reason: 'interrupted' });
   });
 });
+
+test.each(['SQLite', 'PostgreSQL'])(
+  'a run and a sweep of a process that was killed with -9 read as running until their lease is over, in %s',
+  async (name) => {
+    const url = name === 'SQLite' ? `file:${join(tempFolder(), 'mirror.db')}` : await freshDatabaseUrl();
+    await using session = await openSession(url);
+    await migrate(session, [kindNamed('clients')]);
+    const shown = async () => {
+      const [run] = await listRuns(session, { limit: 1, now: new Date() });
+      const [kind] = await readStatus(session);
+      return [run?.state, run?.reason, kind?.state, kind?.reason];
+    };
+    const killed = async (ago: number): Promise<void> => {
+      const child = startChild('begin-run.ts', url, String(ago));
+      expect((await child.lines.next()).value).toBe('begun');
+      await child.kill();
+    };
+    await killed(45_001);
+    expect(await shown()).toEqual(['interrupted', UNHEARD, 'aborted', 'interrupted']);
+    await killed(0);
+    expect(await shown()).toEqual(['running', null, 'running', null]);
+  },
+);
 
 test('a run and a sweep whose end could not be written, because the disk was full, do not read as running', async () => {
   const mounted = tempFolder();
