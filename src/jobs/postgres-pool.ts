@@ -35,10 +35,9 @@ export function openPool({ url, max, connectMs }: PoolTarget, onFault: OnFault):
         // Nobody else listens: BullMQ would hold on to a dead connection for good.
         if (client.listenerCount('error') === 1) onFault(error, 'fatal');
       });
-      await client.query(settingStatements(LIVENESS_SETTINGS).join('; '));
       if (!isMigrated) await runMigrations(client, SCHEMA);
       isMigrated = true;
-      await client.query(`set search_path to ${SCHEMA}`);
+      await client.query(settingStatements({ ...LIVENESS_SETTINGS, search_path: SCHEMA }).join('; '));
     },
   };
   const pool = new pg.Pool(options);
