@@ -23,7 +23,7 @@ export async function readMirrorStatus(config: Config): Promise<Status> {
 /** Reads the latest runs, newest first. */
 export async function readRuns(config: Config, limit: number): Promise<readonly Run[]> {
   await using session = await openExistingMirror(config);
-  return await listRuns(session, limit);
+  return await listRuns(session, { limit, now: systemClock.now() });
 }
 
 /** Whether a run was of every kind that has a list. */
@@ -41,7 +41,7 @@ export async function readRun(
   id: number,
 ): Promise<Run & { readonly reports: readonly KindReport[] }> {
   await using session = await openExistingMirror(config);
-  const run = await findRun(session, id);
+  const run = await findRun(session, id, systemClock.now());
   if (run !== null) return run;
   throw new SyncError(`There is no run ${id}.`, {
     code: 'run.absent',

@@ -44,7 +44,7 @@ async function workRun(config: Config, parts: WorkParts, ring: RequestedRun): Pr
     if (!(error instanceof SyncError)) throw error;
     logger.error({ runId: ring.id, code: error.code }, describe(error));
     const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
-    await finishRun(session, ring.id, end); // A kind may be none here, and stop no other run.
+    await finishRun(session, { runId: ring.id, owner: owner.name }, end); // A kind may be none here, and stop no other run.
   }
 }
 

@@ -3,13 +3,15 @@ import { SyncError } from '../lib/sync-error.ts';
 import { openQueueViews } from '../jobs/queue-views.ts';
 import type { QueueViews } from '../jobs/queue-views.ts';
 import { createServer } from '../server/create-server.ts';
+import type { ServerParts } from '../server/parts.ts';
 import { allKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import { packageVersion } from './package-version.ts';
 import { QUEUE_NAMES } from './queue-names.ts';
 import type { OpenMark } from './send-mark.ts';
 
-export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'> {
+export interface HttpParts
+  extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly ring: () => void;
@@ -23,11 +25,11 @@ export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'log
  * @throws {SyncError} `server.token_required`; `server.no_address` where nothing can listen there.
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
-  const { session, clock, logger, mark, ring, queueMetrics } = parts;
+  const { session, writes, clock, logger, mark, ring, queueMetrics } = parts;
   const { host, names, port, adminToken } = config.server;
   const queueViews = viewsOf(config, parts);
   const app = await createServer({
-    ...{ session, clock, logger, host, names, port, ring, sendMark: mark },
+    ...{ session, writes, clock, logger, host, names, port, ring, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
     ...(queueViews && { queueViews }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },

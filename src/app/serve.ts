@@ -11,6 +11,8 @@ import type { Logger } from '../lib/logger.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { claimSource } from '../mirror/source-binding.ts';
 import { registerAlone } from '../mirror/worker-store.ts';
+import { watchWrites } from '../mirror/write-watch.ts';
+import type { WatchedSession } from '../mirror/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
 import { createOwner } from '../pull/owner.ts';
 import { openMirror } from './open-mirror.ts';
@@ -41,7 +43,8 @@ export interface ServeCommand {
 export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
   const clock = systemClock;
   await using source = openConfiguredSource(config, { clock, logger });
-  await using session = await openMirror(config);
+  await using mirror = await openMirror(config);
+  const { session, writes } = watchWrites(mirror, clock);
   await session.makeDurable(); // A send that the journal forgets would be made again.
   const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
   // What was meant for one service must not be sent to another.
@@ -51,7 +54,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, mark }, { roles, signal });
+    await work(config, { ...parts, mark, writes }, { roles, signal });
   } finally {
     mark.close();
   }
@@ -59,7 +62,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
 
 async function work(
   config: Config,
-  parts: ServiceParts & { readonly mark: OpenMark },
+  parts: ServiceParts & Pick<WatchedSession, 'writes'> & { readonly mark: OpenMark },
   { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
 ): Promise<void> {
   const { session, owner, clock, logger } = parts;

@@ -36,7 +36,7 @@ export const PACE: Pace = {
   beatMs: 30_000,
   beatWaitMs: 10_000,
   reopenMs: 5_000,
-  takeOverMs: 15_000,
-  seeMs: 15_000,
+  takeOverMs: 5_000,
+  seeMs: 5_000,
   graceMs: 25_000,
 };

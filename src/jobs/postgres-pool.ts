@@ -1,6 +1,7 @@
 import { runMigrations } from 'bullmq';
 import type { PgPool } from 'bullmq';
 import pg from 'pg';
+import { KEEP_ALIVE, LIVENESS_SETTINGS, settingStatements } from '../mirror/postgres-liveness.ts';
 import type { OnFault } from './job-store.ts';
 
 export interface PoolTarget {
@@ -17,7 +18,6 @@ interface PoolOptions extends Omit<pg.PoolConfig, 'onConnect'> {
 
 const SCHEMA = 'bullmq'; // BullMQ takes none other with a pool that it has not made.
 const STATEMENT_MS = 30_000;
-const KEEP_ALIVE_MS = 10_000;
 
 /**
  * Opens the connections that BullMQ works with, and sets up its tables on the first of them.
@@ -29,7 +29,7 @@ export function openPool({ url, max, connectMs }: PoolTarget, onFault: OnFault):
   let isMigrated = false;
   const options: PoolOptions = {
     ...{ connectionString: url, application_name: 'bms-sync', max, connectionTimeoutMillis: connectMs },
-    ...{ query_timeout: STATEMENT_MS, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS },
+    ...{ query_timeout: STATEMENT_MS, ...KEEP_ALIVE },
     onConnect: async (client) => {
       client.on('error', (error) => {
         // Nobody else listens: BullMQ would hold on to a dead connection for good.
@@ -37,7 +37,7 @@ export function openPool({ url, max, connectMs }: PoolTarget, onFault: OnFault):
       });
       if (!isMigrated) await runMigrations(client, SCHEMA);
       isMigrated = true;
-      await client.query(`set search_path to ${SCHEMA}`);
+      await client.query(settingStatements({ ...LIVENESS_SETTINGS, search_path: SCHEMA }).join('; '));
     },
   };
   const pool = new pg.Pool(options);

@@ -20,6 +20,7 @@ export function createRedisStore(target: RedisTarget): JobStore {
 }
 
 const LONGEST_PAUSE_MS = 2_000;
+const KEEP_ALIVE_MS = 5_000;
 
 /** Reconnects for ever, and not all processes at the same moment. */
 const retryStrategy = (times: number): number =>
@@ -84,7 +85,9 @@ function openClient(
     clients.push(client);
     return client;
   };
-  const client = keep(new Redis(url, { connectTimeout: 5_000, retryStrategy, ...options }));
+  const client = keep(
+    new Redis(url, { connectTimeout: 5_000, keepAlive: KEEP_ALIVE_MS, retryStrategy, ...options }),
+  );
   const duplicate = client.duplicate.bind(client);
   // BullMQ waits for jobs on a copy, which it closes by a command: one that a silent Redis never answers.
   client.duplicate = (override) => keep(duplicate(override));

@@ -17,8 +17,8 @@ export interface NewChanges {
 /**
  * Appends change events in the transaction that writes their rows.
  *
- * A session's transactions are the only writers while they last, so that `seq` rises in the order of commits: a reader who
- * has read up to n never later finds a row ≤ n. `observed_at` never goes back, whatever the clock does.
+ * A session's transactions are the only writers while they last (`postgres-turn.ts`), so that `seq` rises in the order of
+ * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, whatever the clock does.
  */
 export async function appendChanges(
   tx: Transaction,

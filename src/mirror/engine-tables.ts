@@ -62,6 +62,7 @@ export const RUNS: EngineTable = {
     optionalBigint('epoch'),
     optionalTimestamp('next_attempt_at'),
     optionalText('slot'),
+    optionalTimestamp('lease_until'),
   ],
   primaryKey: ['id'],
   unique: 'slot',

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
 import { LeaseError } from './errors.ts';
+import { leaseEnd } from './lease-time.ts';
 import type { Queryable, Session, Transaction } from './session.ts';
 
 /** The right to sweep one kind: held by its owner until `lease_until`, and renewed with every page that lands. */
@@ -32,8 +33,6 @@ export interface Claim {
   readonly isDead: (owner: string) => boolean;
 }
 
-const LEASE_MS = 60_000;
-
 /**
  * Takes the lease of a kind.
  *
@@ -45,7 +44,7 @@ export async function claimKind(session: Session, { kind, owner, now, isDead }: 
     if (held.owner !== null && held.leaseUntil > instantText(now) && !isDead(held.owner)) {
       throw new LeaseError(`${kind} is being swept by ${held.owner} until ${held.leaseUntil} UTC.`, {
         code: 'mirror.kind_busy',
-        hint: 'Let it finish; if that process is gone for good, its lease runs out within a minute.',
+        hint: 'Let it finish; if that process is gone for good, its lease runs out within 45 s.',
       });
     }
     const epoch = held.epoch + 1;
@@ -141,8 +140,6 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
 export async function hasBaseline(db: Queryable): Promise<boolean> {
   return (await db.query(sql`select 1 from kind_state where baseline_at is not null limit 1`)).length > 0;
 }
-
-const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));
 
 function lost({ kind, owner }: KindLease): LeaseError {
   return new LeaseError(

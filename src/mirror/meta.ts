@@ -5,7 +5,8 @@ import type { Queryable } from './session.ts';
  * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.*` say
  * whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.frozen` why nothing is sent,
  * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted; `schedules.<name>` is up to when
- * a schedule's slots are dealt with, `schedules` which was last.
+ * a schedule's slots are dealt with, `schedules` which was last. The row `writer` is what PostgreSQL transactions lock, and
+ * says nothing.
  */
 export type MetaKey =
   | ('version' | 'migrations' | 'layout' | 'bi.reader_role')

@@ -5,6 +5,8 @@ export const CONNECTION_LOST = 'mirror.connection_lost';
 export const UNREACHABLE = 'mirror.unreachable';
 export const BUSY = 'mirror.busy';
 export const LOCKED = 'mirror.locked';
+/** Another bms-sync is writing: unlike other locks, that is worth waiting for. */
+export const WRITER_BUSY = 'mirror.writer_busy';
 
 interface Fault extends Omit<ErrorDetails, 'cause'> {
   readonly what: string;

@@ -34,7 +34,7 @@ const BASELINE_SWEEPS = 3;
 
 /** Ends a sweep: discovered fields become columns, what was learned of the list is noted, the lease goes back. */
 export async function endSweep(parts: PullParts, reading: Reading, result: SweepResult): Promise<void> {
-  const { session, clock } = parts;
+  const { session, clock, owner } = parts;
   const { sweep } = reading;
   const { ending, report, startedAt } = result;
   if (ending.state === 'complete') await addColumns(parts, sweep.kind);
@@ -43,7 +43,7 @@ export async function endSweep(parts: PullParts, reading: Reading, result: Sweep
     await release(tx, reading, { ...result, standing, now: clock.now() });
     if (ending.state === 'complete') await conclude(tx, reading, { ...result, standing, now: clock.now() });
     if (ending.state === 'invalid' && sweep.began !== null) await voidEnds(tx, sweep.kind.name, sweep.began);
-    await saveKindReport(tx, sweep.runId, { report, startedAt });
+    await saveKindReport(tx, { runId: sweep.runId, owner: owner.name }, { report, startedAt });
   });
   if (standing.baselineAt !== null) await session.makeDurable();
 }

@@ -67,9 +67,8 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
   } catch (error) {
     if (!(error instanceof LeaseError)) throw error;
     const report = notSwept(request.kind, { reason: 'busy', detail: describe(error) });
-    await parts.session.atomically((tx) =>
-      saveKindReport(tx, request.runId, { report, startedAt: parts.clock.now() }),
-    );
+    const run = { runId: request.runId, owner: parts.owner.name };
+    await parts.session.atomically((tx) => saveKindReport(tx, run, { report, startedAt: parts.clock.now() }));
     return report;
   }
 }

@@ -3,6 +3,7 @@ import { applyRetention } from '../mirror/retention.ts';
 import type { Retention } from '../mirror/retention.ts';
 import { finishRun, startRun } from '../mirror/run-store.ts';
 import type { RunState } from '../mirror/run-store.ts';
+import { keepRun } from './heartbeat.ts';
 import type { PullParts } from './parts.ts';
 
 export interface RunRequest {
@@ -30,17 +31,20 @@ interface Done<T> {
 
 /** Does work as a run: a row before it is work, and closed whatever becomes of it. */
 export async function recordRun<T>(
-  { session, clock, owner, logger }: PullParts,
+  parts: PullParts,
   { kinds, ...request }: RunRequest,
   work: (runId: number) => Promise<Done<T>>,
 ): Promise<RunFacts & { readonly result: T }> {
+  const { session, clock, owner, logger } = parts;
   const [startedAt, startMs] = [clock.now(), clock.monotonicMs()];
   const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
   const names = kinds.map(({ name }) => name);
   const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
+  const run = { runId, owner: owner.name };
+  const stopHeartbeat = keepRun(parts, run);
   const end = async (state: RunState, reason: string | null): Promise<void> => {
     const now = clock.now();
-    await finishRun(session, runId, { state, reason, now });
+    await finishRun(session, run, { state, reason, now });
     await applyRetention(session, request.retention, now);
   };
   try {
@@ -53,5 +57,7 @@ export async function recordRun<T>(
       logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
     });
     throw error;
+  } finally {
+    stopHeartbeat();
   }
 }

@@ -14,6 +14,7 @@ import * as limits from './limits.ts';
 import { logRequests } from './log-requests.ts';
 import { countRequests } from './metrics/http-metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
+import { tellWrites } from './metrics/write-metrics.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -48,6 +49,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const context: Context = { ...parts, access: createAccess(token, clock), closing, seats };
   logRequests(app, logger);
   const registry = countRequests(app, { seats, version });
+  tellWrites(registry, parts);
   guard(app, context);
   answerErrors(app, logger);
   readBodies(app);

@@ -27,8 +27,12 @@ const start = (session: Session, changes: Partial<RunStart> = {}): Promise<numbe
     ...changes,
   });
 
-const finish = (session: Session, id: number, changes: Partial<RunEnd> = {}): Promise<void> =>
-  finishRun(session, id, { state: 'done', reason: null, now: NOON, ...changes });
+const finish = (
+  session: Session,
+  id: number,
+  { owner = 'a', ...changes }: Partial<RunEnd> & { readonly owner?: string } = {},
+): Promise<void> =>
+  finishRun(session, { runId: id, owner }, { state: 'done', reason: null, now: NOON, ...changes });
 
 const report = (kind: string, changes: Partial<KindReport> = {}): KindReport => ({
   kind,
@@ -53,19 +57,21 @@ const report = (kind: string, changes: Partial<KindReport> = {}): KindReport => 
 const save =
   (session: Session, startedAt = NOON) =>
   (id: number, one: KindReport): Promise<void> =>
-    session.atomically((tx) => saveKindReport(tx, id, { report: one, startedAt }));
+    session.atomically((tx) => saveKindReport(tx, { runId: id, owner: 'a' }, { report: one, startedAt }));
 
 const statesOf = async (session: Session) =>
-  (await listRuns(session, 100)).map(({ id, state, reason }) => [id, state, reason]);
+  (await listRuns(session, { limit: 100, now: NOON })).map(({ id, state, reason }) => [id, state, reason]);
 
 describe('a run', () => {
   test('is listed from its start to its end', async () => {
     const session = await tempMirror();
     const id = await start(session, { kinds: ['clients', 'products'] });
     const run = { id, command: 'pull', kinds: ['clients', 'products'], reason: null, startedAt: NOON_TEXT };
-    expect(await listRuns(session, 10)).toEqual([{ ...run, state: 'running', finishedAt: null }]);
+    expect(await listRuns(session, { limit: 10, now: NOON })).toEqual([
+      { ...run, state: 'running', finishedAt: null },
+    ]);
     await finish(session, id, { state: 'incomplete', reason: 'clients failed', now: later(1500) });
-    expect(await listRuns(session, 10)).toEqual([
+    expect(await listRuns(session, { limit: 10, now: NOON })).toEqual([
       { ...run, state: 'incomplete', reason: 'clients failed', finishedAt: '2026-03-01 12:00:01.500' },
     ]);
   });
@@ -88,7 +94,7 @@ describe('a run', () => {
   test('the latest come first, and no more than asked for', async () => {
     const session = await tempMirror();
     const ids = [await start(session), await start(session), await start(session)];
-    expect((await listRuns(session, 2)).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+    expect((await listRuns(session, { limit: 2, now: NOON })).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
   });
 
   test('is found with its reports, in the order in which the kinds were swept', async () => {
@@ -107,13 +113,13 @@ describe('a run', () => {
     ];
     for (const [index, one] of reports.entries()) await save(session, later(index))(id, one);
     await save(session)(other, report('clients'));
-    const found = await findRun(session, id);
+    const found = await findRun(session, id, NOON);
     expect(found).toMatchObject({ id, state: 'running' });
     expect(found?.reports).toEqual(reports);
   });
 
   test('that is not there is null', async () => {
-    expect(await findRun(await tempMirror(), 7)).toBeNull();
+    expect(await findRun(await tempMirror(), 7, NOON)).toBeNull();
   });
 
   test('has one report for a kind', async () => {
@@ -129,16 +135,16 @@ describe('runs of processes that are gone', () => {
     const session = await tempMirror();
     const dead = await start(session, { owner: 'dead' });
     const ended = await start(session, { owner: 'dead', command: 'backfill' });
-    await finish(session, ended, { state: 'failed', reason: 'why' });
+    await finish(session, ended, { state: 'failed', reason: 'why', owner: 'dead' });
     const living = await start(session, { owner: 'living' });
-    const next = await start(session, { now: later(DAY), isDead: (owner) => owner === 'dead' });
+    const next = await start(session, { now: later(1000), isDead: (owner) => owner === 'dead' });
     expect(await statesOf(session)).toEqual([
       [next, 'running', null],
       [living, 'running', null],
       [ended, 'failed', 'why'],
       [dead, 'interrupted', 'its process ended'],
     ]);
-    expect(await findRun(session, dead)).toMatchObject({ finishedAt: '2026-03-02 12:00:00.000' });
+    expect(await findRun(session, dead, NOON)).toMatchObject({ finishedAt: '2026-03-01 12:00:01.000' });
   });
 });
 
