@@ -7,12 +7,14 @@ import { asMirrored } from './field-store.ts';
 import { growKindTable } from './grow-kind-tables.ts';
 import { kindColumns } from './kind-table.ts';
 import type { Dialect } from './kind-table.ts';
+import { identifier } from './identifier.ts';
 import { readMeta, writeMeta } from './meta.ts';
+import { retypeColumns } from './retype-columns.ts';
 import type { Session, Transaction } from './session.ts';
 import { drawViews, viewsOf } from './views.ts';
 
 /** Raised with every release that an older one must not write beside. */
-const MIRROR_VERSION = 3;
+const MIRROR_VERSION = 4;
 
 const MIGRATIONS: Record<Dialect, string> = {
   sqlite: fileURLToPath(new URL('../../migrations/sqlite', import.meta.url)),
@@ -29,10 +31,12 @@ export async function migrate(session: Session, kinds: readonly Kind[]): Promise
   const { dialect, location } = session;
   return session.atomically(async (tx) => {
     const layout = layoutOf(kinds, dialect);
-    refuseNewer(await versionOf(tx), location);
+    const version = await versionOf(tx);
+    refuseNewer(version, location);
     if (await isCurrent(tx, layout)) return false;
     await refuseForeign(tx, kinds, location);
     await migrateEngine(tx, dialect);
+    if (version !== null && version < MIRROR_VERSION) await retypeKinds(tx, kinds, dialect);
     const mirrored: Kind[] = [];
     for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
     for (const kind of mirrored) await growKindTable(tx, kind, dialect);
@@ -41,6 +45,15 @@ export async function migrate(session: Session, kinds: readonly Kind[]): Promise
     await writeMeta(tx, 'layout', layout);
     return true;
   });
+}
+
+/** PostgreSQL changes no column that a view reads. */
+async function retypeKinds(tx: Transaction, kinds: readonly Kind[], dialect: Dialect): Promise<void> {
+  const mirrored: Kind[] = [];
+  for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
+  const views = dialect === 'postgres' ? viewsOf(mirrored, dialect).toReversed() : [];
+  for (const { name } of views) await tx.execute(`drop view if exists ${identifier(name)}`);
+  for (const kind of kinds) await retypeColumns(tx, kind, dialect);
 }
 
 /** The version that wrote the mirror last; null where it is none yet. */
