@@ -1,3 +1,4 @@
+import { sentField } from '../catalog/kind.ts';
 import type { Field, Kind } from '../catalog/kind.ts';
 import { canonicalJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
@@ -9,9 +10,7 @@ import { ownValue } from './decode-record.ts';
 export function changedFields(kind: Kind, before: JsonObject, after: JsonObject): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => {
-    const field =
-      kind.fields.find((candidate) => candidate.name === name) ??
-      kind.hints.find((hint) => hint.name === name);
+    const field = sentField(kind, name);
     return canonicalValue(field, ownValue(before, name)) !== canonicalValue(field, ownValue(after, name));
   });
 }

@@ -8,6 +8,7 @@ export type DriftCode =
   | 'returned_field'
   | 'retyped_field'
   | 'unusable_field'
+  | 'text_column'
   | 'flapping_field'
   | 'holes'
   | 'envelope'

@@ -115,7 +115,7 @@ export const SIGHTINGS: EngineTable = {
   primaryKey: ['kind', 'answered'],
 };
 
-/** Every field that the service has sent, documented or not, and the column that it has. */
+/** Every field that the service has sent, documented or not, its column, and the one that keeps as text what did not fit. */
 export const FIELDS: EngineTable = {
   name: 'fields',
   columns: [
@@ -130,6 +130,8 @@ export const FIELDS: EngineTable = {
     integer('position'),
     timestamp('first_seen_at'),
     optionalTimestamp('vanished_at'),
+    optionalText('text_column'),
+    optionalBigint('text_position'),
   ],
   primaryKey: ['kind', 'field'],
 };

@@ -11,6 +11,7 @@ import { readMeta, writeMeta } from './meta.ts';
 import { namingObstacles, takeViewsDown } from './migrate-views.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
+import { retypeColumns } from './retype-columns.ts';
 import type { Session, Transaction } from './session.ts';
 import { viewsOf } from './views.ts';
 
@@ -64,7 +65,7 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const made =
     version === null ? 'never' : version < MIRROR_VERSION ? 'by an older release' : 'by this release';
   const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made });
-  const mirrored = await changeTables(tx, wanted);
+  const mirrored = await changeTables(tx, wanted, made === 'by an older release');
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   await putViewsUp(viewsOf(mirrored, dialect));
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
@@ -73,8 +74,13 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
 }
 
 /** Brings the tables to the shape of this release while no view of ours is in the way; returns the kinds with what was discovered. */
-async function changeTables(tx: Transaction, { kinds, dialect }: Wanted): Promise<readonly Kind[]> {
+async function changeTables(
+  tx: Transaction,
+  { kinds, dialect }: Wanted,
+  isOlder: boolean,
+): Promise<readonly Kind[]> {
   await migrateEngine(tx, dialect);
+  if (isOlder) for (const kind of kinds) await retypeColumns(tx, kind, dialect);
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
