@@ -32,6 +32,8 @@ export interface Certificate {
   readonly showedSince: (id: string) => boolean;
   /** The tick at which the last response that showed the record was sent; null where none did. */
   readonly lastShown: (id: string) => number | null;
+  /** The same by the number that the spans have for the id, −1 where it has none: not in the list, and not shown since. */
+  readonly isOutside: (index: number) => boolean;
   /** Ids that were shown before the point only, and were not in the list at the point. */
   readonly absent: () => string[];
 }
@@ -62,12 +64,16 @@ interface Point extends Sighting {
  * @param responses All valid ones of the last few sweeps, those of sweeps that failed too, in any order.
  * @param known Ids that a response showed before the first of these was sent. Never rows that these sweeps themselves
  *   landed, nor rows that only a write or a retrieve showed: the list may lag behind those.
+ * @param spans Those of the responses and the known ids, where they are wanted for more than this.
  */
-export function certify(responses: readonly Sighting[], known: readonly string[] = []): Verdict {
+export function certify(
+  responses: readonly Sighting[],
+  known: readonly string[] = [],
+  spans: Spans = spansOf(responses, known),
+): Verdict {
   const points = pointsOf(responses);
   if (points.length === 0) return uncertified('no_end', 'no response proves the end of the list');
 
-  const spans = spansOf(responses, known);
   let told: Uncertified | null = null;
   for (const point of points) {
     const verdict = judge(point, spans);
@@ -123,6 +129,7 @@ function judge(point: Point, spans: Spans): Verdict {
     size,
     lists: (id) => isLive[ids.find(id)] === 1,
     showedSince: (id) => wasShownSince(ids.find(id)),
+    isOutside: (index) => isLive[index] !== 1 && !wasShownSince(index),
     lastShown: (id) => {
       const tick = lastSent(ids.find(id));
       return tick === -Infinity ? null : tick;

@@ -29,6 +29,7 @@ export type ListIssue = 'baseline_uncertified' | 'too_many_rows' | 'retrieve_unu
 const STANDING: readonly string[] = [
   ...(['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] satisfies ListIssue[]),
   'twins',
+  'mirror_touched',
 ];
 
 /** Opens what was found and is not open yet, and closes what is open about these records' fields and was not found. */
