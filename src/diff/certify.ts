@@ -32,8 +32,6 @@ export interface Certificate {
   readonly showedSince: (id: string) => boolean;
   /** The tick at which the last response that showed the record was sent; null where none did. */
   readonly lastShown: (id: string) => number | null;
-  /** The same by the number that the spans have for the id, −1 where it has none: not in the list, and not shown since. */
-  readonly isOutside: (index: number) => boolean;
   /** Ids that were shown before the point only, and were not in the list at the point. */
   readonly absent: () => string[];
 }
@@ -129,7 +127,6 @@ function judge(point: Point, spans: Spans): Verdict {
     size,
     lists: (id) => isLive[ids.find(id)] === 1,
     showedSince: (id) => wasShownSince(ids.find(id)),
-    isOutside: (index) => isLive[index] !== 1 && !wasShownSince(index),
     lastShown: (id) => {
       const tick = lastSent(ids.find(id));
       return tick === -Infinity ? null : tick;

@@ -30,7 +30,7 @@ export function compareLive({ spans, certificate, began }: ShownList): LiveCompa
       for (const id of text.split(',')) {
         const index = ids.find(id);
         if (index >= 0) isLive[index] = 1;
-        if (certificate?.isOutside(index)) outside.push(id);
+        if (certificate !== null && !certificate.lists(id) && !certificate.showedSince(id)) outside.push(id);
       }
     },
     outside: () => outside,

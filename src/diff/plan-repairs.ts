@@ -27,7 +27,8 @@ export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): List
   if (lastChange !== null) return lastChange === 'deleted' ? 'restored' : 'returned';
   if (isProvenGone) return 'restored';
   if (row === 'tombstone' && mayBeForgotten) return 'restored';
-  return wasLanded && !mayNeverHaveLanded ? 'returned' : 'created';
+  const hadRow = row === 'tombstone' || !mayNeverHaveLanded; // A row that was seen and is here has landed.
+  return wasLanded && hadRow ? 'returned' : 'created';
 }
 
 /** What a live row outside the list is: a disappearance to prove, or the work of a hand. */
@@ -41,7 +42,8 @@ export function judgeUnlisted({ lastChange, isProvenGone, wasLanded }: RecordFac
 }
 
 /** Whether a tombstone of a record that the list does not have is a hand's: then its deletion is still to be proven. */
-export function isFalseTombstone({ lastChange, isProvenGone, ...facts }: RecordFacts): boolean {
+export function isFalseTombstone(facts: RecordFacts): boolean {
+  const { lastChange, isProvenGone, wasLanded, mayBeForgotten } = facts;
   if (lastChange !== null) return lastChange !== 'deleted';
-  return !isProvenGone && facts.wasLanded && !facts.mayNeverHaveLanded && !facts.mayBeForgotten;
+  return !isProvenGone && wasLanded && !mayBeForgotten;
 }

@@ -77,6 +77,11 @@ export async function closeQuarantined(
   );
 }
 
+/** Ids of records that an open issue says no row can be made of. */
+export async function readRecordsWithoutRow(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  return new Set((await openQuarantined(db, kind)).flatMap(({ recordId }) => recordId ?? []));
+}
+
 export interface NewIssues {
   readonly issues: readonly Issue[];
   readonly now: Date;

@@ -23,6 +23,7 @@ export interface ListVerdict {
 
 /** Finds out from what the last sweeps saw whether the list is known exactly, and as of when. */
 export async function certifyList(session: Session, sweep: Sweep): Promise<ListVerdict> {
+  sweep.earlier.release(); // Both together would hold every id twice.
   const responses = await readSightings(session, sweep.kind.name, sweep.pages);
   const shown = spansOf(responses, []);
   const alone = certify(responses, [], shown);
