@@ -17,7 +17,7 @@ export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<stri
     const from: string = after;
     const [row] = await db.query(sql`
       select string_agg(cast(id as text), ',') as ids, cast(max(id) as text) as last, count(*) as count
-      from (select k.id from ${table} as k where k.id > ${from} order by k.id limit ${IDS_A_QUERY}) as some`);
+      from (select k.id from ${table} as k where k.id > ${from} order by k.id limit ${IDS_A_QUERY}) as chunk`);
     const ids = typeof row?.['ids'] === 'string' ? row['ids'] : '';
     yield dead.size === 0 ? ids : without(ids, dead);
     after = Number(row?.['count']) < IDS_A_QUERY ? null : String(row?.['last']);

@@ -59,7 +59,7 @@ async function confirm(
   { kind, touched }: Sweep,
   { all, answered }: Shown & { readonly all: readonly Compared[] },
 ): Promise<void> {
-  const ids = all.filter(({ verdict }) => verdict.is === 'unchanged').map(({ id }) => id);
+  const ids = all.filter((record) => isJudged(record) && !mustBeWritten(record)).map(({ id }) => id);
   await confirmRows(tx, kind.name, { ids, response: answered });
   await saveTouches(tx, kind.name, { ids, response: answered });
   touched.add(new Map(ids.map((id) => [id, answered])));
