@@ -8,11 +8,14 @@ import { growKindTable } from './grow-kind-tables.ts';
 import { kindColumns } from './kind-table.ts';
 import type { Dialect } from './kind-table.ts';
 import { readMeta, writeMeta } from './meta.ts';
+import { seedUnlisted } from './seed-unlisted.ts';
 import type { Session, Transaction } from './session.ts';
 import { drawViews, viewsOf } from './views.ts';
 
 /** Raised with every release that an older one must not write beside. */
 const MIRROR_VERSION = 4;
+/** From this version on, a mirror notes which rows are its own although no sighting shows them. */
+const NOTES_UNLISTED = 4;
 
 const MIGRATIONS: Record<Dialect, string> = {
   sqlite: fileURLToPath(new URL('../../migrations/sqlite', import.meta.url)),
@@ -32,10 +35,12 @@ export async function migrate(session: Session, kinds: readonly Kind[]): Promise
     refuseNewer(await versionOf(tx), location);
     if (await isCurrent(tx, layout)) return false;
     await refuseForeign(tx, kinds, location);
+    const before = await versionOf(tx);
     await migrateEngine(tx, dialect);
     const mirrored: Kind[] = [];
     for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
     for (const kind of mirrored) await growKindTable(tx, kind, dialect);
+    if (before !== null && before < NOTES_UNLISTED) await seedUnlisted(tx, mirrored);
     await drawViews(tx, viewsOf(mirrored, dialect), dialect);
     await writeMeta(tx, 'version', String(MIRROR_VERSION));
     await writeMeta(tx, 'layout', layout);

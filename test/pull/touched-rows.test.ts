@@ -203,10 +203,13 @@ describe.each(DATABASES)('%s', (database) => {
     expect(report).toMatchObject({ rows: 3, mended: 2, unchanged: 1, updated: 0, created: 0, restored: 0 });
     expect(await rowOf(session, a)).toMatchObject({ _changed_at: instantAt(0), name: expect.not.stringMatching('Autre') as string });
     expect({ ...(await rowOf(session, c)), _response: 0 }).toEqual({ ...before, _response: 0 });
-    expect(await repairsOf(session)).toMatchObject([
-      { record_id: String(a), detail: 'columns changed: name, credit' },
-      { record_id: String(b), detail: expect.stringContaining('creation_date') as string },
-    ]);
+    const repairs = new Map((await repairsOf(session)).map((row) => [row['record_id'], row['detail']]));
+    expect(repairs).toEqual(
+      new Map([
+        [String(a), expect.stringMatching(/^columns changed: (name, credit|credit, name)$/)],
+        [String(b), expect.stringContaining('creation_date')],
+      ]),
+    );
     expect(await shortEvents(session)).toEqual([]);
     const again = await backfillFrom(service, session, {
       ...{ kind, minute: 30, extent: { pages: { from: 1, to: Infinity } } },
