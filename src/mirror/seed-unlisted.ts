@@ -24,7 +24,7 @@ async function seedKind(tx: Transaction, { name }: Kind): Promise<void> {
   const [state] = await tx.query(sql`select tick, known_from from kind_state where kind = ${name}`);
   if (state === undefined) return;
   const [oldest] = await tx.query(sql`select min(sent) as sent from sightings where kind = ${name}`);
-  const isWhole = Number(oldest?.['sent'] ?? 0) === Number(state['known_from'] ?? 0) + 1;
+  const isWhole = Number(oldest?.['sent'] ?? 0) <= Number(state['known_from'] ?? 0) + 1;
   const shown = createIdNumbers();
   for (const { ids } of await tx.query(sql`select ids from sightings where kind = ${name}`))
     shown.number(String(ids), () => undefined);
