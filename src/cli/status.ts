@@ -80,7 +80,10 @@ function printIssues(stdout: Output, issues: Status['issues']): void {
     printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(records)));
   }
   if (touched.length > 0) {
-    printLine(stdout, '\nRows that something else had written to, and that are put right (`issues.detail` says what):');
+    printLine(
+      stdout,
+      '\nRows that something else had written to, and that are put right (`issues.detail` says what):',
+    );
     printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(touched)));
   }
   if (values.length === 0) return;

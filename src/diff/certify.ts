@@ -69,18 +69,19 @@ export function certify(
   known: readonly string[] = [],
   spans: Spans = spansOf(responses, known),
 ): Verdict {
-  const points = pointsOf(responses);
-  if (points.length === 0) return uncertified('no_end', 'no response proves the end of the list');
-
-  let told: Uncertified | null = null;
-  for (const point of points) {
-    const verdict = judge(point, spans);
-    if (verdict.certified || verdict.reason === 'too_many_rows') return verdict;
-    // A point whose total agrees says more than the empty page after it, which only bounds the list.
-    if (told === null || (told.reason === 'total_differs' && verdict.reason === 'rows_unseen'))
-      told = verdict;
-  }
+  const told = pointsOf(responses).reduce<Verdict | null>(tellMore(spans), null);
   return told ?? uncertified('no_end', 'no response proves the end of the list');
+}
+
+/** The newest point that certifies the list or contradicts it decides; else the one that says most. */
+function tellMore(spans: Spans): (told: Verdict | null, point: Point) => Verdict {
+  return (told, point) => {
+    if (told !== null && (told.certified || told.reason === 'too_many_rows')) return told;
+    const verdict = judge(point, spans);
+    if (told === null || verdict.certified || verdict.reason === 'too_many_rows') return verdict;
+    // A point whose total agrees says more than the empty page after it, which only bounds the list.
+    return told.reason === 'total_differs' && verdict.reason === 'rows_unseen' ? verdict : told;
+  };
 }
 
 /** Newest first. */

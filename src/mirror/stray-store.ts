@@ -17,7 +17,11 @@ export interface Stray {
 export async function tombstoneStrays(
   tx: Transaction,
   kind: string,
-  { strays, response, now }: { readonly strays: readonly Stray[]; readonly response: number; readonly now: Date },
+  {
+    strays,
+    response,
+    now,
+  }: { readonly strays: readonly Stray[]; readonly response: number; readonly now: Date },
 ): Promise<string[]> {
   const marked: Stray[] = [];
   for (const stray of strays) {
@@ -35,7 +39,8 @@ export async function tombstoneStrays(
   await saveTouches(tx, kind, { ids, response });
   const repairs = marked.map(({ id, goneAt }) => ({
     id,
-    detail: goneAt === null ? 'its row was inserted: the service never showed it' : 'its tombstone was taken away',
+    detail:
+      goneAt === null ? 'its row was inserted: the service never showed it' : 'its tombstone was taken away',
   }));
   await saveRepairs(tx, kind, { repairs, now });
   return ids;

@@ -43,7 +43,9 @@ async function load(
   const responses = (await readSightings(db, kind)).filter(({ answered }) => answered <= tick);
   const sweeps = responses.flatMap(({ sweep }) => sweep ?? []);
   const oldest = Math.min(...sweeps);
-  const endOfOldest = Math.max(...responses.filter(({ sweep }) => sweep === oldest).map((one) => one.answered));
+  const endOfOldest = Math.max(
+    ...responses.filter(({ sweep }) => sweep === oldest).map((one) => one.answered),
+  );
   const seenAt = new Map(responses.map((response) => [response.answered, response.seenAt]));
   const { ids, firstAnswered } = spansOf(responses, []);
   return (id) => {

@@ -66,8 +66,10 @@ async function confirm(
 }
 
 /** Where a record counts; a row that is written anew without an event has not changed. */
-function placeOf({ verdict, ...judged }: Compared, { ignoredFields }: Sweep): keyof Landed | null {
-  const otherwise = 'repair' in judged && judged.repair !== undefined ? 'mended' : null;
+function placeOf(compared: Compared, { ignoredFields }: Sweep): keyof Landed | null {
+  if (!isJudged(compared)) return 'overtaken';
+  const { verdict, repair } = compared;
+  const otherwise = repair === undefined ? null : 'mended';
   if (verdict.is === 'unchanged') return otherwise;
   if (verdict.is !== 'changed') return verdict.is;
   return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : otherwise;

@@ -19,11 +19,17 @@ export function outcomeOf(ending: Ending, beside: MirrorBeside): Outcome {
   const { settled, without, mended } = beside;
   const complete = (why: string, what: string): Outcome => ({ state: 'complete', reason: why, detail: what });
   if (without.missing > 0)
-    return complete('rows_missing', `${without.missing} records of the list have no live row; the next pull tries again`);
+    return complete(
+      'rows_missing',
+      `${without.missing} records of the list have no live row; the next pull tries again`,
+    );
   if (without.quarantined > 0)
     return complete('quarantined', `no row could be made of ${without.quarantined} records of the list`);
   if (settled.waiting > 0)
-    return complete('absences_unproven', `${settled.waiting} rows that the list lacks wait for proof, or for a person`);
+    return complete(
+      'absences_unproven',
+      `${settled.waiting} rows that the list lacks wait for proof, or for a person`,
+    );
   const told = mended > 0 ? `${mended} rows that something else had written to were put right` : null;
   return { state: 'certified', reason: null, detail: told };
 }

@@ -66,8 +66,14 @@ function recall(sweep: Sweep, known: Known): Recalled {
   const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOf(known));
   if (is === 'created') return { stored: undefined };
   if (is === 'returned')
-    return returned(sweep, known, row === undefined ? 'its row was missing' : 'its row was marked as deleted');
-  return { stored: row ?? { ...lost(sweep, known), raw: own.lastEvent?.after ?? record.raw, isDeleted: true } };
+    return returned(
+      sweep,
+      known,
+      row === undefined ? 'its row was missing' : 'its row was marked as deleted',
+    );
+  return {
+    stored: row ?? { ...lost(sweep, known), raw: own.lastEvent?.after ?? record.raw, isDeleted: true },
+  };
 }
 
 function factsOf({ row, own, seen, forgottenBefore }: Known): RecordFacts {
@@ -90,14 +96,19 @@ function returned(sweep: Sweep, known: Known, repair: string): Recalled {
   return { stored: { ...stored, raw, isDeleted: false, deletedAt: null }, repair };
 }
 
-function lost(sweep: Sweep, { own, seen, forgottenBefore }: Known): Omit<StoredRow, 'raw' | 'isDeleted'> {
-  const { firstEvent, lastEvent } = own;
+function lost(sweep: Sweep, known: Known): Omit<StoredRow, 'raw' | 'isDeleted'> {
+  const firstSeenAt = earliestOf(sweep, known);
+  const changedAt = known.own.lastEvent?.observedAt ?? firstSeenAt;
+  return { response: 0, firstSeenAt, changedAt, deletedAt: null, listed: known.seen?.listed ?? null };
+}
+
+/** The earliest instant at which our books have the record. */
+function earliestOf({ lease }: Sweep, { own, seen, forgottenBefore }: Known): string | null {
+  const { firstEvent } = own;
   // A row that never was an event has been here since before the baseline, as long as no event was forgotten.
   const isOfBaseline = firstEvent?.change !== 'created' && forgottenBefore === null;
-  const instants = [firstEvent?.observedAt, seen?.seenAt, isOfBaseline ? sweep.lease.baselineAt : null];
-  const [firstSeenAt = null] = instants.filter((at) => typeof at === 'string').sort();
-  const changedAt = lastEvent?.observedAt ?? firstSeenAt;
-  return { response: 0, firstSeenAt, changedAt, deletedAt: null, listed: seen?.listed ?? null };
+  const instants = [firstEvent?.observedAt, seen?.seenAt, isOfBaseline ? lease.baselineAt : null];
+  return instants.filter((at) => typeof at === 'string').sort()[0] ?? null;
 }
 
 function isRecord(text: string): boolean {

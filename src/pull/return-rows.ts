@@ -76,8 +76,7 @@ async function pagesWith(
   );
   const numbers = new Set<number>();
   for (const { page, ids } of shown) {
-    if (numbers.has(page)) continue;
-    for (const id of idsOf(ids)) if (wanted.has(id)) numbers.add(page);
+    if (!numbers.has(page) && [...idsOf(ids)].some((id) => wanted.has(id))) numbers.add(page);
   }
   return [...numbers].sort((a, b) => a - b);
 }

@@ -30,10 +30,13 @@ describe('a listed record without a live row', () => {
   test('that was deleted is restored, and one that was never landed is created: both are events', () => {
     fc.assert(
       fc.property(row, facts, (is, known) => {
-        const wasDeleted = known.lastChange === 'deleted' || (known.lastChange === null && known.isProvenGone);
+        const wasDeleted =
+          known.lastChange === 'deleted' || (known.lastChange === null && known.isProvenGone);
         if (wasDeleted) expect(judgeListed(is, known)).toBe('restored');
         else if (known.lastChange === null && !known.wasLanded)
-          expect(judgeListed(is, known)).toBe(is === 'tombstone' && known.mayBeForgotten ? 'restored' : 'created');
+          expect(judgeListed(is, known)).toBe(
+            is === 'tombstone' && known.mayBeForgotten ? 'restored' : 'created',
+          );
       }),
     );
   });
@@ -51,7 +54,8 @@ describe('a live row outside the list', () => {
     fc.assert(
       fc.property(facts, (known) => {
         const is = judgeUnlisted(known);
-        const wasDeleted = known.lastChange === 'deleted' || (known.lastChange === null && known.isProvenGone);
+        const wasDeleted =
+          known.lastChange === 'deleted' || (known.lastChange === null && known.isProvenGone);
         expect(is === 'undeleted').toBe(wasDeleted);
         expect(is === 'inserted').toBe(known.lastChange === null && !known.isProvenGone && !known.wasLanded);
       }),

@@ -96,7 +96,12 @@ test('A20: an emptied list is a reading like any other', async () => {
 
   const report = await pullFrom(service, session);
 
-  expect(report.kinds[1]).toMatchObject({ kind: 'clients', reason: 'absences_unproven', rows: 0, deleted: 0 });
+  expect(report.kinds[1]).toMatchObject({
+    kind: 'clients',
+    reason: 'absences_unproven',
+    rows: 0,
+    deleted: 0,
+  });
   expect(await rowsOf(session, 'clients')).toHaveLength(60);
   expect(LISTED_KINDS).toHaveLength(10);
 });

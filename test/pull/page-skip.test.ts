@@ -235,7 +235,9 @@ describe('what goes on while pages are not parsed', () => {
     await expectTruth(service, session);
 
     await takeOut();
-    expect(await backfillFrom(service, session, { kind, extent: ALL, minute: 20 })).toMatchObject({ mended: 1 });
+    expect(await backfillFrom(service, session, { kind, extent: ALL, minute: 20 })).toMatchObject({
+      mended: 1,
+    });
     await expectTruth(service, session);
   });
 

@@ -10,7 +10,9 @@ const NO_GRACE = { deletions: { graceSeconds: 0, holdAbove: { rows: 5, share: 0.
 
 async function truthfulRows({ world }: Sandbox, session: Session, name: string = kind): Promise<void> {
   const live = (await rowsOf(session, name)).filter((row) => row['_deleted_at'] === null);
-  expect(live.map((row) => String(row['id']))).toEqual([...world.ids(name)].sort((a, b) => a - b).map(String));
+  expect(live.map((row) => String(row['id']))).toEqual(
+    [...world.ids(name)].sort((a, b) => a - b).map(String),
+  );
 }
 
 async function touch(session: Session, statement: ReturnType<typeof sql>): Promise<void> {
@@ -60,10 +62,15 @@ describe.each(DATABASES)('%s', (database) => {
     const after = await rowOf(session, id);
     expect({ ...after, _response: 0, _listed: 0 }).toEqual({ ...before, _response: 0, _listed: 0 });
     expect(await shortEvents(session)).toEqual([]);
-    expect(await repairsOf(session)).toMatchObject([{ kind, record_id: String(id), detail: 'its row was missing' }]);
+    expect(await repairsOf(session)).toMatchObject([
+      { kind, record_id: String(id), detail: 'its row was missing' },
+    ]);
     await truthfulRows(service, session);
 
-    expect(await pullOne(service, session, { kind, minute: 30 })).toMatchObject({ state: 'certified', requests: 4 });
+    expect(await pullOne(service, session, { kind, minute: 30 })).toMatchObject({
+      state: 'certified',
+      requests: 4,
+    });
     expect(await repairsOf(session)).toEqual([]);
     expect(await repairsOf(session, 'all')).toMatchObject([{ closed_at: instantAt(30) }]);
   });
@@ -76,7 +83,10 @@ describe.each(DATABASES)('%s', (database) => {
     await touch(session, sql`delete from clients where id in (${id}, ${other})`);
     service.world.update(kind, id, { city: 'Rimouski' });
 
-    expect(await pullOne(service, session, { kind, minute: 30 })).toMatchObject({ state: 'certified', updated: 1 });
+    expect(await pullOne(service, session, { kind, minute: 30 })).toMatchObject({
+      state: 'certified',
+      updated: 1,
+    });
 
     expect(await shortEvents(session)).toEqual([`${id} updated`, `${id} updated`]);
     expect(await rowOf(session, id)).toMatchObject({ city: 'Rimouski', _first_seen_at: instantAt(0) });
@@ -109,7 +119,10 @@ describe.each(DATABASES)('%s', (database) => {
     const before = await rowOf(session, id);
     await touch(session, sql`update clients set _deleted_at = '2026-01-01 00:00:00.000' where id = ${id}`);
 
-    expect(await pullOne(service, session, { kind, minute: 20 })).toMatchObject({ state: 'certified', restored: 0 });
+    expect(await pullOne(service, session, { kind, minute: 20 })).toMatchObject({
+      state: 'certified',
+      restored: 0,
+    });
 
     expect({ ...(await rowOf(session, id)), _response: 0 }).toEqual({ ...before, _response: 0 });
     expect(await shortEvents(session)).toEqual([]);
@@ -122,9 +135,15 @@ describe.each(DATABASES)('%s', (database) => {
     await touch(session, sql`update clients set _deleted_at = '2026-03-01 12:15:00.000' where id = ${id}`);
     service.world.remove(kind, id);
 
-    expect(await pullOne(service, session, { kind, minute: 20 })).toMatchObject({ deleted: 0, state: 'complete' });
+    expect(await pullOne(service, session, { kind, minute: 20 })).toMatchObject({
+      deleted: 0,
+      state: 'complete',
+    });
     expect(await absencesOf(session)).toEqual([`${id} suspected`]);
-    expect(await pullOne(service, session, { kind, minute: 40 })).toMatchObject({ deleted: 1, state: 'certified' });
+    expect(await pullOne(service, session, { kind, minute: 40 })).toMatchObject({
+      deleted: 1,
+      state: 'certified',
+    });
     expect(await shortEvents(session)).toEqual([`${id} deleted`]);
   });
 
@@ -171,7 +190,10 @@ describe.each(DATABASES)('%s', (database) => {
       await pullOne(service, session, { kind, minute, rules: many });
     await touch(session, sql`delete from deletions`); // Nothing but our own note tells it from an inserted one.
 
-    expect(await pullOne(service, session, { kind, minute: 90 })).toMatchObject({ state: 'complete', deleted: 0 });
+    expect(await pullOne(service, session, { kind, minute: 90 })).toMatchObject({
+      state: 'complete',
+      deleted: 0,
+    });
     expect(await absencesOf(session)).toEqual([`${id} suspected`]);
     expect(await repairsOf(session, 'all')).toEqual([]);
     expect(await pullOne(service, session, { kind, minute: 110 })).toMatchObject({ deleted: 1 });
@@ -201,7 +223,10 @@ describe.each(DATABASES)('%s', (database) => {
     const report = await backfillFrom(service, session, { kind, extent, minute: 20 });
 
     expect(report).toMatchObject({ rows: 3, mended: 2, unchanged: 1, updated: 0, created: 0, restored: 0 });
-    expect(await rowOf(session, a)).toMatchObject({ _changed_at: instantAt(0), name: expect.not.stringMatching('Autre') as string });
+    expect(await rowOf(session, a)).toMatchObject({
+      _changed_at: instantAt(0),
+      name: expect.not.stringMatching('Autre') as string,
+    });
     expect({ ...(await rowOf(session, c)), _response: 0 }).toEqual({ ...before, _response: 0 });
     const repairs = new Map((await repairsOf(session)).map((row) => [row['record_id'], row['detail']]));
     expect(repairs).toEqual(
