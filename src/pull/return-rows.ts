@@ -45,23 +45,31 @@ export async function returnRows(
 
 async function readAgain(
   parts: PullParts,
-  { kind, claim }: SweepRequest,
-  { sweep, tally, wanted }: Reading & { readonly wanted: ReadonlySet<string> },
+  request: SweepRequest,
+  { wanted, ...reading }: Reading & { readonly wanted: ReadonlySet<string> },
 ): Promise<void> {
-  const { session, source, clock, signal, logger } = parts;
-  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Nothing is known of these pages.
-  const options = { tick: sweep.ticks.next, signal };
   try {
-    for (const range of rangesOf(await pagesWith(parts, sweep, wanted))) {
-      const responses = ofSameCompany(source.pages(kind, range, options), { kind, claim });
-      for await (const batch of arrivedTogether(responses, TOGETHER)) {
-        const landings = await landPages(session, afresh, { responses: batch, now: clock.now() });
-        for (const landing of landings) tally.add(landing);
-      }
-    }
+    for (const range of rangesOf(await pagesWith(parts, reading.sweep, wanted)))
+      await landRange(parts, request, { ...reading, range });
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    logger.warn({ kind: kind.name, err: error }, 'rows that are missing could not be read again');
+    parts.logger.warn(
+      { kind: request.kind.name, err: error },
+      'rows that are missing could not be read again',
+    );
+  }
+}
+
+async function landRange(
+  { session, source, clock, signal }: PullParts,
+  { kind, claim }: SweepRequest,
+  { sweep, tally, range }: Reading & { readonly range: PageRange },
+): Promise<void> {
+  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Nothing is known of these pages.
+  const pages = source.pages(kind, range, { tick: sweep.ticks.next, signal });
+  for await (const responses of arrivedTogether(ofSameCompany(pages, { kind, claim }), TOGETHER)) {
+    const landings = await landPages(session, afresh, { responses, now: clock.now() });
+    for (const landing of landings) tally.add(landing);
   }
 }
 
