@@ -49,7 +49,8 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   const { kind, claim } = request;
   const now = clock.now();
   const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
-  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST } : held;
+  // What has been taken until now was of the old source, although the mirror is bound to the new one with the first landing.
+  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
   const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table anew may outlast the lease.
   try {
     const mirrored = await asMirrored(session, kind);
