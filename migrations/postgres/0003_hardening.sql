@@ -11,6 +11,12 @@ CREATE TABLE "outbox_keys" (
 	CONSTRAINT "outbox_keys_idempotency_key_pk" PRIMARY KEY("idempotency_key")
 );
 --> statement-breakpoint
+CREATE TABLE "unlisted_rows" (
+	"kind" text NOT NULL,
+	"record_id" text NOT NULL,
+	CONSTRAINT "unlisted_rows_kind_record_id_pk" PRIMARY KEY("kind","record_id")
+);
+--> statement-breakpoint
 ALTER TABLE "fields" ADD COLUMN "text_column" text;--> statement-breakpoint
 ALTER TABLE "fields" ADD COLUMN "text_position" bigint;--> statement-breakpoint
 ALTER TABLE "runs" ADD COLUMN "lease_until" timestamp(3) with time zone;--> statement-breakpoint

@@ -12,6 +12,12 @@ CREATE TABLE `outbox_keys` (
 --> statement-breakpoint
 CREATE INDEX `outbox_keys_by_kind_record_id` ON `outbox_keys` (`kind`,`record_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `outbox_keys_outbox_id` ON `outbox_keys` (`outbox_id`);--> statement-breakpoint
+CREATE TABLE `unlisted_rows` (
+	`kind` text NOT NULL,
+	`record_id` text NOT NULL,
+	PRIMARY KEY(`kind`, `record_id`)
+);
+--> statement-breakpoint
 ALTER TABLE `fields` ADD `text_column` text;--> statement-breakpoint
 ALTER TABLE `fields` ADD `text_position` BIGINT;--> statement-breakpoint
 ALTER TABLE `runs` ADD `lease_until` TIMESTAMP;

@@ -82,7 +82,7 @@ async function pullOne(parts: PullParts, kind: ListedKind, settings: PullSetting
 function notReached({ name }: ListedKind): KindVerdict {
   const none = { same: 0, moved: 0, differs: 0, missing: 0, surplus: 0, quarantined: 0 };
   const detail = 'The run was interrupted before this kind.';
-  return { kind: name, ...none, reason: 'interrupted', detail, differences: [] };
+  return { kind: name, ...none, reason: 'interrupted', detail, repair: null, differences: [] };
 }
 
 function runState(verdicts: readonly KindVerdict[]): RunState {

@@ -8,6 +8,7 @@ import type { IdList } from './id-list.ts';
 import { readAccountedFor } from './mirror-rows.ts';
 import { readKind } from './read-kind.ts';
 import type { AuditParts, KindReading } from './read-kind.ts';
+import { repairCommand } from './repair-command.ts';
 import { shown } from './shown.ts';
 
 /** What came out for one kind: every record of the list and every live row is counted once. */
@@ -26,6 +27,8 @@ export interface KindVerdict {
   readonly reason: string | null;
   /** The same for a person, and what else there is to say. */
   readonly detail: string | null;
+  /** The command that reads anew what differs; null where nothing does, or only rows that no record is behind. */
+  readonly repair: string | null;
   /** The first of them, values shortened. */
   readonly differences: readonly (Difference & { readonly id: string })[];
 }
@@ -138,8 +141,15 @@ function verdict(kind: ListedKind, { reading, first, second }: Look, confirmed: 
     quarantined: reading.quarantined,
     reason: null,
     detail: waiting === 0 ? null : `waits for proof of deletion: ${waiting} that the list no longer shows`,
+    repair: repairOf(kind.name, confirmed),
     differences: [...confirmed.told.values()],
   };
+}
+
+/** A backfill brings what the service has: of a surplus row it has nothing. */
+function repairOf(kind: string, { ids, surplus }: Confirmed): string | null {
+  const mendable = [...ids.values()].filter((id) => !surplus.has(id));
+  return mendable.length === 0 ? null : repairCommand(kind, mendable);
 }
 
 interface Ending {

@@ -75,8 +75,9 @@ function printChangeLog(stdout: Output, { changeLog }: Status): void {
 }
 
 function printIssues(stdout: Output, issues: Status['issues']): void {
+  const touched = issues.filter(({ code }) => code === 'mirror_touched');
   const [records, values] = [
-    issues.filter(({ field }) => field === null),
+    issues.filter(({ field, code }) => field === null && code !== 'mirror_touched'),
     issues.filter(({ field }) => field !== null),
   ];
   const rows = (some: Status['issues']) =>
@@ -84,6 +85,13 @@ function printIssues(stdout: Output, issues: Status['issues']): void {
   if (records.length > 0) {
     printLine(stdout, '\nRecords that could not become rows (`issues.detail` has how they begin):');
     printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(records)));
+  }
+  if (touched.length > 0) {
+    printLine(
+      stdout,
+      '\nRows that something else had written to, and that are put right (`issues.detail` says what):',
+    );
+    printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(touched)));
   }
   if (values.length === 0) return;
   printLine(stdout, '\nValues that fit no rule (their rows are there; `_raw` has what was sent):');

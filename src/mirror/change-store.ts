@@ -3,6 +3,7 @@ import type { ChangeEvent } from '../diff/change-event.ts';
 import type { ChangedFields } from '../diff/flapping.ts';
 import { instantText } from '../lib/clock.ts';
 import { parseJson } from '../lib/json.ts';
+import { writeMeta } from './meta.ts';
 import type { Queryable, Transaction } from './session.ts';
 
 export interface NewChanges {
@@ -53,8 +54,11 @@ function notAfter(observedFrom: string | null, at: string): string | null {
 
 /** Forgets old events; the latest stays, because it says where the numbers and the instants stand. */
 export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {
-  await tx.query(sql`
-    delete from changes where observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes)`);
+  const isOld = sql`observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes)`;
+  const [some] = await tx.query(sql`select 1 as one from changes where ${isOld} limit 1`);
+  if (some === undefined) return;
+  await tx.query(sql`delete from changes where ${isOld}`);
+  await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
 }
 
 const LATEST_EVENTS = 10_000;

@@ -72,3 +72,13 @@ export const DELETIONS: EngineTable = {
   ],
   primaryKey: ['kind', 'record_id'],
 };
+
+/**
+ * Rows that we landed and that no kept list response shows: their records were asked for one by one, or have left the list.
+ * Without this, such a row could not be told from one that somebody else has inserted.
+ */
+export const UNLISTED_ROWS: EngineTable = {
+  name: 'unlisted_rows',
+  columns: [text('kind'), text('record_id')],
+  primaryKey: ['kind', 'record_id'],
+};

@@ -4,14 +4,15 @@ import type { Queryable } from './session.ts';
 /**
  * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.*` say
  * whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.frozen` why nothing is sent,
- * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted; `schedules.<name>` is up to when
- * a schedule's slots are dealt with, `schedules` which was last. The row `writer` is what PostgreSQL transactions lock, and
- * says nothing.
+ * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted; `changes.forgotten_before` is up
+ * to when change events were removed; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which
+ * was last. The row `writer` is what PostgreSQL transactions lock, and says nothing.
  */
 export type MetaKey =
   | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
   | ('source.base_url' | 'source.system_id')
   | ('outbox.sends' | 'outbox.frozen' | 'outbox.accepted_links')
+  | 'changes.forgotten_before'
   | ('schedules' | `schedules.${string}`);
 
 /** Reads a fact about the mirror as a whole. */

@@ -12,6 +12,7 @@ import { namingObstacles, takeViewsDown } from './migrate-views.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
 import { retypeColumns } from './retype-columns.ts';
+import { seedUnlisted } from './seed-unlisted.ts';
 import type { Session, Transaction } from './session.ts';
 import { viewsOf } from './views.ts';
 
@@ -84,6 +85,7 @@ async function changeTables(
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
+  if (isOlder) await seedUnlisted(tx, mirrored);
   return mirrored;
 }
 

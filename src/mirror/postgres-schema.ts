@@ -9,7 +9,7 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { CHANGES, DELETIONS, PAGES, TOUCHED } from './change-tables.ts';
+import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import {
   DRIFT,
@@ -72,6 +72,7 @@ export const pages = postgresTableOf(PAGES);
 export const touched = postgresTableOf(TOUCHED);
 export const changes = postgresTableOf(CHANGES);
 export const deletions = postgresTableOf(DELETIONS);
+export const unlistedRows = postgresTableOf(UNLISTED_ROWS);
 export const outbox = postgresTableOf(OUTBOX);
 export const outboxAttempts = postgresTableOf(OUTBOX_ATTEMPTS);
 export const outboxKeys = postgresTableOf(OUTBOX_KEYS);

@@ -8,7 +8,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
-import { CHANGES, DELETIONS, PAGES, TOUCHED } from './change-tables.ts';
+import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import {
   DRIFT,
@@ -75,6 +75,7 @@ export const pages = sqliteTableOf(PAGES);
 export const touched = sqliteTableOf(TOUCHED);
 export const changes = sqliteTableOf(CHANGES);
 export const deletions = sqliteTableOf(DELETIONS);
+export const unlistedRows = sqliteTableOf(UNLISTED_ROWS);
 export const outbox = sqliteTableOf(OUTBOX);
 export const outboxAttempts = sqliteTableOf(OUTBOX_ATTEMPTS);
 export const outboxKeys = sqliteTableOf(OUTBOX_KEYS);

@@ -7,6 +7,7 @@ import { closeIssuesOf } from './issue-store.ts';
 import type { Queryable, SqlValue, Transaction } from './session.ts';
 import { sqlList } from './sql-list.ts';
 import { saveTouches } from './touch-store.ts';
+import { forgetUnlisted } from './unlisted-store.ts';
 
 export interface Burial {
   readonly kind: string;
@@ -35,6 +36,7 @@ export async function buryRows(
   const lastSeen = await concludeAbsences(tx, kind, { ids: buried, proof, now });
   await closeIssuesOf(tx, kind, { ids: buried, now });
   await saveTouches(tx, kind, { ids: buried, response });
+  await forgetUnlisted(tx, kind, buried);
   const events = rows.map((row) => {
     const [recordId, before] = [String(row['id']), String(row['_raw'])];
     const observedFrom = lastSeen.get(recordId) ?? null;

@@ -39,6 +39,8 @@ export interface BackfillRequest extends ReadingRules {
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
   /** The run whose work this one went on with; null = it began at the beginning. */
   readonly resumed: number | null;
+  /** Records that are as they were, and whose rows something else had written to. */
+  readonly mended: number;
   /** Records that were asked for and that the service does not have. */
   readonly missing: readonly string[];
 }

@@ -10,6 +10,7 @@ import { decoderOf, redecode } from '../mirror/redecode.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
 import { countLive } from '../mirror/status-store.ts';
 import { readTouches } from '../mirror/touch-store.ts';
+import { createEarlierSightings } from './earlier-sightings.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createLayeredSet } from './layered-set.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
@@ -48,7 +49,8 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   const { kind, claim } = request;
   const now = clock.now();
   const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
-  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST } : held;
+  // What has been taken until now was of the old source, although the mirror is bound to the new one with the first landing.
+  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
   const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table anew may outlast the lease.
   try {
     const mirrored = await asMirrored(session, kind);
@@ -56,6 +58,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     const fieldsBefore = await readFields(session, kind.name);
     const sweep = {
       ...(await readKnown(parts, request)),
+      earlier: createEarlierSightings(kind.name, lease),
       lease,
       kind: mirrored,
       ticks: createTicks(lease.tick, clock),
@@ -71,7 +74,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   }
 }
 
-type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields'>;
+type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields' | 'earlier'>;
 
 /** What is known of a list before it is read. */
 async function readKnown({ session }: PullParts, request: ReadingRequest): Promise<Known> {
@@ -86,6 +89,7 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     touched: createTouched(await readTouches(session, kind.name, 0)),
     quarantined: createLayeredSet(await readQuarantined(session, kind.name)),
+    comparesColumns: isPartial === true,
     sending: new Set(),
     newest: { sent: 0 },
   };

@@ -1,4 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
+import type { Spans } from '../diff/spans.ts';
 import { instantText } from '../lib/clock.ts';
 import { discoverColumns } from '../mirror/discover-columns.ts';
 import { MirrorError } from '../mirror/errors.ts';
@@ -8,10 +9,12 @@ import { releaseKind } from '../mirror/kind-lease.ts';
 import { wakeAfterSweep } from '../mirror/outbox-queue.ts';
 import { settlePages } from '../mirror/page-store.ts';
 import { redecode } from '../mirror/redecode.ts';
+import { closeRepairs } from '../mirror/repair-issues.ts';
 import { saveKindReport } from '../mirror/run-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import type { Transaction } from '../mirror/session.ts';
-import { pruneSightings, voidEnds } from '../mirror/sighting-store.ts';
+import { oldSightings, pruneSightings, voidEnds } from '../mirror/sighting-store.ts';
+import { forgetUnlisted, readUnlisted, saveUnlisted } from '../mirror/unlisted-store.ts';
 import { noteDrift } from './note-drift.ts';
 import { noteFlapping } from './note-flapping.ts';
 import { noteListIssues } from './note-list-issues.ts';
@@ -92,8 +95,21 @@ async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conc
   await noteListIssues(tx, sweep, result);
   await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
   await settlePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
+  if (result.ending.state === 'complete') await keepUnlisted(tx, kind.name, result.ending.verdict.spans);
   await pruneSightings(tx, kind.name);
+  if (result.report.state === 'certified')
+    await closeRepairs(tx, kind.name, { before: result.startedAt, now });
   await wakeAfterSweep(tx, kind.name, now);
+}
+
+/** Keeps in mind which rows are ours that no sighting will show any longer, and no others. */
+async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promise<void> {
+  const oldest = await oldSightings(tx, kind);
+  if (oldest === null) return;
+  await saveUnlisted(tx, kind, spans.lastAnsweredUpTo(oldest));
+  const unlisted = await readUnlisted(tx, kind);
+  const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > oldest;
+  await forgetUnlisted(tx, kind, unlisted.filter(isShown));
 }
 
 /** Gives discovered fields their columns; a reader that holds the table is not waited for long. */

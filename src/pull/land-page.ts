@@ -26,7 +26,10 @@ export interface Landing extends LandedSorted {
   readonly fields: Iterable<string>;
 }
 
-const NOTHING: LandedSorted = { created: [], changed: [], restored: [], overtaken: [], quarantined: [] };
+const NOTHING: LandedSorted = {
+  ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },
+  quarantined: [],
+};
 
 /** Lands one list response within a transaction: its records and its digest. */
 export async function landPage(tx: Transaction, sweep: Sweep, arrival: Arrival): Promise<Landing> {

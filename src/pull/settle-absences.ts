@@ -2,22 +2,26 @@ import { askableKind } from '../catalog/kind.ts';
 import type { RetrievableKind } from '../catalog/kind.ts';
 import type { Certificate } from '../diff/certify.ts';
 import { planDeletions } from '../diff/plan-deletions.ts';
-import type { Absence, DeletionPlan, DeletionRules } from '../diff/plan-deletions.ts';
+import type { AbsenceFacts, DeletionPlan, DeletionRules } from '../diff/plan-deletions.ts';
 import { forgetAbsences, readAbsences, readProtected, saveAbsences } from '../mirror/deletion-store.ts';
 import { renewLease } from '../mirror/kind-lease.ts';
 import { countLive } from '../mirror/status-store.ts';
 import { isThere } from './ask-for-absent.ts';
 import { bury } from './bury.ts';
-import { findAbsent } from './find-absent.ts';
 import type { ListVerdict } from './certify-list.ts';
 import type { PullParts } from './parts.ts';
 import { proveByAsking } from './prove-by-asking.ts';
+import { settleStrays } from './settle-strays.ts';
 import type { Sweep } from './sweep.ts';
 import type { Tally } from './tally.ts';
 
 /** What a certified list says of the rows that it does not have. */
 export interface Settled {
   readonly deleted: number;
+  /** Live rows that the list does not have, and that wait for proof or for a person. */
+  readonly waiting: number;
+  /** Rows outside the list that something else had written, and that are put right. */
+  readonly mended: number;
   /** In how many sweeps running the control could not be asked for. */
   readonly controlFailures: number;
 }
@@ -27,6 +31,8 @@ export interface Absences {
   /** The instant at which the response that was sent at a tick was sent. */
   readonly sentAt: ListVerdict['sentAt'];
   readonly tally: Tally;
+  /** Live rows that the list does not have. */
+  readonly outside: readonly string[];
   readonly rules: DeletionRules;
 }
 
@@ -35,17 +41,23 @@ export const MOST_CONTROL_FAILURES = 3;
 /** Draws the conclusions from rows that a certified list does not have: suspicion, hold, proof, tombstone. */
 export async function settleAbsences(parts: PullParts, sweep: Sweep, absences: Absences): Promise<Settled> {
   const noted = await readAbsences(parts.session, sweep.kind.name);
+  const { certificate, outside: ids } = absences;
+  const { absent, mended } = await settleStrays(parts, sweep, { certificate, ids, noted: noted.keys() });
   const { path, failures } = await pathToAsk(parts, sweep, absences.tally.latestId());
-  const plan = await planFor(parts, sweep, { ...absences, noted, canAsk: path !== null });
+  const plan = await planFor(parts, sweep, { ...absences, absent, noted, canAsk: path !== null });
   await note(parts, sweep, { plan, ...absences });
   for (const absence of plan.note) noted.set(absence.id, absence);
 
   const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
-  if (path === null || plan.ask.length === 0) return { deleted: missed, controlFailures: failures };
+  const settled = (deleted: number, controlFailures: number): Settled => ({
+    ...{ deleted, mended, controlFailures },
+    waiting: absent.length - deleted,
+  });
+  if (path === null || plan.ask.length === 0) return settled(missed, failures);
   const asking = { ...path, ids: plan.ask, noted, rules: absences.rules };
   const { deleted, isSound } = await proveByAsking(parts, sweep, asking);
   const failed = parts.signal?.aborted ? failures : failures + 1; // Whoever is stopped has not been refused.
-  return { deleted: missed + deleted, controlFailures: isSound ? 0 : failed };
+  return settled(missed + deleted, isSound ? 0 : failed);
 }
 
 interface PathToAsk {
@@ -94,14 +106,10 @@ async function note(
 async function planFor(
   { session, clock }: PullParts,
   { kind, knownRows, began }: Sweep,
-  facts: Absences & { readonly noted: ReadonlyMap<string, Absence>; readonly canAsk: boolean },
+  facts: Absences & Pick<AbsenceFacts, 'absent' | 'noted' | 'canAsk'>,
 ): Promise<DeletionPlan> {
-  const { certificate, tally, noted, canAsk, rules } = facts;
+  const { certificate, absent, noted, canAsk, rules } = facts;
   const live = await countLive(session, kind.name);
-  const absent = await findAbsent(session, {
-    ...{ kind: kind.name, certificate, noted: noted.keys(), live },
-    seen: tally.counts().rows,
-  });
   const isEmptied = certificate.size === 0;
   return planDeletions(
     {

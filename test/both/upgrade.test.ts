@@ -145,7 +145,7 @@ describe.each(DATABASES)('a %s mirror of the release before change events', (_na
     world.remove('clients', gone);
     const { kinds } = await pull(service, session);
 
-    expect(kinds).toMatchObject([{ state: 'certified', created: 1, deleted: 0 }]);
+    expect(kinds).toMatchObject([{ reason: 'absences_unproven', created: 1, deleted: 0 }]);
     expect((await events(session)).slice(1)).toEqual([{ record_id: compactJson(late), change: 'created' }]);
     expect(await session.query(sql`select record_id, state from deletions`)).toEqual([
       { record_id: String(gone), state: 'suspected' },

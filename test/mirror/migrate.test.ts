@@ -21,7 +21,8 @@ import {
 
 const ENGINE = [
   ...['changes', 'deletions', 'drift', 'fields', 'issues', 'kind_state', 'links', 'mirror_meta', 'outbox'],
-  ...['outbox_attempts', 'pages', 'run_kinds', 'runs', 'sightings', 'touched', 'workers', 'write_blocks'],
+  ...['outbox_attempts', 'pages', 'run_kinds', 'runs', 'sightings', 'touched', 'unlisted_rows'],
+  ...['workers', 'write_blocks'],
 ];
 
 const schemaOf = (session: Session): Promise<Row[]> =>

@@ -351,7 +351,7 @@ describe('what changes in the answers is noted', () => {
     await pullOf(service, session, 'departments');
     for (const id of service.world.ids('departments')) service.world.remove('departments', id);
     expect((await pullOf(service, session, 'departments')).kinds[0]).toMatchObject({
-      state: 'certified',
+      reason: 'absences_unproven',
       rows: 0,
     });
     expect(await drift(session)).toEqual([]);

@@ -16,6 +16,7 @@ import { readTouches } from '../../src/mirror/touch-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { ListResponse } from '../../src/source/source.ts';
 import { issueKey } from '../../src/mirror/issue-store.ts';
+import { createEarlierSightings } from '../../src/pull/earlier-sightings.ts';
 import { createLayeredSet } from '../../src/pull/layered-set.ts';
 import { mirror, rowsOf } from './support.ts';
 
@@ -42,6 +43,8 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     quarantined: createLayeredSet(new Set()),
     newest: { sent: 0 },
     sending: new Set(),
+    earlier: createEarlierSightings(kind.name, lease),
+    comparesColumns: false,
   };
 }
 
