@@ -7,7 +7,8 @@ import { readBlocks } from '../../mirror/block-store.ts';
 import type { WriteBlock } from '../../mirror/block-store.ts';
 import { databaseVersion, postgresSize } from '../../mirror/database-facts.ts';
 import type { Session } from '../../mirror/session.ts';
-import { boundSystem, boundUrl } from '../../mirror/source-binding.ts';
+import { boundUrl } from '../../mirror/source-binding.ts';
+import { boundCompanies } from '../../mirror/tenant-store.ts';
 import { openMirror } from '../open-mirror.ts';
 import { check } from './check.ts';
 
@@ -18,12 +19,21 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
     await using session = await openMirror(config);
     more.push(await checkSpace(session));
     more.push(...(await readBlocks(session)).map(blocked));
-    const [url, system] = [await boundUrl(session), await boundSystem(session)];
+    const url = await boundUrl(session);
     const found = `${session.location} can be written (${await databaseVersion(session)})`;
     if (url === null) return `${found}; it holds no data yet`;
-    return `${found}; it holds ${url}${system === null ? '' : `, company ${system}`}`;
+    return `${found}; it holds ${url}${told(await boundCompanies(session))}`;
   });
   return [opened, ...more];
+}
+
+/** The companies that the mirror holds; with their kinds, where they are several. */
+function told(companies: ReadonlyMap<string, readonly string[]>): string {
+  const ids = [...new Set([...companies.values()].flat())];
+  if (ids.length < 2) return ids.map((id) => `, company ${id}`).join('');
+  const kindsOf = (id: string): string =>
+    [...companies].flatMap(([kind, named]) => (named.includes(id) ? [kind] : [])).join(', ');
+  return `, companies ${ids.map((id) => `${id} (${kindsOf(id)})`).join(', ')}`;
 }
 
 async function checkSpace(session: Session): Promise<Finding> {

@@ -1,0 +1,1 @@
+ALTER TABLE "kind_state" ADD COLUMN "system_ids" text;
