@@ -4,12 +4,14 @@ import type { Queryable } from './session.ts';
 /**
  * `version`, `migrations` and `layout` describe the tables; `source.base_url` says whose data they hold; `outbox.sends` is the mark
  * that the last send left, `outbox.frozen` why nothing is sent, `outbox.accepted_links` up to where links that the outbox knows
- * nothing of were accepted; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which was last.
+ * nothing of were accepted; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which was last; `integrity` is what the
+ * latest check of the database file found.
  */
 export type MetaKey =
   | ('version' | 'migrations' | 'layout')
   | 'source.base_url'
   | ('outbox.sends' | 'outbox.frozen' | 'outbox.accepted_links')
+  | 'integrity'
   | ('schedules' | `schedules.${string}`);
 
 /** Reads a fact about the mirror as a whole. */

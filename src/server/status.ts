@@ -3,6 +3,8 @@ import { readBlocks } from '../mirror/block-store.ts';
 import type { WriteBlock } from '../mirror/block-store.ts';
 import { readDrift } from '../mirror/drift-store.ts';
 import type { Drift } from '../mirror/drift-store.ts';
+import { readDamage } from '../mirror/integrity-store.ts';
+import type { Damage } from '../mirror/integrity-store.ts';
 import { countEntries } from '../mirror/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox-store.ts';
 import type { Session } from '../mirror/session.ts';
@@ -24,6 +26,8 @@ export interface Status {
   readonly blockedKinds: readonly WriteBlock[];
   /** Why nothing is sent, though writes are on; null where sends are free. */
   readonly frozen: Frozen | null;
+  /** Why the database file is not to be trusted; null where the latest check found nothing. */
+  readonly damage: Damage | null;
 }
 
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
@@ -38,6 +42,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
     outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
     blockedKinds: await readBlocks(session),
     frozen: await readFrozen(session),
+    damage: await readDamage(session),
   };
 }
 

@@ -7,8 +7,10 @@ import { readBlocks } from '../../mirror/block-store.ts';
 import type { WriteBlock } from '../../mirror/block-store.ts';
 import { databaseVersion, postgresSize } from '../../mirror/database-facts.ts';
 import type { Session } from '../../mirror/session.ts';
+import { checkIntegrity } from '../../mirror/integrity-check.ts';
 import { boundUrl } from '../../mirror/source-binding.ts';
 import { boundCompanies } from '../../mirror/tenant-store.ts';
+import { DAMAGE_HINT } from '../daily-check.ts';
 import { openMirror } from '../open-mirror.ts';
 import { check } from './check.ts';
 
@@ -17,7 +19,7 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
   const more: Finding[] = [];
   const opened = await check('database', async () => {
     await using session = await openMirror(config);
-    more.push(await checkSpace(session));
+    more.push(await checkSpace(session), ...(await checkFile(session)));
     more.push(...(await readBlocks(session)).map(blocked));
     const url = await boundUrl(session);
     const found = `${session.location} can be written (${await databaseVersion(session)})`;
@@ -43,6 +45,14 @@ async function checkSpace(session: Session): Promise<Finding> {
   }
   const size = megabytes(await postgresSize(session));
   return well('database.space', `${size} are in use; how much is free, the server does not tell`);
+}
+
+async function checkFile(session: Session): Promise<readonly Finding[]> {
+  if (session.dialect !== 'sqlite') return [];
+  const name = 'database.integrity';
+  const findings = await checkIntegrity(session);
+  if (findings.length === 0) return [well(name, 'SQLite finds the file sound')];
+  return [{ name, ok: false, code: 'mirror.damaged', detail: findings.join('; '), hint: DAMAGE_HINT }];
 }
 
 const LEAST_FREE = 256 * 2 ** 20;

@@ -52,6 +52,7 @@ const status = z.object({
   outbox: z.record(z.enum(STATES), z.int()),
   blockedKinds: z.array(writeBlock),
   frozen,
+  damage: z.object({ reason: z.string(), since: instant }).nullable(),
 });
 
 /** How fresh and how sound the mirror is, for programs and for people. */
