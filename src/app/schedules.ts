@@ -29,8 +29,9 @@ export function verifySchedule(config: Config): readonly Schedule[] {
 
 /** The schedules of the settings by which kinds are pulled. */
 export function schedulesOf(config: Config): readonly Schedule[] {
-  const { timezone, verify: _verify, ...wishes } = config.schedules;
-  return Object.entries(wishes).map(([name, wish]) => {
+  const { timezone } = config.schedules;
+  return Object.entries(config.schedules).flatMap(([name, wish]) => {
+    if (name === 'timezone' || name === 'verify' || wish === null) return [];
     const cron = cronOf(name, typeof wish === 'string' ? wish : wish.cron);
     const pages = typeof wish === 'object' && 'pages' in wish ? wish.pages : null;
     const kinds = listedKinds(config, kindsOf(name, wish)).map((kind) => kind.name);

@@ -10,23 +10,23 @@ import type { PullParts } from '../pull/parts.ts';
 import { pullBetween } from './pull-between.ts';
 import type { PullSettings } from './pull.ts';
 
-export interface MendSettings extends PullSettings {
-  /** The run that verifies. */
+export interface Verifying {
+  readonly kind: ListedKind;
+  /** The run that verifies; its pulls and backfills are runs of their own. */
   readonly runId: number;
 }
 
 /** Compares a kind with the service, reads anew what differs, and looks whether that has mended it. */
 export async function verifyAndMend(
   parts: PullParts,
-  kind: ListedKind,
-  settings: MendSettings,
+  verifying: Verifying,
+  settings: PullSettings,
 ): Promise<KindReport> {
   const { source, clock } = parts;
   const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
-  const audit = await verifyKind(parts, kind, (one) => pullBetween(parts, one, settings));
-  const mended =
-    audit.mendable.length === 0 ? 0 : await mend(parts, kind, { ...settings, ids: audit.mendable });
-  tell(parts, { ...audit, mended, runId: settings.runId });
+  const audit = await verifyKind(parts, verifying.kind, (kind) => pullBetween(parts, kind, settings));
+  const mended = await mend(parts, { ...verifying, ids: audit.mendable }, settings);
+  tell(parts, { ...audit, mended, runId: verifying.runId });
   return {
     ...reportOf(audit, mended),
     requests: source.counts.requests - before.requests,
@@ -35,19 +35,23 @@ export async function verifyAndMend(
   };
 }
 
-interface Mending extends MendSettings {
+interface Mending extends Verifying {
   readonly ids: readonly string[];
 }
 
 /** Reads records anew as `bms-sync backfill --ids` does; returns how many of them agree with the service by now. */
-async function mend(parts: PullParts, kind: ListedKind, { ids, ...settings }: Mending): Promise<number> {
-  const request = `what run ${settings.runId} found`;
-  const { runId: _verifying, ...rules } = settings;
+async function mend(
+  parts: PullParts,
+  { kind, runId, ids }: Mending,
+  settings: PullSettings,
+): Promise<number> {
+  if (ids.length === 0) return 0;
   try {
-    await backfill(parts, { kind, extent: { ids }, request, restart: true, ...rules });
+    const request = `what run ${runId} found`;
+    await backfill(parts, { kind, extent: { ids }, request, restart: true, ...settings });
   } catch (error) {
     if (!(error instanceof LeaseError || error instanceof OtherSourceError)) throw error;
-    parts.logger.warn({ kind: kind.name, code: error.code }, describe(error));
+    parts.logger.warn({ runId, kind: kind.name, code: error.code }, describe(error));
     return 0;
   }
   const wrong = new Set<string>();

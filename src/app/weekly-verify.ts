@@ -52,13 +52,13 @@ async function verifyUntilBusy(
   { runId, kinds }: { readonly runId: number; readonly kinds: readonly ListedKind[] },
 ): Promise<End> {
   const { session, clock, owner, signal } = parts;
-  const settings = { ...pullSettings(config), runId };
+  const settings = pullSettings(config);
   await claimSource(session, { baseUrl: settings.baseUrl, acceptNew: false });
   for (const kind of kinds) {
     if (!(await isIdle(session, { now: clock.now(), isDead: owner.isDead })))
       return { state: 'interrupted', makesWay: true };
     const startedAt = clock.now();
-    const report = await verifyAndMend(parts, kind, settings);
+    const report = await verifyAndMend(parts, { kind, runId }, settings);
     if (signal?.aborted) return { state: 'interrupted', makesWay: false };
     await session.atomically((tx) => saveKindReport(tx, runId, { report, startedAt }));
   }

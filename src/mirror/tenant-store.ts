@@ -40,7 +40,7 @@ export async function boundCompanies(db: Queryable): Promise<ReadonlyMap<string,
 
 async function readRemembered(db: Queryable, kind: string): Promise<readonly string[]> {
   const [row] = await db.query(sql`select system_ids from kind_state where kind = ${kind}`);
-  return idsIn(row?.['system_ids'] ?? null);
+  return idsIn(row?.['system_ids']);
 }
 
 async function namedByRows(db: Queryable, kind: Kind): Promise<readonly string[]> {
@@ -52,4 +52,4 @@ async function namedByRows(db: Queryable, kind: Kind): Promise<readonly string[]
 }
 
 const idsIn = (text: unknown): readonly string[] =>
-  text === null ? [] : (JSON.parse(String(text)) as string[]);
+  typeof text === 'string' ? (JSON.parse(text) as string[]) : [];

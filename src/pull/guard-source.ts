@@ -46,19 +46,24 @@ export async function* requireTenant(
   for await (const response of responses) {
     const namesOwn = requireCompany(guard, response);
     const showsKnown = !isRecognized && (await isKnown(guard, response));
-    isRecognized ||= showsKnown;
     held.push(response);
+    isRecognized ||= showsKnown;
     if (isRecognized) {
-      claim.isConfirmed ||= namesOwn || showsKnown;
-      await verifyTenant(guard.parts, claim);
+      await confirm(guard, namesOwn || showsKnown);
       yield* held;
       held = [];
     } else if (held.length > PAGES_HELD_BACK) break;
   }
-  const shown = held.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
-  if (shown > 0) throw idsMismatch(kind, shown);
-  if (held.length > 0) await verifyTenant(guard.parts, claim);
+  if (held.length === 0) return;
+  refuseUnknown(kind, held);
+  await confirm(guard, false);
   yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
+}
+
+/** @throws {OtherSourceError} */
+async function confirm({ parts, claim }: TenantGuard, isShown: boolean): Promise<void> {
+  claim.isConfirmed ||= isShown;
+  await verifyTenant(parts, claim);
 }
 
 /** Lets responses pass whose records name the kind's companies, if any; which of them the mirror knows is no question. */
@@ -105,7 +110,11 @@ export function requireCompany(
 export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
   if (claim.isNew || claim.isConfirmed) return;
   if (!claim.isAsked) await askWitnesses(parts, claim);
-  if (!claim.isConfirmed && claim.refusal !== null) throw claim.refusal;
+  refuseForeign(claim);
+}
+
+function refuseForeign({ isConfirmed, refusal }: SourceClaim): void {
+  if (!isConfirmed && refusal !== null) throw refusal;
 }
 
 async function askWitnesses(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
@@ -153,7 +162,10 @@ function tenantMismatch({ name }: Kind, { companies }: KindTenants, got: readonl
   return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
 }
 
-function idsMismatch({ name }: Kind, shown: number): OtherSourceError {
+/** @throws {OtherSourceError} Where responses show ids, none of which the mirror knows. */
+function refuseUnknown({ name }: Kind, responses: readonly ListResponse[]): void {
+  const shown = responses.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
+  if (shown === 0) return;
   const message = `The list of ${name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`;
-  return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+  throw new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
 }

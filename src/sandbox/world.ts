@@ -37,10 +37,7 @@ export interface WorldOptions {
 /** Makes a company of which every record follows from its seed, its kind and its index. */
 export function createWorld(options: WorldOptions): World {
   const company = companyOf(options);
-  const nameCompany = (kind: string, record: JsonObject): JsonObject => {
-    const other = options.companies?.[kind];
-    return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
-  };
+  const nameCompany = namingOf(options);
   const tables = new Map<string, Table>();
   const tableOf = (name: string): Table => {
     const table = tables.get(name) ?? createTable(pristineRecords(knownKind(name), company, nameCompany));
@@ -79,6 +76,15 @@ export function createWorld(options: WorldOptions): World {
   };
 }
 
+type NameCompany = (kind: string, record: JsonObject) => JsonObject;
+
+function namingOf({ companies = {} }: WorldOptions): NameCompany {
+  return (kind, record) => {
+    const other = companies[kind];
+    return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
+  };
+}
+
 function knownKind(name: string): Kind {
   const kind = servedKind(name);
   if (!kind) throw new TypeError(`The sandbox has no kind named ${name}.`);
@@ -94,11 +100,7 @@ function companyOf({ size, seed, systemId }: WorldOptions): Company {
   };
 }
 
-function pristineRecords(
-  kind: Kind,
-  company: Company,
-  nameCompany: (kind: string, record: JsonObject) => JsonObject,
-): Pristine {
+function pristineRecords(kind: Kind, company: Company, nameCompany: NameCompany): Pristine {
   const { firstId, generate } = planOf(kind.name);
   const count = company.count(kind.name);
   const sequence = idSequence(company.systemId, firstId);

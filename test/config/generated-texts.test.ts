@@ -50,7 +50,7 @@ test('what is in force does not say that it is not', () => {
     ...['deletions.holdAbove.rows', 'deletions.holdAbove.share'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
-    ...['schedules', 'schedules.timezone', 'kinds', 'diff.ignoreFields'],
+    ...['schedules', 'schedules.timezone', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
     ...['retention.changesDays', 'retention.runsDays', 'shutdown.graceSeconds'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);
