@@ -18,9 +18,9 @@ export async function examine(config: Config, logger: Logger): Promise<readonly 
   return [
     well('settings', 'valid'), // They were read before this point, or refused.
     ...database,
+    ...tenants,
     ...(await checkQueue(config)),
     ...service,
-    ...tenants,
   ];
 }
 
