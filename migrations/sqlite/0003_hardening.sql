@@ -20,4 +20,5 @@ CREATE TABLE `unlisted_rows` (
 --> statement-breakpoint
 ALTER TABLE `fields` ADD `text_column` text;--> statement-breakpoint
 ALTER TABLE `fields` ADD `text_position` BIGINT;--> statement-breakpoint
+ALTER TABLE `kind_state` ADD `system_ids` text;--> statement-breakpoint
 ALTER TABLE `runs` ADD `lease_until` TIMESTAMP;

@@ -13,23 +13,36 @@ export function startSchedules(
   { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
   roles: readonly Role[],
 ): () => Promise<void> {
-  const schedules = roles.includes('pulls') ? schedulesOf(config) : [];
+  const schedules = roles.includes('pulls') ? [...schedulesOf(config), ...verifySchedule(config)] : [];
   return tickSchedules({ ...parts, isDead: owner.isDead }, schedules);
 }
 
-type Wish = Config['schedules'][string];
+type Wish = Exclude<Config['schedules'][string], null>;
 
-/** The schedules of the settings. */
+/** The schedule by which everything is compared with the service; none where it is turned off. */
+export function verifySchedule(config: Config): readonly Schedule[] {
+  const { timezone, verify } = config.schedules;
+  if (verify === null) return [];
+  const kinds = listedKinds(config).map(({ name }) => name);
+  return [{ name: 'verify', cron: cronOf('verify', verify), timezone, kinds, pages: null, verifies: true }];
+}
+
+/** The schedules of the settings by which kinds are pulled. */
 export function schedulesOf(config: Config): readonly Schedule[] {
-  const { timezone, ...wishes } = config.schedules;
-  return Object.entries(wishes).map(([name, wish]) => {
-    const parsed = parseCron(typeof wish === 'string' ? wish : wish.cron);
-    if (parsed.is === 'fault')
-      throw new UsageError(`schedules.${name}: expected ${parsed.expected}.`, { code: 'settings.invalid' });
+  const { timezone } = config.schedules;
+  return Object.entries(config.schedules).flatMap(([name, wish]) => {
+    if (name === 'timezone' || name === 'verify' || wish === null) return [];
+    const cron = cronOf(name, typeof wish === 'string' ? wish : wish.cron);
     const pages = typeof wish === 'object' && 'pages' in wish ? wish.pages : null;
     const kinds = listedKinds(config, kindsOf(name, wish)).map((kind) => kind.name);
-    return { name, cron: parsed.cron, timezone, kinds, pages };
+    return { name, cron, timezone, kinds, pages };
   });
+}
+
+function cronOf(name: string, text: string): Schedule['cron'] {
+  const parsed = parseCron(text);
+  if (parsed.is === 'cron') return parsed.cron;
+  throw new UsageError(`schedules.${name}: expected ${parsed.expected}.`, { code: 'settings.invalid' });
 }
 
 function kindsOf(name: string, wish: Wish): readonly string[] {

@@ -15,6 +15,7 @@ import { watchWrites } from '../mirror/write-watch.ts';
 import type { WatchedSession } from '../mirror/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
 import { createOwner } from '../pull/owner.ts';
+import { startDailyCheck } from './daily-check.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { outboundQueue } from './outbound-queue.ts';
@@ -78,12 +79,13 @@ async function work(
     ? await serveHttp(config, { ...parts, ring, queueMetrics: bell.metrics })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
+  const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
   try {
     await Promise.race([fired(signal), engine.failed]);
     logger.info('stopping: finishing what is in hand');
   } finally {
-    await Promise.all([stopSchedules(), closeHttp?.()]);
+    await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
   }
 }
 

@@ -21,7 +21,7 @@ export function statusCommand(context: Context): Command {
 function printStatus(stdout: Output, status: Status): void {
   const { database, kinds, issues, drift } = status;
   printLine(stdout, `Mirror: ${database}\n`);
-  const needs = [...kinds.flatMap(needsOf), ...outboxNeeds(status)];
+  const needs = [...damageNeeds(status), ...kinds.flatMap(needsOf), ...outboxNeeds(status)];
   if (needs.length > 0) printLine(stdout, `Needs you: ${needs.join(', ')}\n`);
   const header = [
     ...['kind', 'state', 'rows', 'last sweep (UTC)', 'certified (UTC)', 'last change (UTC)', 'open issues'],
@@ -52,6 +52,10 @@ function needsOf({ kind, state, reason, held_deletions: held }: Status['kinds'][
     ...(state === 'invalid' || state === 'aborted' ? [`${kind} (${reason ?? state})`] : []),
     ...(held > 0 ? [`${kind} (${held} deletions are held: bms-sync deletions)`] : []),
   ];
+}
+
+function damageNeeds({ damage }: Status): string[] {
+  return damage === null ? [] : [`${damage.reason}, seen ${damage.since} UTC (bms-sync doctor)`];
 }
 
 function outboxNeeds({ outbox, blockedKinds, frozen }: Status): string[] {

@@ -40,6 +40,7 @@ export const KIND_STATE: EngineTable = {
     optionalTimestamp('baseline_at'),
     optionalBigint('control_failures'),
     optionalBigint('known_from'),
+    optionalText('system_ids'),
   ],
   primaryKey: ['kind'],
 };

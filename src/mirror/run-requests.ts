@@ -103,6 +103,24 @@ export async function resumeInterrupted(tx: Transaction, id: number): Promise<vo
   if (row !== undefined) await askAgain(tx, id);
 }
 
+/** Puts a run back that makes way for others: it goes on where it stopped, once they are done. */
+export async function putRunBack(tx: Transaction, id: number): Promise<void> {
+  await tx.query(sql`
+    update runs set state = 'requested', owner = null, reason = null, finished_at = null
+    where id = ${id} and state = 'interrupted'`);
+}
+
+const LONGEST_WAIT_MS = 86_400_000;
+
+/** Gives up verifications that have found no idle moment within a day; returns their ids. */
+export async function giveUpVerifying(tx: Transaction, now: Date): Promise<number[]> {
+  const since = instantText(new Date(now.getTime() - LONGEST_WAIT_MS));
+  const given = await tx.query(sql`
+    update runs set state = 'interrupted', reason = 'no idle moment within a day', finished_at = ${instantText(now)}
+    where command = 'verify' and state = 'requested' and requested_at <= ${since} returning id`);
+  return given.map((row) => Number(row['id']));
+}
+
 async function askAgain(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql`delete from run_kinds where run_id = ${id}`); // It begins anew, and reports anew.
   await tx.query(sql`

@@ -6,12 +6,13 @@ import type { Retention } from '../mirror/retention.ts';
 import { readCursor } from '../mirror/run-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
+import { readTenants } from '../mirror/tenant-store.ts';
 import { SourceError } from '../source/errors.ts';
 import { backfillIds } from './backfill-ids.ts';
 import { backfillPages } from './backfill-pages.ts';
 import { beginSweep } from './begin-sweep.ts';
 import { addColumns } from './end-sweep.ts';
-import { askWitness, namesCompany } from './guard-source.ts';
+import { verifyTenant } from './guard-source.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
 import { recordRun } from './record-run.ts';
 import type { RunFacts } from './record-run.ts';
@@ -71,7 +72,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
     { ...request, command: 'backfill', kinds: [kind], cursor: earlier?.cursor ?? null },
     async (runId) => {
       const claim = await claimSource(parts.session, { baseUrl: request.baseUrl, acceptNew: false });
-      if (!namesCompany(kind)) await askWitness(parts, claim);
+      if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
       const { sweep, stopHeartbeat } = await beginSweep(parts, {
         kind,
         runId,

@@ -9,6 +9,7 @@ import { readPages } from '../mirror/page-store.ts';
 import { decoderOf, redecode } from '../mirror/redecode.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
 import { countLive } from '../mirror/status-store.ts';
+import { readTenants } from '../mirror/tenant-store.ts';
 import { readTouches } from '../mirror/touch-store.ts';
 import { createEarlierSightings } from './earlier-sightings.ts';
 import { startHeartbeat } from './heartbeat.ts';
@@ -81,7 +82,7 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
   const { kind, runId, claim, rules, isPartial } = request;
   const parsesAll = isPartial === true || claim.isNew;
   return {
-    ...{ runId, claim },
+    ...{ runId, claim, tenants: await readTenants(session, kind, claim.isNew) },
     pages: parsesAll ? new Map<never, never>() : await readPages(session, kind.name),
     hasHoles: await hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
     knownRows: await countLive(session, kind.name),

@@ -16,10 +16,10 @@ import { createTally } from './tally.ts';
 /**
  * Reads the whole list of a kind, lands it page by page, and concludes what has gone from it.
  *
- * A fault of the source ends the sweep and is its report; what had landed by then stays, because it was true.
+ * A fault of the source, or a list of another company, ends the sweep and is its report; what had landed by then stays,
+ * because it was true.
  *
  * @throws {LeaseError} Where somebody else sweeps this kind. @throws {MirrorError} Where the database fails.
- * @throws {OtherSourceError} Where the list is another company's.
  */
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
   const { source, clock } = parts;

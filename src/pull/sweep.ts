@@ -3,6 +3,7 @@ import type { SeenField } from '../diff/observe-fields.ts';
 import type { KindLease } from '../mirror/kind-lease.ts';
 import type { StoredPage } from '../mirror/page-store.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
+import type { KindTenants } from '../mirror/tenant-store.ts';
 import type { EarlierSightings } from './earlier-sightings.ts';
 import type { LayeredSet } from './layered-set.ts';
 import type { Ticks } from './ticks.ts';
@@ -14,6 +15,7 @@ export interface Sweep {
   readonly lease: KindLease;
   readonly runId: number;
   readonly claim: SourceClaim;
+  readonly tenants: KindTenants;
   readonly ticks: Ticks;
   /** The tick at which it began, which names it; null where only some pages are read. */
   readonly began: number | null;

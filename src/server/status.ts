@@ -5,6 +5,8 @@ import { readDrift } from '../mirror/drift-store.ts';
 import type { Drift } from '../mirror/drift-store.ts';
 import { readChangeLogSize } from '../mirror/change-log-size.ts';
 import type { ChangeLogSize } from '../mirror/change-log-size.ts';
+import { readDamage } from '../mirror/integrity-store.ts';
+import type { Damage } from '../mirror/integrity-store.ts';
 import { countEntries } from '../mirror/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox-store.ts';
 import type { Session } from '../mirror/session.ts';
@@ -28,6 +30,8 @@ export interface Status {
   readonly changeLog: ChangeLogSize;
   /** Why nothing is sent, though writes are on; null where sends are free. */
   readonly frozen: Frozen | null;
+  /** Why the database file is not to be trusted; null where the latest check found nothing. */
+  readonly damage: Damage | null;
 }
 
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
@@ -43,6 +47,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[],
     blockedKinds: await readBlocks(session),
     changeLog: await readChangeLogSize(session, now),
     frozen: await readFrozen(session),
+    damage: await readDamage(session),
   };
 }
 

@@ -37,7 +37,7 @@ describe('status', () => {
       issues: [],
       drift: [],
       outbox: { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 },
-      ...{ blockedKinds: [], frozen: null },
+      ...{ blockedKinds: [], frozen: null, damage: null },
       changeLog: { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 },
     });
 
@@ -181,7 +181,8 @@ describe('doctor', () => {
     const { ok, checks } = document(ended) as Examination;
     expect(ok).toBe(true);
     expect(checks.map(({ name }) => name)).toEqual([
-      ...['settings', 'database', 'database.space', 'database.changes', 'service', 'header', 'clock'],
+      ...['settings', 'database', 'database.space', 'database.integrity', 'database.changes'],
+      ...['service', 'header', 'clock'],
       ...KIND_NAMES.map((name) => `kinds.${name}`),
     ]);
     expect(checks.every((check) => check.ok)).toBe(true);

@@ -98,7 +98,7 @@ describe('BMS__ variables', () => {
       markerFields: { clients: 'notes' },
     });
     expect(config.retention.runsDays).toBeNull();
-    expect(config.schedules).toEqual({ timezone: 'UTC', clients: '0 * * * *' });
+    expect(config.schedules).toEqual({ timezone: 'UTC', verify: '30 3 * * 0', clients: '0 * * * *' });
   });
 
   test('a whole group can be given as JSON, and one of its settings is stronger', () => {

@@ -50,8 +50,8 @@ test('what is in force does not say that it is not', () => {
     ...['deletions.holdAbove.rows', 'deletions.holdAbove.share'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
-    ...['schedules', 'schedules.timezone', 'kinds', 'diff.ignoreFields', 'bi.readerRole'],
-    ...['retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
+    ...['schedules', 'schedules.timezone', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
+    ...['bi.readerRole', 'retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
     ...['retention.issuesDays', 'shutdown.graceSeconds'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);

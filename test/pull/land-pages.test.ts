@@ -12,6 +12,7 @@ import { createTicks } from '../../src/pull/ticks.ts';
 import { createTouched } from '../../src/pull/touched.ts';
 import { startSweep } from '../../src/source/sweep-plan.ts';
 import { readPages } from '../../src/mirror/page-store.ts';
+import { readTenants } from '../../src/mirror/tenant-store.ts';
 import { readTouches } from '../../src/mirror/touch-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { ListResponse } from '../../src/source/source.ts';
@@ -29,12 +30,14 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   const claim = {
     baseUrl: 'http://service.test',
     isNew: false,
-    systemId: null,
     isBound: false,
-    isReset: false,
+    isConfirmed: false,
+    isAsked: false,
+    refusal: null,
   };
   return {
     ...{ kind, lease, runId: 1, claim, knownRows: 0, hasHoles: false, began: lease.tick, salt: 'salt' },
+    tenants: await readTenants(session, kind, false),
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),

@@ -3,6 +3,7 @@ import { SyncError } from '../../src/lib/sync-error.ts';
 import { createAttempts } from '../../src/server/access/attempts.ts';
 import { hostRefusal } from '../../src/server/access/hosts.ts';
 import { hasSession, sessionCookie } from '../../src/server/access/session-cookie.ts';
+import { saveCheck } from '../../src/mirror/integrity-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { NOON, kindNamed, later, tempMirror, thrownBy } from '../mirror/temp-mirror.ts';
 import { TOKEN, jsonOf, serveMirror, signIn } from './stage.ts';
@@ -173,4 +174,19 @@ test('readiness is told to all, its reasons only to who has the token', async ()
   const told = await get('/ready');
   expect([told.status, (await jsonOf(told))['reasons']]).toEqual([503, [expect.any(String)]]);
   expect((await fetch(`${url}/health`)).status).toBe(200);
+});
+
+test('a damaged database file is a reason not to be ready, and part of the status', async () => {
+  const session = await mirror();
+  const { get } = await serveMirror(session);
+  const now = new Date('2026-03-01T12:00:00Z');
+  await session.atomically((tx) => saveCheck(tx, ['row 3 missing from index x'], now));
+  const reason = 'the database file is damaged: row 3 missing from index x';
+  const told = await get('/ready');
+  expect([told.status, (await jsonOf(told))['reasons']]).toEqual([503, [reason]]);
+  expect(await jsonOf(await get('/v1/status'))).toMatchObject({ damage: { reason } });
+  expect(await (await get('/')).text()).toContain(reason);
+  await session.atomically((tx) => saveCheck(tx, [], now));
+  expect((await get('/ready')).status).toBe(200);
+  expect(await jsonOf(await get('/v1/status'))).toMatchObject({ damage: null });
 });

@@ -26,8 +26,22 @@ const schedule = z
     if (parsed.is === 'fault') context.addIssue({ code: 'custom', message: parsed.expected, path });
   });
 
+const cronOrNone = z
+  .string('a cron expression, or null for never')
+  .superRefine((text, context) => {
+    const parsed = parseCron(text);
+    if (parsed.is === 'fault') context.addIssue({ code: 'custom', message: parsed.expected });
+  })
+  .nullable();
+
 export const schedules = openGroup(
-  { timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.') },
+  {
+    timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.'),
+    verify: setting(
+      cronOrNone.default('30 3 * * 0'),
+      'When to compare all with the service and mend what differs; null for never.',
+    ),
+  },
   schedule,
   {
     meaning:

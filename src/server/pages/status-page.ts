@@ -9,8 +9,9 @@ export function statusPage(status: Status): Html {
     ${needs(status)} ${kindTable(status)} ${outboxTable(status)} ${issueTable(status)}`;
 }
 
-function needs({ kinds, outbox, blockedKinds, frozen }: Status): Html {
+function needs({ kinds, outbox, blockedKinds, frozen, damage }: Status): Html {
   const told = [
+    ...(damage === null ? [] : [damage.reason]),
     ...(frozen === null ? [] : [`nothing is sent: ${frozen.reason}`]),
     ...(outbox.parked > 0 ? [`${outbox.parked} parked in the outbox`] : []),
     ...blockedKinds.map(({ kind, reason }) => `${kind} may not be written (${reason})`),

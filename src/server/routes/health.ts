@@ -1,7 +1,7 @@
-import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { LATE, within } from '../../jobs/within.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { readDamage } from '../../mirror/integrity-store.ts';
 import { sendJson } from '../answer/json.ts';
 import { sendProblem } from '../answer/problem.ts';
 import type { Context, Server } from '../server.ts';
@@ -50,8 +50,9 @@ function writeFaults({ writes }: Context): string[] {
 
 async function readFaults({ session, clock, logger }: Context): Promise<readonly string[]> {
   try {
-    const read = await within(clock, PATIENCE_MS, session.query(sql`select value from mirror_meta limit 1`));
-    return read === LATE ? [`the mirror does not answer within ${PATIENCE_MS / 1000} s`] : [];
+    const read = await within(clock, PATIENCE_MS, readDamage(session));
+    if (read === LATE) return [`the mirror does not answer within ${PATIENCE_MS / 1000} s`];
+    return read === null ? [] : [read.reason];
   } catch (error) {
     if (error instanceof SyncError) return [error.message];
     logger.error({ err: error }, 'the mirror cannot be read');

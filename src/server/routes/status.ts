@@ -57,6 +57,7 @@ const status = z.object({
   blockedKinds: z.array(writeBlock),
   changeLog,
   frozen,
+  damage: z.object({ reason: z.string(), since: instant }).nullable(),
 });
 
 /** How fresh and how sound the mirror is, for programs and for people. */
