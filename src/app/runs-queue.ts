@@ -66,7 +66,7 @@ async function readKinds(
   { runId, names }: { readonly runId: number; readonly names: readonly string[] },
 ): Promise<void> {
   const { session, logger } = parts;
-  const run = await findRun(session, runId);
+  const run = await findRun(session, runId, parts.clock.now());
   if (run?.command === 'verify') {
     await workVerify(config, parts, { runId, names });
     return;

@@ -33,11 +33,11 @@ export async function workVerify(config: Config, parts: PullParts, run: VerifyRu
 /** The kinds that this run has not compared yet; what was never read is for a pull, and not for a comparison. */
 async function kindsLeft(
   config: Config,
-  { session }: PullParts,
+  { session, clock }: PullParts,
   { runId, names }: VerifyRun,
 ): Promise<readonly ListedKind[]> {
   const swept = await sweptKinds(session);
-  const done = (await findRun(session, runId))?.reports.map(({ kind }) => kind) ?? [];
+  const done = (await findRun(session, runId, clock.now()))?.reports.map(({ kind }) => kind) ?? [];
   return listedKinds(config, names).filter(({ name }) => swept.has(name) && !done.includes(name));
 }
 
@@ -60,9 +60,9 @@ async function verifyUntilBusy(
     const startedAt = clock.now();
     const report = await verifyAndMend(parts, { kind, runId }, settings);
     if (signal?.aborted) return { state: 'interrupted', makesWay: false };
-    await session.atomically((tx) => saveKindReport(tx, runId, { report, startedAt }));
+    await session.atomically((tx) => saveKindReport(tx, { runId, owner: owner.name }, { report, startedAt }));
   }
-  const reports = (await findRun(session, runId))?.reports ?? [];
+  const reports = (await findRun(session, runId, clock.now()))?.reports ?? [];
   return { state: reports.every(isWell) ? 'done' : 'incomplete', makesWay: false };
 }
 

@@ -6,7 +6,7 @@ import { SourceError } from '../source/errors.ts';
 import type { PageRange } from '../source/source.ts';
 import { arrivedTogether } from './arrived-together.ts';
 import type { SweepRequest } from './begin-sweep.ts';
-import { ofSameCompany } from './guard-source.ts';
+import { requireTenant } from './guard-source.ts';
 import { TOGETHER, landPages } from './land-pages.ts';
 import type { PullParts } from './parts.ts';
 import type { Reading } from './read-list.ts';
@@ -61,13 +61,15 @@ async function readAgain(
 }
 
 async function landRange(
-  { session, source, clock, signal }: PullParts,
+  parts: PullParts,
   { kind, claim }: SweepRequest,
   { sweep, tally, range }: Reading & { readonly range: PageRange },
 ): Promise<void> {
+  const { session, source, clock, signal } = parts;
+  const guard = { parts, kind, claim, tenants: sweep.tenants };
   const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Nothing is known of these pages.
   const pages = source.pages(kind, range, { tick: sweep.ticks.next, signal });
-  for await (const responses of arrivedTogether(ofSameCompany(pages, { kind, claim }), TOGETHER)) {
+  for await (const responses of arrivedTogether(requireTenant(pages, guard), TOGETHER)) {
     const landings = await landPages(session, afresh, { responses, now: clock.now() });
     for (const landing of landings) tally.add(landing);
   }

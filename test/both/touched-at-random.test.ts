@@ -52,10 +52,12 @@ async function verifyAll(service: Sandbox, session: Session, minute: number): Pr
   const verdicts: KindVerdict[] = [];
   for (const kind of LISTED_KINDS)
     verdicts.push(
-      await verifyKind({ session, source }, kind, async () => {
-        const { state, detail } = await pullOne(service, session, { kind: kind.name, minute });
-        return { reason: state === 'certified' ? null : state, detail };
-      }),
+      (
+        await verifyKind({ session, source }, kind, async () => {
+          const { state, detail } = await pullOne(service, session, { kind: kind.name, minute });
+          return { reason: state === 'certified' ? null : state, detail };
+        })
+      ).verdict,
     );
   return verdicts;
 }
