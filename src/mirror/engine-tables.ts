@@ -40,6 +40,10 @@ export const KIND_STATE: EngineTable = {
     optionalTimestamp('baseline_at'),
     optionalBigint('control_failures'),
     optionalBigint('known_from'),
+    optionalBigint('last_complete_sweep'),
+    optionalBigint('uncertified_sweeps'),
+    optionalTimestamp('held_since'),
+    optionalBigint('held_records'),
   ],
   primaryKey: ['kind'],
 };

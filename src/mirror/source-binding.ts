@@ -48,7 +48,8 @@ export async function bindSource(
     for (const table of ['pages', 'touched', 'deletions'])
       await tx.query(sql`delete from ${sql.identifier(table)}`);
     await tx.query(
-      sql`update kind_state set complete_sweeps = 0, certified_at = null, baseline_at = null, control_failures = 0, known_from = tick`,
+      sql`update kind_state set complete_sweeps = 0, certified_at = null, baseline_at = null, control_failures = 0,
+        last_complete_sweep = null, uncertified_sweeps = 0, held_since = null, held_records = null, known_from = tick`,
     );
   }
   if (systemId !== null) await writeMeta(tx, 'source.system_id', systemId);

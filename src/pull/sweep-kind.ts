@@ -5,8 +5,8 @@ import { endSweep } from './end-sweep.ts';
 import type { PullParts } from './parts.ts';
 import { readList } from './read-list.ts';
 import type { Ending, Reading } from './read-list.ts';
-import { settleAbsences } from './settle-absences.ts';
-import type { Settled } from './settle-absences.ts';
+import { concludeAbsences } from './conclude-absences.ts';
+import type { Concluded } from './conclude-absences.ts';
 import { createTally } from './tally.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   const reading: Reading = { sweep, tally: createTally() };
   try {
     const ending = await readList(parts, request, reading);
-    const settled = await settle(parts, request, { ...reading, ending });
+    const concluded = await conclude(parts, request, { ...reading, ending });
     const report: KindReport = {
       kind: request.kind.name,
       state: outcomeOf(ending),
@@ -33,28 +33,27 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
       detail: ending.detail,
       certifiedAt: ending.state === 'complete' ? ending.verdict.certifiedAt : null,
       ...reading.tally.counts(),
-      deleted: settled.deleted,
+      deleted: concluded.deleted,
       requests: source.counts.requests - before.requests,
       retries: source.counts.retries - before.retries,
       durationMs: Math.round(clock.monotonicMs() - startMs),
     };
-    await endSweep(parts, reading, { ending, settled, report, startedAt, fieldsBefore });
+    await endSweep(parts, reading, { ending, concluded, report, startedAt, fieldsBefore });
     return report;
   } finally {
     stopHeartbeat();
   }
 }
 
-/** Only a list that is known exactly says that something is gone. */
-async function settle(
+/** Only a list that was read to its end says that something may be gone. */
+async function conclude(
   parts: PullParts,
   { rules }: SweepRequest,
   { sweep, tally, ending }: Reading & { readonly ending: Ending },
-): Promise<Settled> {
-  const list = ending.state === 'complete' && !parts.signal?.aborted ? ending.verdict : null;
-  if (!list?.verdict.certified) return { deleted: 0, controlFailures: sweep.lease.controlFailures };
-  const { verdict: certificate, sentAt } = list;
-  return settleAbsences(parts, sweep, { certificate, sentAt, tally, rules: rules.deletions });
+): Promise<Concluded> {
+  if (ending.state !== 'complete' || parts.signal?.aborted)
+    return { deleted: 0, controlFailures: sweep.lease.controlFailures };
+  return concludeAbsences(parts, sweep, { list: ending.verdict, tally, rules: rules.deletions });
 }
 
 function outcomeOf(ending: Ending): KindReport['state'] {

@@ -203,7 +203,14 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
   test('held deletions are listed and decided', async () => {
     const session = await open();
     const stage = await serveMirror(session);
-    const absence = { state: 'held', sweep: 1, absentSince: NOON, struckAt: null, lastSeenAt: null } as const;
+    const absence = {
+      state: 'held',
+      sweep: 1,
+      absentSince: NOON,
+      struckAt: null,
+      isCertified: true,
+      lastSeenAt: null,
+    } as const;
     await session.atomically((tx) =>
       saveAbsences(
         tx,
