@@ -17,6 +17,9 @@ import type { PullParts } from './parts.ts';
 import type { Sweep } from './sweep.ts';
 import type { Tally } from './tally.ts';
 
+/** After so many complete sweeps running that did not certify it, a list counts as one that moves while it is read. */
+const MOVING_AFTER = 3;
+
 /** How often a list is read again at once where something waits for a certificate. */
 const READINGS_MORE = 2;
 
@@ -121,6 +124,7 @@ function openList(
       const page = pages.get(number);
       return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;
     },
+    isMoving: lease.uncertifiedSweeps >= MOVING_AFTER,
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),
   });
