@@ -98,7 +98,7 @@ export const VERDICTS = {
   no_certificate: {
     meaning:
       'Patience has ended and no sweep could prove what the list holds: whether it arrived is unknown.',
-    next: (entry) => [pull(entry), retry(entry), abandon(entry)],
+    next: (entry) => [pull(entry), adopt(entry), retry(entry), abandon(entry)],
   },
   no_preimage: {
     meaning:

@@ -2,6 +2,7 @@ import { describe } from '../lib/sync-error.ts';
 import { awaitsSweep } from '../mirror/deletion-store.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import { releaseKind } from '../mirror/kind-lease.ts';
+import { MOVING_AFTER } from '../mirror/moving-kinds.ts';
 import { readRecordDigests } from '../mirror/page-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import { countLive } from '../mirror/status-store.ts';
@@ -16,9 +17,6 @@ import { TOGETHER, landPages } from './land-pages.ts';
 import type { PullParts } from './parts.ts';
 import type { Sweep } from './sweep.ts';
 import type { Tally } from './tally.ts';
-
-/** After so many complete sweeps running that did not certify it, a list counts as one that moves while it is read. */
-const MOVING_AFTER = 3;
 
 /** How often a list is read again at once where something waits for a certificate. */
 const READINGS_MORE = 2;

@@ -94,7 +94,7 @@ describe('migrating', () => {
 
   test('G12: a newer mirror is refused and left as it is', async () => {
     const session = await tempMirror();
-    await setVersion(session, '4');
+    await setVersion(session, '5');
     const before = await schemaOf(session);
     expect(await mirrorFault(() => migrate(session, KINDS))).toBe('mirror.newer');
     expect(await mirrorFault(() => migrate(session, longer))).toBe('mirror.newer');
