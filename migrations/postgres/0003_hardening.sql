@@ -17,9 +17,14 @@ CREATE TABLE "unlisted_rows" (
 	CONSTRAINT "unlisted_rows_kind_record_id_pk" PRIMARY KEY("kind","record_id")
 );
 --> statement-breakpoint
+ALTER TABLE "deletions" ADD COLUMN "certified" bigint;--> statement-breakpoint
 ALTER TABLE "fields" ADD COLUMN "text_column" text;--> statement-breakpoint
 ALTER TABLE "fields" ADD COLUMN "text_position" bigint;--> statement-breakpoint
 ALTER TABLE "kind_state" ADD COLUMN "system_ids" text;--> statement-breakpoint
+ALTER TABLE "kind_state" ADD COLUMN "last_complete_sweep" bigint;--> statement-breakpoint
+ALTER TABLE "kind_state" ADD COLUMN "uncertified_sweeps" bigint;--> statement-breakpoint
+ALTER TABLE "kind_state" ADD COLUMN "held_since" timestamp(3) with time zone;--> statement-breakpoint
+ALTER TABLE "kind_state" ADD COLUMN "held_records" bigint;--> statement-breakpoint
 ALTER TABLE "runs" ADD COLUMN "lease_until" timestamp(3) with time zone;--> statement-breakpoint
 CREATE INDEX "outbox_keys_by_kind_record_id" ON "outbox_keys" USING btree ("kind","record_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "outbox_keys_outbox_id" ON "outbox_keys" USING btree ("outbox_id");

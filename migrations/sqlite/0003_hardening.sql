@@ -18,7 +18,12 @@ CREATE TABLE `unlisted_rows` (
 	PRIMARY KEY(`kind`, `record_id`)
 );
 --> statement-breakpoint
+ALTER TABLE `deletions` ADD `certified` BIGINT;--> statement-breakpoint
 ALTER TABLE `fields` ADD `text_column` text;--> statement-breakpoint
 ALTER TABLE `fields` ADD `text_position` BIGINT;--> statement-breakpoint
 ALTER TABLE `kind_state` ADD `system_ids` text;--> statement-breakpoint
+ALTER TABLE `kind_state` ADD `last_complete_sweep` BIGINT;--> statement-breakpoint
+ALTER TABLE `kind_state` ADD `uncertified_sweeps` BIGINT;--> statement-breakpoint
+ALTER TABLE `kind_state` ADD `held_since` TIMESTAMP;--> statement-breakpoint
+ALTER TABLE `kind_state` ADD `held_records` BIGINT;--> statement-breakpoint
 ALTER TABLE `runs` ADD `lease_until` TIMESTAMP;

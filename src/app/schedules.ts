@@ -1,4 +1,5 @@
 import type { Config } from '../config/settings.ts';
+import { tickQuietSweeps } from '../jobs/quiet-sweeps.ts';
 import { tickSchedules } from '../jobs/schedule.ts';
 import type { Schedule } from '../jobs/schedule.ts';
 import { parseCron } from '../lib/cron.ts';
@@ -7,14 +8,20 @@ import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import type { Role } from './roles.ts';
 
-/** Asks for the scheduled runs as they come due, where this process is one that pulls; returns what stops it. */
+/** Asks for the scheduled runs as they come due, and for sweeps at quiet hours, where this process is one that pulls; returns what stops it. */
 export function startSchedules(
   config: Config,
   { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
   roles: readonly Role[],
 ): () => Promise<void> {
-  const schedules = roles.includes('pulls') ? [...schedulesOf(config), ...verifySchedule(config)] : [];
-  return tickSchedules({ ...parts, isDead: owner.isDead }, schedules);
+  const pulls = roles.includes('pulls');
+  const ticked = { ...parts, isDead: owner.isDead };
+  const kinds = pulls ? listedKinds(config, []).map(({ name }) => name) : [];
+  const schedules = pulls ? [...schedulesOf(config), ...verifySchedule(config)] : [];
+  const stops = [tickSchedules(ticked, schedules), tickQuietSweeps(ticked, kinds)];
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
 }
 
 type Wish = Exclude<Config['schedules'][string], null>;

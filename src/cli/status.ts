@@ -41,6 +41,7 @@ function printStatus(stdout: Output, status: Status): void {
       ]),
     ),
   );
+  printUncertified(stdout, status);
   printOutbox(stdout, status);
   printChangeLog(stdout, status);
   if (issues.length > 0) printIssues(stdout, issues);
@@ -64,6 +65,22 @@ function outboxNeeds({ outbox, blockedKinds, frozen }: Status): string[] {
     ...(outbox.parked > 0 ? [`${outbox.parked} parked in the outbox (bms-sync outbox)`] : []),
     ...blockedKinds.map(({ kind, reason }) => `${kind} may not be written (${reason})`),
   ];
+}
+
+/** Kinds that are not certified, and what waits for it; nothing where all are. */
+function printUncertified(stdout: Output, { uncertified, holds }: Status): void {
+  if (uncertified.length > 0) {
+    const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
+    const rows = uncertified.map(({ kind, since, why, waiting }) => [
+      ...[kind, since ?? 'never was', why],
+      ...[waiting.suspectedDeletions, waiting.heldDeletions, waiting.unsettledCreates],
+    ]);
+    printLine(stdout, '\nNot certified, and what waits for it:');
+    printLine(stdout, textTable(header, rows));
+  }
+  const released = holds.filter(({ state }) => state === 'released');
+  for (const { kind, records } of released)
+    printLine(stdout, `\n${records} held deletions of ${kind} go on to their proof by themselves.`);
 }
 
 /** The states of the outbox, the empty ones left out; nothing where it was never used. */

@@ -56,7 +56,7 @@ export const CHANGES: EngineTable = {
   indexes: [['kind', 'record_id', 'observed_at', 'seq']],
 };
 
-/** Records that a certified list no longer has: suspected, held for a person, or found to be gone, and by what proof. */
+/** Records that a list no longer has: suspected, held for a person, or found to be gone, and by what proof. */
 export const DELETIONS: EngineTable = {
   name: 'deletions',
   columns: [
@@ -69,6 +69,7 @@ export const DELETIONS: EngineTable = {
     optionalTimestamp('struck_at'),
     optionalText('proof'),
     optionalTimestamp('concluded_at'),
+    optionalBigint('certified'),
   ],
   primaryKey: ['kind', 'record_id'],
 };

@@ -41,6 +41,10 @@ export const KIND_STATE: EngineTable = {
     optionalBigint('control_failures'),
     optionalBigint('known_from'),
     optionalText('system_ids'),
+    optionalBigint('last_complete_sweep'),
+    optionalBigint('uncertified_sweeps'),
+    optionalTimestamp('held_since'),
+    optionalBigint('held_records'),
   ],
   primaryKey: ['kind'],
 };

@@ -98,7 +98,7 @@ export const VERDICTS = {
   no_certificate: {
     meaning:
       'Patience has ended and no sweep could prove what the list holds: whether it arrived is unknown.',
-    next: (entry) => [pull(entry), retry(entry), abandon(entry)],
+    next: (entry) => [pull(entry), adopt(entry), retry(entry), abandon(entry)],
   },
   not_applied: {
     meaning: 'The service accepted the update, and reading back showed that fields did not take it.',

@@ -38,7 +38,10 @@ export interface BegunSweep {
 }
 
 /** Where a list stands that nothing is known of. */
-const UNKNOWN_LIST = { completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 };
+const UNKNOWN_LIST = {
+  ...{ completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
+};
 
 /**
  * Takes the kind's lease, makes sure that its columns are filled by the rules of this release, and reads what is known.

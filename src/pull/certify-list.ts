@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { certify } from '../diff/certify.ts';
 import type { Verdict } from '../diff/certify.ts';
+import { unseenSince } from '../diff/unseen.ts';
+import type { Unseen } from '../diff/unseen.ts';
 import { spansOf } from '../diff/spans.ts';
 import type { Spans } from '../diff/spans.ts';
 import type { Session } from '../mirror/session.ts';
@@ -15,6 +17,8 @@ export interface ListVerdict {
   readonly spans: Spans;
   /** The instant at which the response that was sent at a tick was sent; null where it is not kept. */
   readonly sentAt: (tick: number) => string | null;
+  /** What no response that was sent after a tick has shown, those of sweeps that failed included. */
+  readonly unseenSince: (tick: number) => Unseen;
   /** The instant as of which the list is known exactly; null = it is not. */
   readonly certifiedAt: string | null;
   /** The list was known exactly at an instant within this very sweep. */
@@ -32,9 +36,10 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListV
     ? { verdict: alone, spans: shown }
     : await withKnown(session, sweep, responses);
   const sentAt = (tick: number): string | null => responses.find(({ sent }) => sent === tick)?.seenAt ?? null;
-  if (!verdict.certified) return { verdict, spans, sentAt, certifiedAt: null, isOfThisSweep: false };
+  const facts = { verdict, spans, sentAt, unseenSince: (tick: number) => unseenSince(shown, tick) };
+  if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false };
   const { sent, sweep: ofSweep } = verdict.point;
-  return { verdict, spans, sentAt, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began };
+  return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began };
 }
 
 /** Records that a list had shown before the first of these responses: only lists without a firm order need them. */

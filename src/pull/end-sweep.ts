@@ -6,6 +6,7 @@ import { MirrorError } from '../mirror/errors.ts';
 import type { KnownField } from '../mirror/field-store.ts';
 import { closeQuarantined } from '../mirror/issue-store.ts';
 import { releaseKind } from '../mirror/kind-lease.ts';
+import type { KindLease } from '../mirror/kind-lease.ts';
 import { wakeAfterSweep } from '../mirror/outbox-queue.ts';
 import { settlePages } from '../mirror/page-store.ts';
 import { redecode } from '../mirror/redecode.ts';
@@ -20,12 +21,13 @@ import { noteFlapping } from './note-flapping.ts';
 import { noteListIssues } from './note-list-issues.ts';
 import type { PullParts } from './parts.ts';
 import type { Ending, Reading } from './read-list.ts';
-import type { Settled } from './settle-absences.ts';
+import type { Concluded } from './conclude-absences.ts';
 import type { Sweep } from './sweep.ts';
+import type { Tally } from './tally.ts';
 
 export interface SweepResult {
   readonly ending: Ending;
-  readonly settled: Settled;
+  readonly concluded: Concluded;
   readonly report: KindReport;
   readonly startedAt: Date;
   /** What the kind's fields had shown before the sweep. */
@@ -60,8 +62,8 @@ export interface Standing {
 function standingAfter({ lease }: Sweep, { ending }: SweepResult, now: Date): Standing {
   if (ending.state !== 'complete') return lease;
   const certifiedAt = latest(lease.certifiedAt, ending.verdict.certifiedAt);
-  const isSettled = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
-  return { certifiedAt, baselineAt: lease.baselineAt ?? (isSettled ? instantText(now) : null) };
+  const isConcluded = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
+  return { certifiedAt, baselineAt: lease.baselineAt ?? (isConcluded ? instantText(now) : null) };
 }
 
 function latest(a: string | null, b: string | null): string | null {
@@ -74,16 +76,30 @@ interface Conclusion extends SweepResult {
 }
 
 async function release(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
-  const { report, settled, standing, now } = result;
+  const { report, concluded, standing, now } = result;
   await releaseKind(tx, sweep.lease, {
     ...standing,
     state: report.state,
     reason: report.reason,
     isComplete: result.ending.state === 'complete',
-    hasChanges: tally.changes() + settled.deleted > 0,
-    controlFailures: settled.controlFailures,
+    hasChanges: tally.changes() + concluded.deleted > 0,
+    controlFailures: concluded.controlFailures,
+    ...sweepsAfter(sweep, tally, result.ending),
     now,
   });
+}
+
+/** How far the sweep counts towards two complete ones: a hole may have hidden rows, and a broken one says nothing. */
+function sweepsAfter(
+  { lease, began }: Sweep,
+  tally: Tally,
+  ending: Ending,
+): Pick<KindLease, 'lastCompleteSweep' | 'uncertifiedSweeps'> {
+  if (ending.state !== 'complete') return lease;
+  return {
+    lastCompleteSweep: tally.hasHoles() ? null : began,
+    uncertifiedSweeps: ending.verdict.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
+  };
 }
 
 /** What only a sweep that has seen every page may say. */

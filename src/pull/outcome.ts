@@ -1,10 +1,10 @@
 import type { KindReport } from '../mirror/run-store.ts';
 import type { Ending } from './read-list.ts';
 import type { WithoutRow } from './return-rows.ts';
-import type { Settled } from './settle-absences.ts';
+import type { Concluded } from './conclude-absences.ts';
 
 export interface MirrorBeside {
-  readonly settled: Pick<Settled, 'waiting'>;
+  readonly concluded: Pick<Concluded, 'waiting'>;
   readonly without: WithoutRow;
   /** Rows that something else had written to, and that are put right. */
   readonly mended: number;
@@ -16,7 +16,7 @@ type Outcome = Pick<KindReport, 'state' | 'reason' | 'detail'>;
 export function outcomeOf(ending: Ending, beside: MirrorBeside): Outcome {
   const { state, reason, detail } = ending;
   if (ending.state !== 'complete' || !ending.verdict.isOfThisSweep) return { state, reason, detail };
-  const { settled, without, mended } = beside;
+  const { concluded, without, mended } = beside;
   const complete = (why: string, what: string): Outcome => ({ state: 'complete', reason: why, detail: what });
   if (without.missing > 0)
     return complete(
@@ -25,10 +25,10 @@ export function outcomeOf(ending: Ending, beside: MirrorBeside): Outcome {
     );
   if (without.quarantined > 0)
     return complete('quarantined', `no row could be made of ${without.quarantined} records of the list`);
-  if (settled.waiting > 0)
+  if (concluded.waiting > 0)
     return complete(
       'absences_unproven',
-      `${settled.waiting} rows that the list lacks wait for proof, or for a person`,
+      `${concluded.waiting} rows that the list lacks wait for proof, or for a person`,
     );
   const told = mended > 0 ? `${mended} rows that something else had written to were put right` : null;
   return { state: 'certified', reason: null, detail: told };

@@ -1,6 +1,7 @@
 import { describe } from '../lib/sync-error.ts';
 import { awaitsSweep } from '../mirror/deletion-store.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
+import { MOVING_AFTER } from '../mirror/moving-kinds.ts';
 import { readRecordDigests } from '../mirror/page-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import { countLive } from '../mirror/status-store.ts';
@@ -124,6 +125,7 @@ function openList(
       const page = pages.get(number);
       return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;
     },
+    isMoving: lease.uncertifiedSweeps >= MOVING_AFTER,
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),
   });

@@ -12,6 +12,7 @@ import { liftTombstones, readDead, tombstoneStrays } from '../mirror/stray-store
 import type { Stray } from '../mirror/stray-store.ts';
 import { liveRowsOf } from '../mirror/tombstone-store.ts';
 import type { LiveRow } from '../mirror/tombstone-store.ts';
+import type { FoundAbsent } from './find-absent.ts';
 import type { PullParts } from './parts.ts';
 import type { Sweep } from './sweep.ts';
 
@@ -37,7 +38,7 @@ export async function settleStrays(parts: PullParts, sweep: Sweep, outside: Outs
   const { certificate } = outside;
   const lifted = await liftFalse(parts, sweep, outside);
   const rows = await liveRowsOf(parts.session, sweep.kind.name, [...outside.ids, ...lifted]);
-  const suspects = await straysAmong(parts.session, sweep, { rows, certificate });
+  const suspects = await straysAmong(parts.session, sweep, { rows, lastShown: certificate.lastShown });
   let marked = 0;
   for (let from = 0; from < suspects.length; from += ROWS_A_TRANSACTION)
     marked += await markStrays(parts, sweep, {
@@ -55,12 +56,22 @@ export async function settleStrays(parts: PullParts, sweep: Sweep, outside: Outs
   return { absent, mended: marked + lifted.length };
 }
 
-interface Judging {
-  readonly rows: readonly LiveRow[];
-  readonly certificate: Certificate;
+/** Leaves out the rows that only a hand can have made: without a certificate they are left alone. */
+export async function withoutStrays(
+  db: Queryable,
+  sweep: Sweep,
+  { rows, lastShown }: { readonly rows: readonly FoundAbsent[]; readonly lastShown: Judging['lastShown'] },
+): Promise<readonly AbsentRow[]> {
+  const strays = new Set((await straysAmong(db, sweep, { rows, lastShown })).map(({ id }) => id));
+  return rows.filter(({ id }) => !strays.has(id));
 }
 
-async function straysAmong(db: Queryable, sweep: Sweep, { rows, certificate }: Judging): Promise<Stray[]> {
+interface Judging {
+  readonly rows: readonly Pick<LiveRow, 'id' | 'response'>[];
+  readonly lastShown: (id: string) => number | null;
+}
+
+async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Judging): Promise<Stray[]> {
   const books = await readBooks(
     db,
     sweep.kind.name,
@@ -71,7 +82,7 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, certificate }: J
     if (own === undefined) return [];
     const { knownFrom } = sweep.lease;
     const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings are forgotten.
-    const facts = factsOf(own, { wasShown: isOfEarlierSource || certificate.lastShown(id) !== null });
+    const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null });
     const is = judgeUnlisted(facts);
     if (is === 'disappeared') return [];
     return [{ id, goneAt: is === 'inserted' ? null : (own.lastEvent?.observedAt ?? own.goneAt) }];
@@ -89,7 +100,7 @@ async function markStrays(
   return session.atomically(async (tx) => {
     await renewLease(tx, lease, { tick: response, now });
     const rows = await liveRowsOf(tx, kind.name, ids);
-    const strays = await straysAmong(tx, sweep, { rows, certificate });
+    const strays = await straysAmong(tx, sweep, { rows, lastShown: certificate.lastShown });
     return (await tombstoneStrays(tx, kind.name, { strays, response, now })).length;
   });
 }

@@ -7,10 +7,10 @@ import { outcomeOf } from './outcome.ts';
 import type { PullParts } from './parts.ts';
 import { readList } from './read-list.ts';
 import type { Ending, Reading } from './read-list.ts';
+import { concludeAbsences } from './conclude-absences.ts';
+import type { Concluded } from './conclude-absences.ts';
 import { returnRows } from './return-rows.ts';
 import type { WithoutRow } from './return-rows.ts';
-import { settleAbsences } from './settle-absences.ts';
-import type { Settled } from './settle-absences.ts';
 import { createTally } from './tally.ts';
 
 /**
@@ -29,20 +29,20 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   const reading: Reading = { sweep, tally: createTally() };
   try {
     const ending = await readList(parts, request, reading);
-    const { settled, without } = await settle(parts, request, { ...reading, ending });
+    const { concluded, without } = await conclude(parts, request, { ...reading, ending });
     const { mended: returned, ...counts } = reading.tally.counts();
     const report: KindReport = {
       kind: request.kind.name,
-      ...outcomeOf(ending, { settled, without, mended: returned + settled.mended }),
+      ...outcomeOf(ending, { concluded, without, mended: returned + concluded.mended }),
       certifiedAt: ending.state === 'complete' ? ending.verdict.certifiedAt : null,
       ...counts,
       unchanged: counts.unchanged + returned, // By the service.
-      deleted: settled.deleted,
+      deleted: concluded.deleted,
       requests: source.counts.requests - before.requests,
       retries: source.counts.retries - before.retries,
       durationMs: Math.round(clock.monotonicMs() - startMs),
     };
-    await endSweep(parts, reading, { ending, settled, report, startedAt, fieldsBefore });
+    await endSweep(parts, reading, { ending, concluded, report, startedAt, fieldsBefore });
     return report;
   } finally {
     stopHeartbeat();
@@ -50,28 +50,29 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
 }
 
 interface Compared {
-  readonly settled: Settled;
+  readonly concluded: Concluded;
   readonly without: WithoutRow;
 }
 
-/** Compares the mirror with the list: rows that are missing come back; only a list that is known exactly says what is gone. */
-async function settle(
+/**
+ * Compares the mirror with a list that was read to its end: rows that are missing come back, and what is absent from the list
+ * is concluded.
+ */
+async function conclude(
   parts: PullParts,
   request: SweepRequest,
   { sweep, tally, ending }: Reading & { readonly ending: Ending },
 ): Promise<Compared> {
   const { controlFailures } = sweep.lease;
-  const nothing: Settled = { deleted: 0, waiting: 0, mended: 0, controlFailures };
-  if (ending.state !== 'complete') return { settled: nothing, without: { quarantined: 0, missing: 0 } };
+  const nothing: Concluded = { deleted: 0, waiting: 0, mended: 0, controlFailures };
+  if (ending.state !== 'complete') return { concluded: nothing, without: { quarantined: 0, missing: 0 } };
   const list = ending.verdict;
   const { missing, outside } = await compareRows(parts.session, sweep, list);
   if (parts.signal?.aborted) {
     const without = { quarantined: 0, missing: missing.length };
-    return { settled: { ...nothing, waiting: outside.length }, without };
+    return { concluded: { ...nothing, waiting: outside.length }, without };
   }
   const without = await returnRows(parts, request, { sweep, tally, missing });
-  if (!list.verdict.certified) return { settled: nothing, without };
-  const { verdict: certificate, sentAt } = list;
-  const absences = { certificate, sentAt, tally, outside, rules: request.rules.deletions };
-  return { settled: await settleAbsences(parts, sweep, absences), without };
+  const reading = { list, tally, outside, rules: request.rules.deletions };
+  return { concluded: await concludeAbsences(parts, sweep, reading), without };
 }

@@ -12,13 +12,22 @@ import type { EntryState } from '../mirror/outbox-store.ts';
 import type { Session } from '../mirror/session.ts';
 import { countIssues, readStatus } from '../mirror/status-store.ts';
 import type { IssueCount, KindStatus } from '../mirror/status-store.ts';
+import { readHolds } from '../mirror/deletion-store.ts';
+import type { Hold } from '../mirror/deletion-store.ts';
+import { readUncertified } from '../mirror/uncertified-store.ts';
 import { readFrozen } from '../outbound/frozen.ts';
 import type { Frozen } from '../outbound/frozen.ts';
+import { explained } from './why-uncertified.ts';
+import type { ExplainedKind } from './why-uncertified.ts';
 
 /** How fresh and how sound the mirror is: the document of `bms-sync status --json`. */
 export interface Status {
   readonly database: string;
   readonly kinds: readonly KindStatus[];
+  /** Kinds that are not certified: since when, why, and what waits for it. */
+  readonly uncertified: readonly ExplainedKind[];
+  /** Mass disappearances: held, decided by a person, or gone on by themselves. */
+  readonly holds: readonly Hold[];
   readonly issues: readonly IssueCount[];
   /** The latest changes in how the service answers, newest first. */
   readonly drift: readonly (Drift & { readonly seenAt: string })[];
@@ -41,6 +50,8 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[],
   return {
     database: session.location,
     kinds: inOrder(await readStatus(session), kinds),
+    uncertified: inOrder((await readUncertified(session)).filter(isListedIn(kinds)), kinds).map(explained),
+    holds: await readHolds(session),
     issues: await countIssues(session),
     drift: await readDrift(session, DRIFT_SHOWN),
     outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
@@ -51,8 +62,16 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[],
   };
 }
 
+const isListedIn =
+  (kinds: readonly Kind[]) =>
+  ({ kind }: Pick<KindStatus, 'kind'>): boolean =>
+    kinds.some(({ name, list }) => name === kind && list !== null);
+
 /** A view has no order; people expect the catalogue's. */
-function inOrder(statuses: readonly KindStatus[], kinds: readonly Kind[]): readonly KindStatus[] {
+function inOrder<T extends Pick<KindStatus, 'kind'>>(
+  statuses: readonly T[],
+  kinds: readonly Kind[],
+): readonly T[] {
   const place = new Map(kinds.map(({ name }, index) => [name, index]));
   return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
 }

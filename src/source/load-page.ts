@@ -12,7 +12,6 @@ import type { Requester } from './requester.ts';
 
 export interface ListParts {
   readonly requester: Requester;
-  readonly concurrency: number;
 }
 
 export interface LoadOptions {
@@ -32,8 +31,8 @@ export type LoadPage = (page: number, signal: AbortSignal) => Promise<LoadedPage
 const PREFETCH = 1.5;
 
 /** How the pages of a list are asked for side by side, and what ends it. */
-export function windowOf({ requester, concurrency }: ListParts, { signal }: LoadOptions): Window {
-  return { width: Math.ceil(PREFETCH * concurrency), signals: [signal, requester.closing] };
+export function windowOf({ requester }: ListParts, { signal }: LoadOptions): Window {
+  return { width: Math.ceil(PREFETCH * requester.width.now()), signals: [signal, requester.closing] };
 }
 
 /** Makes what loads the pages of a list; `expect` says what is known of a page before it is asked for. */

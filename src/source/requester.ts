@@ -7,6 +7,8 @@ import type { HttpClient } from './http-client.ts';
 import { createRetry } from './retry.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
 import { createTurns } from './turns.ts';
+import { createWidth } from './width.ts';
+import type { Width } from './width.ts';
 
 /**
  * Puts questions to the service: paced, a few at a time, each attempt with its deadline.
@@ -22,6 +24,8 @@ export interface Requester {
   askOnce<T>(question: Question<T>): Promise<Answered<T>>;
   /** Runs something that sends one request; null where a signal fires before its turn has come. */
   inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
+  /** How many requests may be under way at once. */
+  readonly width: Pick<Width, 'now' | 'widen'>;
   readonly counts: { readonly requests: number; readonly retries: number };
   close(): Promise<void>;
 }
@@ -31,7 +35,8 @@ export type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<
 
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { clock, random = Math.random } = parts;
-  const takeTurn = createTurns(settings, parts);
+  const width = createWidth(settings.concurrency, clock);
+  const takeTurn = createTurns(settings, { clock, width });
   const retry = createRetry({ maxAttempts: settings.maxAttempts, clock, random, logger: parts.logger });
   const exchange = createExchange(settings, parts);
   const closing = new AbortController();
@@ -43,6 +48,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       if (number > 1) counts.retries++;
       return exchange.fetch(question, signal);
     }, signal);
+    width.note(arrived.value.status);
     await breathe(); // The next request goes out first: the service works on it while this answer is read.
     return exchange.read(question, arrived);
   };
@@ -62,7 +68,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
           return run(exchange.client, life);
         }, life),
       ),
-    counts,
+    ...{ counts, width },
     close: async () => {
       closing.abort();
       await exchange.destroy();

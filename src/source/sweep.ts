@@ -12,6 +12,8 @@ import type { SweepPlan } from './sweep-plan.ts';
 export interface SweepOptions extends LoadOptions {
   /** Asks on until an empty page even where `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
+  /** The list moves while it is read: more requests than usual are put side by side. */
+  readonly isMoving?: boolean | undefined;
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
   /** Mixed into every digest: the same bytes under another salt are other records. Without it no digest is made. */
@@ -37,13 +39,18 @@ export async function* sweepList(
   };
   const load = pageLoader(parts, kind, { ...options, expect });
 
-  const window = windowOf(parts, options);
-  let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
-  while (plan.ask !== null) {
-    for await (const loaded of inOrder(plan.ask, window, load)) {
-      plan = advance(plan, pageResponse(loaded));
-      yield listResponse(loaded, plan);
+  const narrow = options.isMoving === true ? parts.requester.width.widen() : null;
+  try {
+    const window = windowOf(parts, options);
+    let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
+    while (plan.ask !== null) {
+      for await (const loaded of inOrder(plan.ask, window, load)) {
+        plan = advance(plan, pageResponse(loaded));
+        yield listResponse(loaded, plan);
+      }
     }
+  } finally {
+    narrow?.();
   }
 }
 

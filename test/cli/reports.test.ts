@@ -34,6 +34,7 @@ describe('status', () => {
         lag_seconds: expect.any(Number) as number,
         ...{ open_issues: 0, held_deletions: 0 },
       })),
+      ...{ uncertified: [], holds: [] },
       issues: [],
       drift: [],
       outbox: { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 },
@@ -47,6 +48,7 @@ describe('status', () => {
     expect(asText.stdout).toMatch(/\nclients +certified +30 +\d{4}-/);
     expect(asText.stdout).not.toContain('Needs you');
     expect(asText.stdout).not.toContain('Outbox');
+    expect(asText.stdout).not.toContain('Not certified');
   });
 
   test('of a mirror that was never pulled says so', async () => {

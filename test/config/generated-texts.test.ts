@@ -47,7 +47,7 @@ test('what is in force does not say that it is not', () => {
       'log.level',
     ],
     ...['sweep.repeatBelowPages', 'deletions.graceSeconds'],
-    ...['deletions.holdAbove.rows', 'deletions.holdAbove.share'],
+    ...['deletions.holdAbove.rows', 'deletions.holdAbove.share', 'deletions.releaseHeldAfterHours'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
     ...['schedules', 'schedules.timezone', 'schedules.verify', 'kinds', 'diff.ignoreFields'],

@@ -28,10 +28,12 @@ const renew =
 const END: SweepEnd = {
   ...{ state: 'complete', reason: null, isComplete: true, hasChanges: true },
   ...{ certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0 },
   now: NOON,
 };
 const FIRST = {
   ...{ tick: 0, completeSweeps: 0, certifiedAt: null, baselineAt: null, knownFrom: 0, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
   before: { state: 'never', reason: null },
 };
 const release = (session: Session, lease: KindLease, end: Partial<SweepEnd> = {}): Promise<void> =>

@@ -20,6 +20,22 @@ const kindStatus = z.object({
   held_deletions: z.int(),
 });
 
+const uncertifiedKind = z.object({
+  kind: z.string(),
+  since: instant.nullable().describe('the list was known exactly then, and not since; null = never'),
+  sweeps: z.int().describe('complete sweeps running that did not certify it'),
+  reason: z.string().nullable(),
+  why: z.string(),
+  waiting: z.object({ suspectedDeletions: z.int(), heldDeletions: z.int(), unsettledCreates: z.int() }),
+});
+
+const hold = z.object({
+  kind: z.string(),
+  state: z.enum(['held', 'approved', 'released', 'rejected']),
+  records: z.int(),
+  since: instant,
+});
+
 const issueCount = z.object({
   kind: z.string(),
   field: z.string().nullable(),
@@ -51,6 +67,8 @@ const changeLog = z
 const status = z.object({
   database: z.string(),
   kinds: z.array(kindStatus),
+  uncertified: z.array(uncertifiedKind),
+  holds: z.array(hold),
   issues: z.array(issueCount),
   drift: z.array(drift),
   outbox: z.record(z.enum(STATES), z.int()),
