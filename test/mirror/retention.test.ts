@@ -22,7 +22,11 @@ const keep = (session: Session, settings: Partial<Retention>): Promise<void> =>
 async function endedRun(session: Session, days: number): Promise<number> {
   const begun = { command: 'pull', kinds: ['clients'], owner: 'a', now: NOON, isDead: () => false };
   const id = await startRun(session, begun);
-  await finishRun(session, { runId: id, owner: 'a' }, { state: 'done', reason: null, now: later(-days * DAY) });
+  await finishRun(
+    session,
+    { runId: id, owner: 'a' },
+    { state: 'done', reason: null, now: later(-days * DAY) },
+  );
   return id;
 }
 
