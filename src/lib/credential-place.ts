@@ -5,7 +5,7 @@ const LOOKED_AT = 400;
 
 const QUOTE = String.raw`\\*["'\x60]`;
 /** Names of members, parameters and headers that hold credentials. */
-const NAME = String.raw`(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[-_ ]?key|credentials?|auth[a-z]*)[\w.-]{0,32}`;
+const NAME = String.raw`(?:pass(?:word|wd|phrase|(?![a-z]))|pwd|secret|token|api[-_ ]?key|credentials?|auth(?:[a-z]{0,9}ation)?(?![a-z]))[\w.-]{0,32}`;
 const SCHEME = String.raw`(?:bearer|basic|auth|requirepass)`;
 const [COLON, EQUALS, SLASHES, AT] = [':', '=', '//', '@'].map(spelled);
 

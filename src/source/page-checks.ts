@@ -112,7 +112,7 @@ export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): v
  */
 export function refuseResized(known: PagesKnown, { page, keys, meta }: PageResponse): void {
   if (known.sizesVary) return;
-  const claimsMore = meta.lastPage !== null && meta.lastPage > page;
+  const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
   const isHole = claimsMore && keys.length < known.stride && page < known.top.page;
   const isOther = claimsMore || keys.length === 0 ? saysOtherSize(known, meta) : false;
   if (!isHole && !isOther) return;

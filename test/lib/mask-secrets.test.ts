@@ -13,32 +13,32 @@ const MESSAGES = [
   'asked GET /api/clients page 3: got status 503, "p postgres admin"',
 ];
 
-/** Where a program puts credentials; S stands for the secret. */
+/** Where a program puts credentials; § stands for the secret. */
 const CREDENTIALS = [
-  'postgres://postgres:S@127.0.0.1:5432/postgres',
-  'redis://:S@127.0.0.1',
-  'https://S@host/',
-  'postgres:\\/\\/user:S@127.0.0.1',
-  'postgres%3A%2F%2Fuser%3AS%40host',
-  'host=db password=S user=bms',
-  'https://host/?page=1&token=S&x=1',
-  '?access_token=S',
-  'PGPASSWORD=S',
-  '{"password":"S"}',
-  '{"adminToken": "S"}',
-  '{\\"password\\":\\"S\\"}',
-  "{ api_key: 'S' }",
-  'password: S',
-  'Authorization: Bearer S',
-  'authentification: S',
-  '"authorization":"Bearer S"',
-  'x-api-key: S',
-  'Bearer S',
-  'wrong password "S" for the role',
-  'AUTH S',
-  "{ name: 'auth', args: [ 'default', 'S' ] }",
-  '{"command":{"name":"auth","args":["S"]}}',
-  'psql --password S',
+  'postgres://postgres:§@127.0.0.1:5432/postgres',
+  'redis://:§@127.0.0.1',
+  'https://§@host/',
+  'postgres:\\/\\/user:§@127.0.0.1',
+  'postgres%3A%2F%2Fuser%3A§%40host',
+  'host=db password=§ user=bms',
+  'https://host/?page=1&token=§&x=1',
+  '?access_token=§',
+  'PGPASSWORD=§',
+  '{"password":"§"}',
+  '{"adminToken": "§"}',
+  '{\\"password\\":\\"§\\"}',
+  "{ api_key: '§' }",
+  'password: §',
+  'Authorization: Bearer §',
+  'authentification: §',
+  '"authorization":"Bearer §"',
+  'x-api-key: §',
+  'Bearer §',
+  'wrong password "§" for the role',
+  'AUTH §',
+  "{ name: 'auth', args: [ 'default', '§' ] }",
+  '{"command":{"name":"auth","args":["§"]}}',
+  'psql --password §',
 ];
 
 describe.each([
@@ -57,8 +57,8 @@ describe.each([
   });
 
   test.each(CREDENTIALS)('is blanked out where credentials stand: %s', (place) => {
-    const text = `before ${place.replace('S', secret)} after`;
-    expect(maskSecrets([secret])(text)).toBe(`before ${place.replace('S', '[redacted]')} after`);
+    const text = `before ${place.replace('§', secret)} after`;
+    expect(maskSecrets([secret])(text)).toBe(`before ${place.replace('§', '[redacted]')} after`);
   });
 });
 
