@@ -2,7 +2,8 @@ import type { Field, Kind } from '../catalog/kind.ts';
 import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
 import { columnObstacle, discoveredColumn } from '../diff/discovered-column.ts';
 import { saveDrift } from './drift-store.ts';
-import { readUndiscovered, saveColumn } from './field-store.ts';
+import type { Drift } from './drift-store.ts';
+import { readUndiscovered, saveColumn, saveUnusable } from './field-store.ts';
 import { growKindTable } from './grow-kind-tables.ts';
 import type { Session, Transaction } from './session.ts';
 import { drawViews, kindViews } from './views.ts';
@@ -26,15 +27,22 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
 
 async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
   let grown = kind;
+  const unusable: Drift[] = [];
   for (const [name, seen] of await readUndiscovered(tx, kind)) {
     const column = discoveredColumn(kind, name, seen);
     if (column === null) continue;
     const obstacle = columnObstacle(grown, column) ?? (await viewObstacle(tx, kind, column));
-    await saveColumn(tx, kind.name, obstacle === null ? column : { name, type: 'unusable' });
-    if (obstacle === null) grown = { ...grown, fields: [...grown.fields, column] };
-    else
-      await saveDrift(tx, [{ kind: kind.name, code: 'unusable_field', field: name, detail: obstacle }], now);
+    if (obstacle === null) {
+      await saveColumn(tx, kind.name, column);
+      grown = { ...grown, fields: [...grown.fields, column] };
+    } else unusable.push({ kind: kind.name, code: 'unusable_field', field: name, detail: obstacle });
   }
+  await saveUnusable(
+    tx,
+    kind.name,
+    unusable.map(({ field }) => field ?? ''),
+  );
+  await saveDrift(tx, unusable, now);
   return grown;
 }
 

@@ -42,6 +42,7 @@ export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): 
       if (place !== null) landed[place].push(id);
     }
     const news = all.filter(isJudged).filter(({ verdict }) => verdict.is !== 'unchanged');
+    await breathe();
     if (news.length > 0) await writeRecords(tx, sweep, { ...shown, records: news });
     if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
     await breathe();
