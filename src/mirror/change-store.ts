@@ -76,13 +76,17 @@ export async function updatedRecords(
   return [...new Set(rows.map((row) => String(row['record_id'])))];
 }
 
-/** The changed fields of a record's latest updates, oldest first. */
+/** The text of changes that are looked into is shorter: what so many fields do at once tells nothing about one. */
+const LONGEST_LOOKED_INTO = 200_000;
+
+/** The changed fields of a record's latest updates, oldest first; updates of very many fields are left out. */
 export async function readUpdates(
   db: Queryable,
   { kind, id, limit }: { readonly kind: string; readonly id: string; readonly limit: number },
 ): Promise<ChangedFields[]> {
   const rows = await db.query(sql`
     select fields from changes where kind = ${kind} and record_id = ${id} and change = 'updated'
+      and length(fields) < ${LONGEST_LOOKED_INTO}
     order by observed_at desc, seq desc limit ${limit}`);
   return rows.map((row) => parseJson(String(row['fields'])) as ChangedFields).reverse();
 }

@@ -2,6 +2,7 @@ import type { Field, Kind } from '../catalog/kind.ts';
 import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
 import { columnObstacle, discoveredColumn } from '../diff/discovered-column.ts';
 import { saveDrift } from './drift-store.ts';
+import type { Drift } from './drift-store.ts';
 import { readUndiscovered, saveColumn, saveUnusable } from './field-store.ts';
 import { growKindTable } from './grow-kind-tables.ts';
 import type { Session, Transaction } from './session.ts';
@@ -28,6 +29,7 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
 
 async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
   let grown = kind;
+  const unusable: Drift[] = [];
   for (const [name, seen] of await readUndiscovered(tx, kind)) {
     const column = discoveredColumn(kind, name, seen);
     if (column === null) continue;
@@ -35,11 +37,14 @@ async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date
     if (obstacle === null) {
       await saveColumn(tx, kind.name, column);
       grown = { ...grown, fields: [...grown.fields, column] };
-    } else {
-      await saveUnusable(tx, kind.name, name);
-      await saveDrift(tx, [{ kind: kind.name, code: 'unusable_field', field: name, detail: obstacle }], now);
-    }
+    } else unusable.push({ kind: kind.name, code: 'unusable_field', field: name, detail: obstacle });
   }
+  await saveUnusable(
+    tx,
+    kind.name,
+    unusable.map(({ field }) => field ?? ''),
+  );
+  await saveDrift(tx, unusable, now);
   return grown;
 }
 

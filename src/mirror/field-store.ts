@@ -6,6 +6,7 @@ import type { SeenType } from '../diff/field-type.ts';
 import type { SeenField } from '../diff/observe-fields.ts';
 import { instantText } from '../lib/clock.ts';
 import type { Queryable, Row, Transaction } from './session.ts';
+import { sqlList } from './sql-list.ts';
 
 /** What is known of a field that the service sends. */
 export interface KnownField extends SeenField {
@@ -105,12 +106,19 @@ export async function saveFields(
   { name, fields: documented }: Kind,
   { fields, now }: SeenFields,
 ): Promise<void> {
-  for (const [field, { type, fitsHint, wire }] of fields) {
-    const isDocumented = documented.some((known) => known.name === field) ? 1 : 0;
+  if (fields.size === 0) return;
+  const names = new Set(documented.map((known) => known.name));
+  const [next] = await tx.query(sql`select ${nextPosition(name)} as position`);
+  const after = Number(next?.['position']);
+  const rows = [...fields].map(([field, { type, fitsHint, wire }], index) => {
+    const isDocumented = names.has(field) ? 1 : 0;
+    return sql`(${name}, ${field}, ${isDocumented}, ${type}, ${fitsHint ? 1 : 0}, ${wire}, ${after + index},
+      ${instantText(now)})`;
+  });
+  for (const some of inChunks(rows)) {
     await tx.query(sql`
       insert into fields (kind, field, documented, type, fits_hint, wire, position, first_seen_at)
-      values (${name}, ${field}, ${isDocumented}, ${type}, ${fitsHint ? 1 : 0}, ${wire},
-        ${nextPosition(name)}, ${instantText(now)})
+      values ${sql.join(some, sql`, `)}
       on conflict (kind, field) do update set
         type = excluded.type, fits_hint = excluded.fits_hint, wire = excluded.wire`);
   }
@@ -121,21 +129,18 @@ const nextPosition = (kind: string): SQL => sql`(
   select coalesce(max(case when text_position > position then text_position else position end), 0) + 1
   from fields where kind = ${kind})`;
 
+const CHUNK = 100;
+
+function inChunks<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / CHUNK) }, (_, index) =>
+    all.slice(index * CHUNK, (index + 1) * CHUNK),
+  );
+}
+
 /** Records that a field has its column from now on. */
 export async function saveColumn(tx: Transaction, kind: string, field: Field): Promise<void> {
-  await saveColumnType(tx, kind, { ...field, type: columnType(field) });
-}
-
-/** Records that a field can have no column. */
-export async function saveUnusable(tx: Transaction, kind: string, name: string): Promise<void> {
-  await saveColumnType(tx, kind, { name, type: 'unusable' });
-}
-
-async function saveColumnType(
-  tx: Transaction,
-  kind: string,
-  { name, type, scale }: { readonly name: string; readonly type: string; readonly scale?: number },
-): Promise<void> {
+  const { name, scale } = field;
+  const type = columnType(field);
   await tx.query(sql`
     update fields set column_type = ${type}, column_scale = ${scale ?? null} where kind = ${kind} and field = ${name}`);
 }
@@ -154,12 +159,23 @@ export async function saveTextColumn(
     where kind = ${kind.name} and field = ${field}`);
 }
 
-/** Records since when a field is no longer sent; null where it is sent again. */
+/** Records that fields can have no column. */
+export async function saveUnusable(tx: Transaction, kind: string, fields: readonly string[]): Promise<void> {
+  for (const some of inChunks(fields))
+    await tx.query(
+      sql`update fields set column_type = 'unusable' where kind = ${kind} and field in (${sqlList(some)})`,
+    );
+}
+
+/** Records since when fields are no longer sent; null where they are sent again. */
 export async function saveVanished(
   tx: Transaction,
   kind: string,
-  { field, since }: { field: string; since: Date | null },
+  { fields, since }: { readonly fields: readonly string[]; readonly since: Date | null },
 ): Promise<void> {
   const at = since === null ? null : instantText(since);
-  await tx.query(sql`update fields set vanished_at = ${at} where kind = ${kind} and field = ${field}`);
+  for (const some of inChunks(fields))
+    await tx.query(
+      sql`update fields set vanished_at = ${at} where kind = ${kind} and field in (${sqlList(some)})`,
+    );
 }

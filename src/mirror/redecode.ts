@@ -12,7 +12,8 @@ import type { Row, Session, SqlValue, Transaction } from './session.ts';
 
 /** Raised when the decoder reads the same text otherwise than before. */
 const DECODER_VERSION = 3;
-const ROWS_A_TRANSACTION = 1_000;
+/** Values that one transaction decodes: more would hold up the event loop. */
+const VALUES_A_TRANSACTION = 30_000;
 const EVERY_ROW = sql`1 = 1`;
 
 /**
@@ -59,13 +60,14 @@ async function redecodeSome(
   kind: Kind,
   { from, now, where }: { readonly from: string; readonly now: Date; readonly where: SQL },
 ): Promise<string | null> {
+  const limit = Math.ceil(VALUES_A_TRANSACTION / Math.max(1, kind.fields.length));
   const own = sql.join(
     OWN_COLUMNS.map((name) => sql.identifier(name)),
     sql`, `,
   );
   const rows = await tx.query(sql`
     select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} where id > ${from} and ${where} order by
-      ${sql.identifier(kind.name)}.id limit ${ROWS_A_TRANSACTION}`);
+      ${sql.identifier(kind.name)}.id limit ${limit}`);
   const found: Issue[] = [];
   await tx.putRows({
     table: kind.name,
@@ -73,7 +75,7 @@ async function redecodeSome(
     rows: rows.map((row) => decodeStored(kind, row, found)),
   });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: rows.map((row) => String(row['id'])), found, now });
-  return rows.length < ROWS_A_TRANSACTION ? null : String(rows.at(-1)?.['id']);
+  return rows.length < limit ? null : String(rows.at(-1)?.['id']);
 }
 
 function decodeStored(kind: Kind, row: Row, found: Issue[]): SqlValue[] {

@@ -46,6 +46,7 @@ export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): 
       if (place !== null) landed[place].push(record.id);
     }
     const news = all.filter(isJudged).filter(mustBeWritten);
+    await breathe();
     if (news.length > 0) await writeRecords(tx, sweep, { ...shown, records: news });
     if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
     await breathe();

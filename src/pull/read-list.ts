@@ -120,7 +120,7 @@ function openList(
   const { session, source } = parts;
   const { tenants, knownRows, salt, pages, ticks, lease, hasHoles } = sweep;
   const responses = source.sweep(kind, {
-    ...{ knownRows, salt, signal, knownPages: pages, tick: ticks.next },
+    ...{ knownRows, hasHoles, salt, signal, knownPages: pages, tick: ticks.next },
     recordDigests: async (number) => {
       const page = pages.get(number);
       return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;

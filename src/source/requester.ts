@@ -5,6 +5,7 @@ import { createExchange, placeOf } from './exchange.ts';
 import type { Answered, Question } from './exchange.ts';
 import type { HttpClient } from './http-client.ts';
 import { createRetry } from './retry.ts';
+import type { Attempt } from './retry.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
 import { createTurns } from './turns.ts';
 import { createWidth } from './width.ts';
@@ -21,7 +22,10 @@ export interface Requester {
   /** Repeats what may pass. @throws {SourceError} */
   ask<T>(question: Question<T>): Promise<Answered<T>>;
   /** @throws {SourceError} */
-  askOnce<T>(question: Question<T>): Promise<Answered<T>>;
+  askOnce<T>(question: Question<T>, attemptNumber?: number): Promise<Answered<T>>;
+  /** Runs an attempt that asks once, and more than once where what may pass comes of it. @throws {SourceError} */
+  repeat<T>(about: Interruptible, attempt: Attempt<T>): Promise<T>;
+  readonly maxAttempts: number;
   /** Runs something that sends one request; null where a signal fires before its turn has come. */
   inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
   /** How many requests may be under way at once. */
@@ -29,6 +33,9 @@ export interface Requester {
   readonly counts: { readonly requests: number; readonly retries: number };
   close(): Promise<void>;
 }
+
+/** A place, for messages, and what interrupts the work on it. */
+export type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
 
 /** The signal fires with the caller's, or when the source is closed. */
 export type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
@@ -58,7 +65,10 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       interruptible(question, closing.signal, (signal) =>
         retry((number) => attempt(question, number, signal), signal),
       ),
-    askOnce: (question) => interruptible(question, closing.signal, (signal) => attempt(question, 1, signal)),
+    askOnce: (question, number = 1) =>
+      interruptible(question, closing.signal, (signal) => attempt(question, number, signal)),
+    repeat: (about, run) => interruptible(about, closing.signal, (signal) => retry(run, signal)),
+    maxAttempts: settings.maxAttempts,
     closing: closing.signal,
     inTurn: (run, signal) =>
       unlessInterrupted([signal, closing.signal], (life, begin) =>
@@ -78,7 +88,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
 
 /** Runs under the question's signal; whatever fails after it has fired was interrupted. */
 async function interruptible<T>(
-  question: Question<unknown>,
+  question: Interruptible,
   closing: AbortSignal,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
