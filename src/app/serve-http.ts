@@ -1,6 +1,7 @@
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { createServer } from '../server/create-server.ts';
+import { BACKLOG } from '../server/limits.ts';
 import { allKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import { packageVersion } from './package-version.ts';
@@ -28,7 +29,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
   });
   try {
-    logger.info({ address: await app.listen({ host, port }) }, 'the HTTP API listens');
+    logger.info({ address: await app.listen({ host, port, backlog: BACKLOG }) }, 'the HTTP API listens');
   } catch (error) {
     await app.close();
     throw new SyncError(`Nothing can listen on ${host}:${port}.`, {

@@ -4,11 +4,10 @@ import type { ServerParts } from './parts.ts';
 import { createAccess } from './access/access.ts';
 import { guard, requireToken } from './access/guard.ts';
 import { answerOtherMethods } from './access/methods.ts';
-import { answerClientError } from './answer/client-error.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
 import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { readBodies } from './body.ts';
-import { limitConnections } from './connections.ts';
+import { createConnections } from './connections.ts';
 import { endWaiting } from './lifecycle.ts';
 import * as limits from './limits.ts';
 import { logRequests } from './log-requests.ts';
@@ -59,12 +58,13 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 }
 
 function createApp({ logger }: ServerParts): Server {
+  const connections = createConnections();
   const app = fastify({
     loggerInstance: logger satisfies FastifyBaseLogger,
     ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
     ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
     ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, connectionTimeout: limits.STILL_MS },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: connections.fail,
     http: {
       headersTimeout: limits.HEADERS_MS,
       connectionsCheckingInterval: limits.CHECK_MS,
@@ -74,7 +74,7 @@ function createApp({ logger }: ServerParts): Server {
       void sendError(reply.headers(SECURITY_HEADERS), error, logger);
     },
   }) as unknown as Server;
-  limitConnections(app);
+  connections.watch(app);
   const routes: RouteOptions[] = [];
   app.decorate('routes', routes);
   app.addHook('onRoute', (route) => {
