@@ -14,12 +14,16 @@ export function closeGently(socket: Socket): void {
   socket.once('close', () => {
     clearTimeout(timer);
   });
-  socket.removeAllListeners('data'); // No request is read from it any more.
-  socket.on('data', (some: Buffer) => {
-    left -= some.length;
-    if (left < 0 || performance.now() > until) socket.destroy();
-    else timer.refresh();
-  });
+  const throwAway = (): void => {
+    socket.removeAllListeners('data'); // No request is read from it any more.
+    socket.on('data', (some: Buffer) => {
+      left -= some.length;
+      if (left < 0 || performance.now() > until) socket.destroy();
+      else timer.refresh();
+    });
+  };
   socket.end();
-  socket.resume();
+  if (socket.isPaused())
+    socket.once('resume', throwAway).resume(); // Node has to wake what it put to sleep itself.
+  else throwAway();
 }

@@ -173,6 +173,23 @@ test('a crowd that says nothing keeps nobody out: who comes gets the place of th
   for (const text of ended.slice(surplus + 1)) expectTooSlow(text);
 });
 
+test('requests whose body does not come hold no place, those of callers that were let in the longest', async () => {
+  const made = await stage();
+  const mine = { over: false };
+  const kept = connected(made.url);
+  expect(await askOn(kept)).toContain('200 OK');
+  const sending = slowly(made, { atOnce: `${POST}${LENGTH}{"kinds"` }).then(() => (mine.over = true));
+  const others = LIMITS.CONNECTIONS - 2;
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < others; n++) void slowly(made, { atOnce: `${SIGN_IN}${SIGN_IN_LENGTH}{"token"` });
+    expect((await fetch(`${made.url}/health`)).status).toBe(200);
+    expect(await askOn(kept)).toContain('200 OK');
+    expect(mine.over).toBe(false);
+    expect(await openAt(made)).toBeLessThanOrEqual(LIMITS.CONNECTIONS);
+  }
+  await sending; // In its own time.
+});
+
 test('where all connections wait for an answer, one more is refused', async () => {
   const made = await stage();
   const headers = { host: 'localhost', authorization: `Bearer ${TOKEN}` };
