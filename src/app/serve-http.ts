@@ -1,13 +1,11 @@
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { openQueueViews } from '../jobs/queue-views.ts';
-import type { QueueViews } from '../jobs/queue-views.ts';
 import { createServer } from '../server/create-server.ts';
+import { BACKLOG } from '../server/limits.ts';
 import type { ServerParts } from '../server/parts.ts';
 import { allKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import { packageVersion } from './package-version.ts';
-import { QUEUE_NAMES } from './queue-names.ts';
 import type { OpenMark } from './send-mark.ts';
 
 export interface HttpParts
@@ -27,31 +25,20 @@ export interface HttpParts
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
   const { session, writes, clock, logger, mark, ring, queueMetrics } = parts;
   const { host, names, port, adminToken } = config.server;
-  const queueViews = viewsOf(config, parts);
   const app = await createServer({
     ...{ session, writes, clock, logger, host, names, port, ring, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
-    ...(queueViews && { queueViews }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
   });
-  const close = async (): Promise<void> => {
-    await app.close();
-    await queueViews?.close();
-  };
   try {
-    logger.info({ address: await app.listen({ host, port }) }, 'the HTTP API listens');
+    logger.info({ address: await app.listen({ host, port, backlog: BACKLOG }) }, 'the HTTP API listens');
   } catch (error) {
-    await close();
+    await app.close();
     throw new SyncError(`Nothing can listen on ${host}:${port}.`, {
       code: 'server.no_address',
       hint: 'Set HOST and PORT to an address of this machine that is free, or leave http out: serve --only pulls,outbound.',
       cause: error,
     });
   }
-  return close;
-}
-
-/** The queues of all roles, whichever this process has. */
-function viewsOf({ queue }: Config, { clock, logger }: HttpParts): QueueViews | null {
-  return queue.url === null ? null : openQueueViews(queue.url, QUEUE_NAMES, { clock, logger });
+  return () => app.close();
 }

@@ -1,4 +1,3 @@
-import type { Queue } from 'bullmq';
 import type { JobName } from './job-data.ts';
 import type { Ring } from './work-queue.ts';
 
@@ -39,11 +38,6 @@ export interface Producer extends QueueEnd {
 /** The end of a queue where jobs are taken out. */
 export type Consumer = QueueEnd;
 
-/** A queue to be looked at, and nothing else: it is not even noted in the store that it was opened. */
-export interface View extends QueueEnd {
-  readonly queue: Queue;
-}
-
 export interface ConsumerOptions {
   readonly concurrency: number;
   /** Must not throw. */
@@ -57,5 +51,4 @@ export type OnFault = (error: unknown, isFatal?: 'fatal') => void;
 export interface JobStore {
   produce(queue: string, onFault: OnFault): Producer;
   consume(queue: string, options: ConsumerOptions, onFault: OnFault): Consumer;
-  look(queue: string, onFault: OnFault): View;
 }

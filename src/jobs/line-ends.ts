@@ -4,7 +4,7 @@ import type { OnRing } from './bell.ts';
 import type { FaultLog } from './fault-log.ts';
 import { createHearing } from './hearing.ts';
 import type { Hearing } from './hearing.ts';
-import type { Consumer, JobStore, Producer, QueueEnd, View } from './job-store.ts';
+import type { Consumer, JobStore, Producer, QueueEnd } from './job-store.ts';
 import type { Pace } from './pace.ts';
 import { createRenewable } from './renewable.ts';
 import type { Renewable } from './renewable.ts';
@@ -56,28 +56,14 @@ export function openEar(parts: LineParts, onRing: OnRing): Ear {
   return { hearing, consumer };
 }
 
-export type ViewParts = Omit<LineParts, 'queue' | 'logger'>;
-
-export function openView(parts: ViewParts): Renewable<View> {
-  const { store, name, faults } = parts;
-  return createRenewable<View>({
-    ...reopening(parts),
-    open: (onFault) => store.look(name, onFault),
-    retire: (end) => retire(parts, end),
-    onFault: (error) => {
-      faults(`looking at ${name}`, error);
-    },
-  });
-}
-
-const reopening = ({ clock, pace }: ViewParts): { readonly clock: Clock; readonly reopenMs: number } => ({
+const reopening = ({ clock, pace }: LineParts): { readonly clock: Clock; readonly reopenMs: number } => ({
   clock,
   reopenMs: pace.reopenMs,
 });
 
 /** Lets an end finish what is in hand, then close in order for a moment, then cuts it. */
 async function retire(
-  { clock, pace, name, faults }: ViewParts,
+  { clock, pace, name, faults }: LineParts,
   end: QueueEnd,
   inHand = Promise.resolve(),
 ): Promise<void> {

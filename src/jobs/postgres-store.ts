@@ -1,8 +1,7 @@
 import { createPostgresBackend, withBackend } from 'bullmq';
-import type { Queue as AnyQueue } from 'bullmq';
 import type { JobStore } from './job-store.ts';
 import { openPool } from './postgres-pool.ts';
-import { WORKER_OPTIONS, consumerOf, producerOf, viewOf } from './queue-ends.ts';
+import { WORKER_OPTIONS, consumerOf, producerOf } from './queue-ends.ts';
 
 /** Where PostgreSQL is, and how long a statement that rings may take. */
 export interface PostgresTarget {
@@ -24,15 +23,6 @@ export function createPostgresStore({ url, ringMs }: PostgresTarget): JobStore {
         onFault(error, 'fatal'); // BullMQ remembers that it could not connect, and never tries again.
       });
       return producerOf(queue, { onFault, drop: () => void pool.end() });
-    },
-    look: (name, onFault) => {
-      const pool = openPool({ url, max: 1, connectMs: ringMs }, onFault);
-      const queue = new Queue(name, { connection: pool, skipMetasUpdate: true });
-      queue.waitUntilReady().catch((error: unknown) => {
-        onFault(error, 'fatal');
-      });
-      // Its type differs in the store alone, of which who looks makes no use.
-      return viewOf(queue as unknown as AnyQueue, { onFault, drop: () => void pool.end() });
     },
     consume: (name, { concurrency, onJob }, onFault) => {
       const pool = openPool({ url, max: 3, connectMs: CONNECT_MS }, onFault); // On one of them it listens.

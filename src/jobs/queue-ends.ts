@@ -1,6 +1,6 @@
-import type { BulkJobOptions, Queue } from 'bullmq';
+import type { BulkJobOptions } from 'bullmq';
 import type { JobName } from './job-data.ts';
-import type { Consumer, NewJob, OnFault, Producer, View } from './job-store.ts';
+import type { Consumer, NewJob, OnFault, Producer } from './job-store.ts';
 import type { Ring } from './work-queue.ts';
 
 /** BullMQ's queue, whatever it is stored in. */
@@ -55,17 +55,6 @@ export function producerOf(
     close: () => queue.close(),
     drop,
   };
-}
-
-/** A queue as the end where somebody looks in. */
-export function viewOf(
-  queue: Queue,
-  { onFault, drop }: { readonly onFault: OnFault; readonly drop: () => void },
-): View {
-  queue.on('error', (error) => {
-    onFault(error);
-  });
-  return { queue, close: () => queue.close(), drop };
 }
 
 /** Retries are the row's, not the queue's; and the id of a job that is kept could not be used again. */

@@ -1,8 +1,8 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { CommonRedisOptions } from 'ioredis';
-import type { Consumer, ConsumerOptions, JobStore, OnFault, Producer, View } from './job-store.ts';
-import { WORKER_OPTIONS, consumerOf, producerOf, viewOf } from './queue-ends.ts';
+import type { Consumer, ConsumerOptions, JobStore, OnFault, Producer } from './job-store.ts';
+import { WORKER_OPTIONS, consumerOf, producerOf } from './queue-ends.ts';
 
 /** Where Redis is, and how long a command that rings may take. */
 export interface RedisTarget {
@@ -15,7 +15,6 @@ export function createRedisStore(target: RedisTarget): JobStore {
   return {
     produce: (queue, onFault) => produce(target, queue, onFault),
     consume: (queue, options, onFault) => consume({ ...target, ...options, queue }, onFault),
-    look: (queue, onFault) => look(target, queue, onFault),
   };
 }
 
@@ -57,15 +56,6 @@ function consume(
   const { client, drop } = openClient(url, onFault, { maxRetriesPerRequest: null });
   const worker = new Worker(queue, onJob, { ...WORKER_OPTIONS, connection: client, concurrency });
   return consumerOf(worker, { onFault, drop });
-}
-
-/** By a connection of its own: however much is read of a queue, nobody who rings waits for it. */
-function look({ url, ringMs }: RedisTarget, name: string, onFault: OnFault): View {
-  const { client, drop } = openClient(url, onFault, { maxRetriesPerRequest: 1, commandTimeout: ringMs });
-  const queue = new Queue(name, {
-    ...{ connection: client, skipWaitingForReady: true, skipVersionCheck: true, skipMetasUpdate: true },
-  });
-  return viewOf(queue, { onFault, drop });
 }
 
 /** Opens a connection that we can cut together with those that BullMQ makes from it. */

@@ -4,11 +4,10 @@ import type { ServerParts } from './parts.ts';
 import { createAccess } from './access/access.ts';
 import { guard, requireToken } from './access/guard.ts';
 import { answerOtherMethods } from './access/methods.ts';
-import { answerClientError } from './answer/client-error.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
 import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { readBodies } from './body.ts';
-import { limitConnections } from './connections.ts';
+import { createConnections } from './connections.ts';
 import { endWaiting } from './lifecycle.ts';
 import * as limits from './limits.ts';
 import { logRequests } from './log-requests.ts';
@@ -21,7 +20,6 @@ import { healthRoutes } from './routes/health.ts';
 import { describeApi, openapiRoute } from './routes/openapi.ts';
 import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
 import { outboxRoutes } from './routes/outbox.ts';
-import { queueRoutes } from './routes/queues.ts';
 import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
 import { signInRoutes } from './routes/sign-in.ts';
@@ -57,18 +55,18 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   await describeApi(app, version);
   for (const addRoutes of ROUTES) addRoutes(app, context);
   metricsRoute(app, context, registry);
-  await queueRoutes(app, context);
   answerOtherMethods(app);
   return app;
 }
 
 function createApp({ logger }: ServerParts): Server {
+  const connections = createConnections();
   const app = fastify({
     loggerInstance: logger satisfies FastifyBaseLogger,
     ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
     ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
     ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, connectionTimeout: limits.STILL_MS },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: connections.fail,
     http: {
       headersTimeout: limits.HEADERS_MS,
       connectionsCheckingInterval: limits.CHECK_MS,
@@ -78,7 +76,7 @@ function createApp({ logger }: ServerParts): Server {
       void sendError(reply.headers(SECURITY_HEADERS), error, logger);
     },
   }) as unknown as Server;
-  limitConnections(app);
+  connections.watch(app);
   const routes: RouteOptions[] = [];
   app.decorate('routes', routes);
   app.addHook('onRoute', (route) => {

@@ -1,6 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { QueueViews } from '../jobs/queue-views.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Session } from '../mirror/session.ts';
 import type { WriteStanding } from '../mirror/write-watch.ts';
@@ -26,8 +25,6 @@ export interface ServerParts {
   readonly sendMark: Pick<SendMark, 'read'>;
   /** Wakes the engine: rows became due. */
   readonly ring?: () => void;
-  /** BullMQ's queues, to be shown; none where there is no queue. Whoever opened them closes them. */
-  readonly queueViews?: QueueViews;
   /** Metrics of the queue as Prometheus reads them. */
   readonly queueMetrics?: () => Promise<string>;
 }

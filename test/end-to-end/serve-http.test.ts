@@ -1,11 +1,9 @@
 import { request } from 'undici';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { settingsFor } from '../support/command-line.ts';
-import { freshDatabaseUrl } from '../support/postgres.ts';
 import { runProgram, start } from '../support/program.ts';
-import { freshRedis } from '../support/redis.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 const ADMIN_TOKEN = canary('-an-admin-token-of-32-characters');
@@ -64,46 +62,6 @@ test(
     expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     program.child.kill('SIGTERM');
     expect(await program.ended).toMatchObject({ code: 0 });
-  },
-);
-
-test.each([
-  ['Redis', async () => (await freshRedis()).url, true],
-  ['PostgreSQL', freshDatabaseUrl, null], // Where BullMQ names workers, and bull-board misses their addresses.
-])(
-  'serve shows the queues that it keeps in %s, those of other roles too, and ends in time',
-  { timeout: 60_000 },
-  async (_name, makeUrl, hasWorkers) => {
-    await using service = await startSandbox({ size: 5 });
-    const env = {
-      ...settingsFor(service, freshMirror()),
-      QUEUE_URL: await makeUrl(),
-      PORT: '0',
-      ADMIN_TOKEN,
-    };
-    const program = start(['serve', '--only', 'pulls,http'], { env });
-    onTestFinished(() => {
-      program.child.kill('SIGKILL');
-    });
-    const address = await addressOf(program);
-    expect((await request(`${address}/queues`)).statusCode).toBe(401);
-    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
-    const page = await request(`${address}/queues`, { headers });
-    expect([page.statusCode, await page.body.text()]).toEqual([
-      200,
-      expect.stringContaining('bms-sync: queues'),
-    ]);
-    const { body } = await request(`${address}/queues/api/queues`, { headers });
-    expect(await body.json()).toMatchObject({
-      queues: [
-        { name: 'bms-runs', readOnlyMode: true, hasWorkers },
-        { name: 'bms-outbox', readOnlyMode: true, hasWorkers: false },
-      ],
-    });
-    const stopped = performance.now();
-    program.child.kill('SIGTERM');
-    expect(await program.ended).toMatchObject({ code: 0 });
-    expect(performance.now() - stopped).toBeLessThan(8_000);
   },
 );
 

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { BOARD_POLICY } from '../../src/server/board/board-policy.ts';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 import { asking } from './ask.ts';
 import type { Answer, Ask, Asked } from './ask.ts';
-import { viewQueues } from './queue-stage.ts';
 import { TOKEN, serveMirror, signIn } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -27,17 +25,11 @@ interface Case {
 }
 
 /** Every route of the router, the ones that stand for missing methods included, with a path that fits it. */
-function cases({ app }: Stage, queue: string): readonly Case[] {
+function cases({ app }: Stage): readonly Case[] {
   return app.routes.flatMap(({ method, url, config }) =>
     [method].flat().map((name) => ({
       method: name,
-      path: url
-        .replace(':id', '1')
-        .replace(':kind', 'clients')
-        .replace(':queueName', queue)
-        .replace(':jobId', '1')
-        .replace('static/*', 'static/images/logo.svg')
-        .replace('*', 'nothing'),
+      path: url.replace(':id', '1').replace(':kind', 'clients'),
       isOpen: config?.open === true,
       isChange: !['GET', 'HEAD', 'OPTIONS'].includes(name),
     })),
@@ -50,14 +42,13 @@ interface Table {
   readonly stage: Stage;
 }
 
-/** A server with queues, whose minute is over after each wrong token. */
+/** A server whose minute is over after each wrong token. */
 async function table(token: string | null = TOKEN): Promise<Table> {
   let elapsed = 0;
   const clock = { ...systemClock, monotonicMs: () => (elapsed += 61_000) };
   const session = await tempMirror([kindNamed('clients'), kindNamed('products')]);
-  const { queueViews, names } = viewQueues();
-  const stage = await serveMirror(session, { clock, token, queueViews });
-  return { all: cases(stage, names[1] ?? ''), ask: asking(stage.url), stage };
+  const stage = await serveMirror(session, { clock, token });
+  return { all: cases(stage), ask: asking(stage.url), stage };
 }
 
 const shown = ({ method, path }: Case, { status }: Answer): string => `${method} ${path}: ${status}`;
@@ -97,8 +88,6 @@ test('there are the routes of the contract, and each has an answer to every meth
     ...['GET /v1/outbox', 'GET /v1/outbox/1', 'GET /v1/deletions', 'POST /v1/pulls', 'POST /v1/outbox'],
     ...['retry', 'adopt', 'abandon'].map((name) => `POST /v1/outbox/1/${name}`),
     ...['POST /v1/outbox/resume', 'POST /v1/deletions/clients/approve', 'POST /v1/deletions/clients/reject'],
-    ...['GET /queues', 'GET /queues/', 'GET /queues/static/images/logo.svg', 'GET /queues/api/queues'],
-    ...['GET /queues/api/redis/stats', 'GET /queues/api/job-schedulers', 'GET /queues/nothing'],
   ])
     expect(known).toContain(route);
   expect(
@@ -191,15 +180,14 @@ test('without an admin token, this machine may read and nobody may change', asyn
 
 const STRICT = /^default-src 'none'; style-src 'sha256-[^']+'; .*frame-ancestors 'none'$/;
 
-test('every answer forbids to be kept, framed, sniffed or to run anything, but for the queue pages their own', async () => {
-  const isCareful = ({ headers, status }: Answer, { path }: Case): boolean => {
+test('every answer forbids to be kept, framed, sniffed or to run anything', async () => {
+  const isCareful = ({ headers }: Answer): boolean => {
     const policy = String(headers['content-security-policy']);
-    const isBoard = path.startsWith('/queues') && ![401, 405].includes(status) && policy === BOARD_POLICY;
     return (
       headers['cache-control'] === 'no-store' &&
       headers['x-content-type-options'] === 'nosniff' &&
       headers['x-frame-options'] === 'DENY' &&
-      (isBoard || STRICT.test(policy))
+      STRICT.test(policy)
     );
   };
   const made = await table();

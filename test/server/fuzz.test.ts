@@ -8,7 +8,6 @@ import { kindNamed, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { asking } from './ask.ts';
 import type { Ask, Asked } from './ask.ts';
-import { viewQueues } from './queue-stage.ts';
 import { TOKEN, serveMirror, signIn } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -22,13 +21,7 @@ const OPEN = ['/health', '/ready', '/login'];
 /** Longer ones do not come as far as a route: the parser of HTTP refuses them, without knowing that HEAD has no body. */
 const LONGEST = 1_000;
 
-const QUERY = [
-  ...['after', 'before', 'limit', 'kind', 'state', 'x', '__proto__'],
-  ...['activeQueue', 'page', 'jobsPerPage', 'status', 'queueName'],
-];
-
-/** Stands for the name of a queue that exists. */
-const OWN_QUEUE = 'own-queue';
+const QUERY = ['after', 'before', 'limit', 'kind', 'state', 'x', '__proto__'];
 
 const nasty = fc.oneof(
   fc
@@ -58,17 +51,6 @@ const path = fc
       ...['/v1/outbox/:x', '/v1/outbox/:x/retry', '/v1/outbox/:x/adopt', '/v1/outbox/1/abandon', '/metrics'],
       ...['/v1/outbox/resume', '/v1/deletions', '/v1/deletions/:x/approve', '/v1/pulls', '/openapi.json'],
       ...['/login', '/health', '/ready', '/v1/records/clients/:x', '/:x', '/v1/../v1/status', '//v1/status'],
-      ...[
-        '/queues',
-        '/queues/:x',
-        '/queues/queue/:x',
-        '/queues/static/:x',
-        '/queues/api/:x',
-        '/queues/api/queues',
-      ],
-      ...['/queues/api/queues/:x/:x', `/queues/api/queues/${OWN_QUEUE}/:x`, '/queues/api/queues/:x/pause'],
-      ...[`/queues/api/queues/${OWN_QUEUE}/:x/logs`, `/queues/api/queues/${OWN_QUEUE}/:x/retry`],
-      ...['/queues/static/../:x', `/queues/api/queues/${OWN_QUEUE}/add`, '/queues/api/job-schedulers'],
     ),
     fc.array(nasty, { minLength: 2, maxLength: 2 }),
     fc.array(fc.tuple(fc.constantFrom(...QUERY), nasty), {
@@ -197,13 +179,12 @@ const credentials = (cookie: string): Readonly<Record<Credential, Record<string,
   cookie: { cookie },
 });
 
-async function startStage(): Promise<Stage & { readonly queue: string }> {
+async function startStage(): Promise<Stage> {
   const session = await tempMirror([kindNamed('clients'), kindNamed('products')]);
   await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '1', _raw: '{"id":1}' }]));
   let elapsed = 0; // The minute is over after each wrong token.
   const clock = { ...systemClock, monotonicMs: () => (elapsed += 61_000) };
-  const { queueViews, names } = viewQueues();
-  return { ...(await serveMirror(session, { clock, queueViews })), queue: names[0] ?? '' };
+  return await serveMirror(session, { clock });
 }
 
 async function askAll(
@@ -228,12 +209,7 @@ test(`${REQUESTS} requests of every sort break nothing, let nobody in, and tell 
   const known = credentials(await signIn(stage));
   const drawn = fc.sample(request, { seed: SEED, numRuns: REQUESTS });
   const all = drawn.map(({ credential, method, body: text, path: asked, ...rest }) => ({
-    ...{
-      ...rest,
-      method,
-      path: asked.replace(OWN_QUEUE, stage.queue),
-      headers: { ...rest.headers, ...known[credential] },
-    },
+    ...{ ...rest, method, path: asked, headers: { ...rest.headers, ...known[credential] } },
     ...(!['GET', 'HEAD'].includes(method) && { body: text }),
   }));
   const statuses = new Map<number, number>();

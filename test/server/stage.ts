@@ -5,6 +5,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { createServer } from '../../src/server/create-server.ts';
+import { BACKLOG } from '../../src/server/limits.ts';
 import type { ServerParts } from '../../src/server/parts.ts';
 import type { Server } from '../../src/server/server.ts';
 import { canary } from '../support/canary.ts';
@@ -46,7 +47,7 @@ export async function serveMirror(session: Session, parts: Partial<ServerParts> 
     ...parts,
   });
   onTestFinished(() => app.close());
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = await app.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
   const auth = { authorization: `Bearer ${parts.token ?? TOKEN}` };
   return {
     ...{ app, url, log, host: new URL(url).host, rings: () => rings },
