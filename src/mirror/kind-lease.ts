@@ -90,7 +90,7 @@ async function readHolder(tx: Transaction, kind: string): Promise<Holder> {
       baselineAt: text('baseline_at'),
       knownFrom: count('known_from'),
       controlFailures: count('control_failures'),
-      lastCompleteSweep: row['last_complete_sweep'] == null ? null : count('last_complete_sweep'),
+      lastCompleteSweep: (row['last_complete_sweep'] ?? null) === null ? null : count('last_complete_sweep'),
       uncertifiedSweeps: count('uncertified_sweeps'),
       hold: holdOf(text('held_since'), count('held_records')),
     },

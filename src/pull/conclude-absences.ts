@@ -1,5 +1,3 @@
-import { askableKind } from '../catalog/kind.ts';
-import type { RetrievableKind } from '../catalog/kind.ts';
 import type { Certificate } from '../diff/certify.ts';
 import { holdAfter } from '../diff/judge-hold.ts';
 import type { HoldClock } from '../diff/judge-hold.ts';
@@ -8,7 +6,6 @@ import type { Absence, AbsentRow, DeletionPlan, DeletionRules } from '../diff/pl
 import { forgetAbsences, readAbsences, readProtected, saveAbsences } from '../mirror/deletion-store.ts';
 import { renewLease, saveHold } from '../mirror/kind-lease.ts';
 import { countLive } from '../mirror/status-store.ts';
-import { isThere } from './ask-for-absent.ts';
 import { bury } from './bury.ts';
 import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
 import type { AbsenceEvidence } from './find-absent.ts';
@@ -20,6 +17,8 @@ import { settleStrays, withoutStrays } from './settle-strays.ts';
 import type { Sorted } from './settle-strays.ts';
 import type { Sweep } from './sweep.ts';
 import type { Tally } from './tally.ts';
+import { wayToAsk } from './way-to-ask.ts';
+import type { WayToAsk } from './way-to-ask.ts';
 
 /** What was concluded from the rows that a list does not have. */
 export interface Concluded {
@@ -40,8 +39,6 @@ export interface CompleteReading {
   readonly rules: DeletionRules;
 }
 
-export const MOST_CONTROL_FAILURES = 3;
-
 /** Draws the conclusions from rows that a list which was read to its end does not have: suspicion, hold, proof, tombstone. */
 export async function concludeAbsences(
   parts: PullParts,
@@ -50,27 +47,17 @@ export async function concludeAbsences(
 ): Promise<Concluded> {
   const noted = await readAbsences(parts.session, sweep.kind.name);
   const way = await wayToAsk(parts, sweep, reading.tally.latestId());
-  const { path, failures } = way;
   const evidence = evidenceOf(sweep, reading, { noted, isUsable: way.isUsable });
-  if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: failures };
+  if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: way.failures };
   const { absent, mended } = await sortOutside(parts, sweep, { ...reading, evidence, noted });
   const planned = await planFor(parts, sweep, { ...reading, ...way, evidence, noted, absent });
   const { plan } = planned;
   await note(parts, sweep, { ...planned, evidence, sentAt: reading.list.sentAt });
   for (const absence of plan.note) noted.set(absence.id, absence);
 
-  const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
-  const asking = path && { ...path, noted, rules: reading.rules };
-  const isAsking = asking !== null && plan.ask.length > 0;
-  const asked = isAsking ? await proveByAsking(parts, sweep, { ...asking, ids: plan.ask }) : NOT_ASKED;
-  const ofHeld = { ...planned, ids: plan.held.ids, asking, rules: reading.rules, evidence };
-  const released = asked.isSound === false ? NOT_ASKED : await releaseOverdue(parts, sweep, ofHeld);
-  const deleted = missed + asked.deleted;
-  const isSound = asked.isSound === false ? false : (released.isSound ?? asked.isSound);
-  const counts = { deleted, mended, waiting: absent.length - deleted };
-  if (isSound === null) return { ...counts, controlFailures: failures };
-  const failed = parts.signal?.aborted ? failures : failures + 1; // An interrupted request was not refused.
-  return { ...counts, controlFailures: isSound ? 0 : failed };
+  const toProve = { ...planned, ...reading, ...way, noted, isCertified: evidence.isCertified };
+  const { deleted, controlFailures } = await prove(parts, sweep, toProve);
+  return { deleted, mended, waiting: absent.length - deleted, controlFailures };
 }
 
 interface OutsideFacts extends CompleteReading {
@@ -78,7 +65,7 @@ interface OutsideFacts extends CompleteReading {
   readonly noted: ReadonlyMap<string, Absence>;
 }
 
-/** Finds the rows that have disappeared, apart from rows that only a hand can have made: those have no event to come. */
+/** Finds the rows that have disappeared, apart from rows that only a hand can have made: those get no event. */
 async function sortOutside(
   parts: PullParts,
   sweep: Sweep,
@@ -93,30 +80,40 @@ async function sortOutside(
   return { absent: await withoutStrays(session, sweep, { rows, lastShown: evidence.lastShown }), mended: 0 };
 }
 
-const NOT_ASKED = { deleted: 0, isSound: null };
-
-interface WayToAsk {
-  /** Null where nothing can be proven by asking in this sweep. */
-  readonly path: { readonly kind: RetrievableKind; readonly control: string } | null;
-  /** Records of the kind can be asked for, though this sweep may have shown none that could be the control. */
-  readonly isUsable: boolean;
-  readonly failures: number;
+interface ToProve extends Planned, CompleteReading, WayToAsk {
+  readonly noted: Map<string, Absence>;
+  readonly isCertified: boolean;
 }
 
-/** A path that failed in three sweeps is tried with the control first: it may have been mended. */
-async function wayToAsk(
+/** Looks for the proof that absent records are gone, in the list or by asking. */
+async function prove(
   parts: PullParts,
-  { kind, lease, ticks }: Sweep,
-  control: string | null,
-): Promise<WayToAsk> {
-  const [askable, failures] = [askableKind(kind), lease.controlFailures];
-  const hasFailed = failures >= MOST_CONTROL_FAILURES;
-  if (askable === null || control === null)
-    return { path: null, isUsable: askable !== null && !hasFailed, failures };
-  const path = { kind: askable, control };
-  if (!hasFailed) return { path, isUsable: true, failures };
-  const isMended = (await isThere(parts, { kind: askable, id: control, ticks })) === true;
-  return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
+  sweep: Sweep,
+  { plan, hold, path, failures, noted, rules, isCertified }: ToProve,
+): Promise<Pick<Concluded, 'deleted' | 'controlFailures'>> {
+  const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
+  const asking = path && { ...path, noted, rules };
+  const asked =
+    asking && plan.ask.length > 0
+      ? await proveByAsking(parts, sweep, { ...asking, ids: plan.ask })
+      : NOT_ASKED;
+  const held = { hold, ids: plan.held.ids, asking, rules, isCertified };
+  const rounds = [asked.isSound, await releaseOverdue(parts, sweep, held)];
+  return {
+    deleted: missed + asked.deleted,
+    controlFailures: failuresAfter(failures, { rounds, isStopped: parts.signal?.aborted === true }),
+  };
+}
+
+const NOT_ASKED = { deleted: 0, isSound: null };
+
+/** A sweep in which some control was not found counts as failed; one that did not ask, or was stopped while it did, for nothing. */
+function failuresAfter(
+  failures: number,
+  { rounds, isStopped }: { readonly rounds: readonly (boolean | null)[]; readonly isStopped: boolean },
+): number {
+  if (rounds.includes(false)) return isStopped ? failures : failures + 1;
+  return rounds.includes(true) ? 0 : failures;
 }
 
 /**
@@ -131,10 +128,14 @@ function evidenceOf(
   const { verdict, unseenSince } = list;
   const before = isUsable && !tally.hasHoles() ? lease.lastCompleteSweep : null;
   const { rows } = tally.counts();
-  if (verdict.certified && (verdict.point.sweep ?? 0) >= (before ?? 0)) return byCertificate(verdict, rows);
+  if (verdict.certified && isAsNewAs(before, verdict)) return byCertificate(verdict, rows);
   if (before === null && noted.size === 0) return null;
   const unseen = unseenSince(before ?? 0);
   return bySweeps({ unseen, sweep: began ?? 0, before, noted, isEmpty: rows === 0 });
+}
+
+function isAsNewAs(sweep: number | null, { point }: Certificate): boolean {
+  return sweep === null || (point.sweep !== null && point.sweep >= sweep);
 }
 
 const NOTED_TOGETHER = 500;

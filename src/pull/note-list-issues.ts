@@ -3,9 +3,9 @@ import type { ListIssue } from '../mirror/issue-store.ts';
 import type { Transaction } from '../mirror/session.ts';
 import type { Standing } from './end-sweep.ts';
 import type { Ending } from './read-list.ts';
-import { MOST_CONTROL_FAILURES } from './conclude-absences.ts';
 import type { Concluded } from './conclude-absences.ts';
 import type { Sweep } from './sweep.ts';
+import { MOST_CONTROL_FAILURES } from './way-to-ask.ts';
 
 export interface ListFindings {
   readonly ending: Ending;

@@ -4,7 +4,6 @@ import type { DeletionRules } from '../diff/plan-deletions.ts';
 import { instantText } from '../lib/clock.ts';
 import { releaseHeld } from '../mirror/deletion-store.ts';
 import { renewLease, saveHold } from '../mirror/kind-lease.ts';
-import type { AbsenceEvidence } from './find-absent.ts';
 import type { PullParts } from './parts.ts';
 import { askOnce } from './prove-by-asking.ts';
 import type { Asking } from './prove-by-asking.ts';
@@ -20,27 +19,25 @@ export interface HeldRecords {
   /** How to ask for them; null where only the list can tell. */
   readonly asking: Omit<Asking, 'ids'> | null;
   readonly rules: DeletionRules;
-  readonly evidence: AbsenceEvidence;
-}
-
-/** What asking for held records showed; `isSound` is null where none was asked for. */
-export interface HeldAsked {
-  readonly isSound: boolean | null;
+  /** The list is known exactly. */
+  readonly isCertified: boolean;
 }
 
 /**
  * Where the settings let a hold end by itself: asks for some of the held records, starts the clock anew if one of them is
  * there, and lets all go on to their proof once they have been gone for long enough.
+ *
+ * @returns Whether the control was found before and after; null where none was asked for.
  */
 export async function releaseOverdue(
   parts: PullParts,
   sweep: Sweep,
-  { hold, ids, asking, rules, evidence }: HeldRecords,
-): Promise<HeldAsked> {
-  if (hold === null || typeof rules.releaseHeldAfterHours !== 'number') return { isSound: null };
+  { hold, ids, asking, rules, isCertified }: HeldRecords,
+): Promise<boolean | null> {
+  if (hold === null || typeof rules.releaseHeldAfterHours !== 'number') return null;
   if (asking === null) {
-    if (evidence.isCertified) await releaseIfOverdue(parts, sweep, { hold, rules });
-    return { isSound: null };
+    if (isCertified) await releaseIfOverdue(parts, sweep, { hold, rules });
+    return null;
   }
   const some = ids.slice(0, HELD_ASKED);
   const { struck, unlisted, isSound } = await askOnce(parts, sweep, { ...asking, ids: some });
@@ -48,7 +45,7 @@ export async function releaseOverdue(
     const records = hold.records - unlisted.length;
     await saveClock(parts, sweep, records === 0 ? null : { since: parts.clock.now(), records });
   } else if (isSound && struck.length === some.length) await releaseIfOverdue(parts, sweep, { hold, rules });
-  return { isSound };
+  return isSound;
 }
 
 async function saveClock(

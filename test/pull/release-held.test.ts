@@ -119,7 +119,7 @@ describe('the clock of a hold starts anew', () => {
   test('where the path of one finds it', async () => {
     const { service, session, pull, gone } = await twelveGone();
     const honest = openSandboxSource(service, clockAt(60));
-    const id = String(gone[3]?.['id']);
+    const id = String(Number(gone[3]?.['id']));
     await pull(
       60,
       answering(service, 60, async (kind, asked, options) => {

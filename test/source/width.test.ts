@@ -82,8 +82,10 @@ test('the next list is read as ever', async () => {
   const { source } = open(base, { concurrency: 1 });
   for (const isMoving of [true, false]) {
     most = 0;
-    for await (const response of source.sweep(documentedKind, { tick: ticker(), thorough: false, isMoving }))
-      void response;
+    const pages: number[] = [];
+    for await (const { page } of source.sweep(documentedKind, { tick: ticker(), thorough: false, isMoving }))
+      pages.push(page);
+    expect(pages.length).toBeGreaterThan(30);
   }
   expect(most).toBe(1);
 });
