@@ -6,16 +6,26 @@ import type { Finding } from '../lib/finding.ts';
 import type { Logger } from '../lib/logger.ts';
 import { checkDatabase } from './checks/database.ts';
 import { checkService } from './checks/service.ts';
+import { checkTenants } from './checks/tenants.ts';
+import { listedKinds } from './kinds.ts';
 
 /** Looks at everything that is needed: the settings, the database, the queue, the service and the token. Changes no data. */
 export async function examine(config: Config, logger: Logger): Promise<readonly Finding[]> {
+  const database = await checkDatabase(config);
+  const service = await checkService(config, logger);
+  const readable = listedKinds(config).filter(({ name }) => isWell(service, `kinds.${name}`));
+  const tenants = isWell(database, 'database') ? await checkTenants(config, readable, logger) : [];
   return [
     well('settings', 'valid'), // They were read before this point, or refused.
-    ...(await checkDatabase(config)),
+    ...database,
+    ...tenants,
     ...(await checkQueue(config)),
-    ...(await checkService(config, logger)),
+    ...service,
   ];
 }
+
+const isWell = (findings: readonly Finding[], name: string): boolean =>
+  findings.some((finding) => finding.name === name && finding.ok);
 
 async function checkQueue({ queue }: Config): Promise<readonly Finding[]> {
   if (queue.url === null) return [];

@@ -3,7 +3,6 @@ import { SyncError } from '../lib/sync-error.ts';
 import { claimWaitingRun, closeDeadRuns, requestPull } from '../mirror/run-requests.ts';
 import { findRun } from '../mirror/run-store.ts';
 import type { RunState } from '../mirror/run-store.ts';
-import type { Session } from '../mirror/session.ts';
 import { claimSource } from '../mirror/source-binding.ts';
 import { goneOwners, isServed } from '../mirror/worker-store.ts';
 import { notSwept, withZone } from '../pull/kind-reports.ts';
@@ -44,7 +43,7 @@ interface Asked {
 async function follow(parts: Parts, request: PullRequest, { runId, startedMs }: Asked): Promise<Handed> {
   const { session, clock, signal } = parts;
   for (let before: RunState | null = null; ;) {
-    const run = await unfailed(session, runId);
+    const run = await unfailed(parts, runId);
     if (hasEnded(run.state, before) || signal?.aborted === true) {
       const durationMs = Math.round(clock.monotonicMs() - startedMs);
       return { report: { ...reportOf(run, request, clock.now()), durationMs } };
@@ -58,8 +57,8 @@ async function follow(parts: Parts, request: PullRequest, { runId, startedMs }: 
 }
 
 /** @throws {SyncError} `run.failed` */
-async function unfailed(session: Session, runId: number): Promise<HandedRun> {
-  const run = await findRun(session, runId);
+async function unfailed({ session, clock }: Parts, runId: number): Promise<HandedRun> {
+  const run = await findRun(session, runId, clock.now());
   if (run !== null && run.state !== 'failed') return run;
   throw new SyncError(`Run ${runId} of the background service failed: ${run?.reason ?? 'its row is gone'}`, {
     code: 'run.failed',

@@ -30,7 +30,7 @@ export async function openMirror(config: Config): Promise<Session> {
  */
 export async function bringUpToDate(session: Session, config: Config): Promise<boolean> {
   const kinds = allKinds(config);
-  const hasChanged = await migrate(session, kinds);
+  const hasChanged = await migrate(session, kinds, { readerRole: config.bi.readerRole });
   if (hasChanged)
     for (const kind of kinds) await redecode(session, await asMirrored(session, kind), systemClock.now());
   return hasChanged;

@@ -52,8 +52,7 @@ export function pullSettings({ source, sweep, deletions, diff, retention }: Conf
     salt: createHash('sha256')
       .update(source.token ?? '')
       .digest('hex'),
-    keepRunsDays: retention.runsDays,
-    keepChangesDays: retention.changesDays,
+    retention,
   };
 }
 

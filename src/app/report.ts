@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { findRun, listRuns } from '../mirror/run-store.ts';
 import type { KindReport, Run } from '../mirror/run-store.ts';
@@ -16,13 +17,13 @@ export type { Status } from '../server/status.ts';
 /** Reads how fresh and how sound the mirror is. */
 export async function readMirrorStatus(config: Config): Promise<Status> {
   await using session = await openExistingMirror(config);
-  return await statusOf(session, allKinds(config));
+  return await statusOf(session, allKinds(config), systemClock.now());
 }
 
 /** Reads the latest runs, newest first. */
 export async function readRuns(config: Config, limit: number): Promise<readonly Run[]> {
   await using session = await openExistingMirror(config);
-  return await listRuns(session, limit);
+  return await listRuns(session, { limit, now: systemClock.now() });
 }
 
 /** Whether a run was of every kind that has a list. */
@@ -40,7 +41,7 @@ export async function readRun(
   id: number,
 ): Promise<Run & { readonly reports: readonly KindReport[] }> {
   await using session = await openExistingMirror(config);
-  const run = await findRun(session, id);
+  const run = await findRun(session, id, systemClock.now());
   if (run !== null) return run;
   throw new SyncError(`There is no run ${id}.`, {
     code: 'run.absent',

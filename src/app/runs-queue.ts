@@ -1,9 +1,15 @@
 import type { Config } from '../config/settings.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { SyncError, describe } from '../lib/sync-error.ts';
-import { claimRun, closeDeadRuns, raiseRun, resumeInterrupted } from '../mirror/run-requests.ts';
+import {
+  claimRun,
+  closeDeadRuns,
+  giveUpVerifying,
+  raiseRun,
+  resumeInterrupted,
+} from '../mirror/run-requests.ts';
 import type { RequestedRun } from '../mirror/run-requests.ts';
-import { finishRun } from '../mirror/run-store.ts';
+import { findRun, finishRun } from '../mirror/run-store.ts';
 import { pagesAskedFor } from '../mirror/slot-requests.ts';
 import { startableRuns } from '../mirror/startable-runs.ts';
 import { goneOwners } from '../mirror/worker-store.ts';
@@ -13,10 +19,11 @@ import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import { pullSettings } from './pull.ts';
 import type { QueueName } from './queue-names.ts';
+import { workVerify } from './weekly-verify.ts';
 
 /** Runs that somebody asked for, as a queue of work rows: one at a time, so that no kind is swept twice at once. */
 export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
-  const { session, clock, owner } = parts;
+  const { session, clock, owner, logger } = parts;
   return {
     ...{ name: 'runs' satisfies QueueName, jobPrefix: 'run', concurrency: 1 },
     due: (limit) => startableRuns(session, { limit, now: clock.now(), isDead: owner.isDead }),
@@ -25,7 +32,12 @@ export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
     takeOver: async () => {
       const now = clock.now();
       const isDead = await goneOwners(session, now, owner.isDead);
-      await session.atomically((tx) => closeDeadRuns(tx, { isDead, now }));
+      const late = await session.atomically(async (tx) => {
+        await closeDeadRuns(tx, { isDead, now });
+        return giveUpVerifying(tx, now);
+      });
+      for (const runId of late)
+        logger.warn({ runId }, 'found no idle moment within a day to verify: see schedules.verify');
     },
   };
 }
@@ -44,7 +56,7 @@ async function workRun(config: Config, parts: WorkParts, ring: RequestedRun): Pr
     if (!(error instanceof SyncError)) throw error;
     logger.error({ runId: ring.id, code: error.code }, describe(error));
     const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
-    await finishRun(session, ring.id, { ...end, ...pullSettings(config) }); // A kind may be none here, and stop no other run.
+    await finishRun(session, { runId: ring.id, owner: owner.name }, end); // A kind may be none here, and stop no other run.
   }
 }
 
@@ -54,6 +66,11 @@ async function readKinds(
   { runId, names }: { readonly runId: number; readonly names: readonly string[] },
 ): Promise<void> {
   const { session, logger } = parts;
+  const run = await findRun(session, runId, parts.clock.now());
+  if (run?.command === 'verify') {
+    await workVerify(config, parts, { runId, names });
+    return;
+  }
   const settings = { runId, ...pullSettings(config) };
   const kinds = listedKinds(config, names);
   const [kind] = kinds;

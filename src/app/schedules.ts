@@ -1,4 +1,5 @@
 import type { Config } from '../config/settings.ts';
+import { startQuietSweeps } from '../jobs/schedule/quiet-sweeps.ts';
 import { startSchedules as startTicking } from '../jobs/schedule/schedule.ts';
 import type { Schedule } from '../jobs/schedule/schedule.ts';
 import { cronFault } from '../lib/cron.ts';
@@ -7,30 +8,48 @@ import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import type { Role } from './roles.ts';
 
-/** Asks for the scheduled runs as they come due, where this process is one that pulls; returns what stops it. */
+/** Asks for the scheduled runs as they come due, and for sweeps at quiet hours, where this process is one that pulls; returns what stops it. */
 export function startSchedules(
   config: Config,
   { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
   roles: readonly Role[],
 ): () => Promise<void> {
-  const schedules = roles.includes('pulls') ? schedulesOf(config) : [];
-  return startTicking({ ...parts, isDead: owner.isDead }, schedules);
+  const pulls = roles.includes('pulls');
+  const ticked = { ...parts, isDead: owner.isDead };
+  const kinds = pulls ? listedKinds(config, []).map(({ name }) => name) : [];
+  const schedules = pulls ? [...schedulesOf(config), ...verifySchedule(config)] : [];
+  const stops = [startTicking(ticked, schedules), startQuietSweeps(ticked, kinds)];
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
 }
 
-type Wish = Config['schedules'][string];
+type Wish = Exclude<Config['schedules'][string], null>;
 
-/** The schedules of the settings. */
+/** The schedule by which everything is compared with the service; none where it is turned off. */
+export function verifySchedule(config: Config): readonly Schedule[] {
+  const { timezone, verify } = config.schedules;
+  if (verify === null) return [];
+  const kinds = listedKinds(config).map(({ name }) => name);
+  return [{ name: 'verify', cron: cronOf('verify', verify), timezone, kinds, pages: null, verifies: true }];
+}
+
+/** The schedules of the settings by which kinds are pulled. */
 export function schedulesOf(config: Config): readonly Schedule[] {
-  const { timezone, ...wishes } = config.schedules;
-  return Object.entries(wishes).map(([name, wish]) => {
-    const cron = typeof wish === 'string' ? wish : wish.cron;
-    const expected = cronFault(cron);
-    if (expected !== null)
-      throw new UsageError(`schedules.${name}: expected ${expected}.`, { code: 'settings.invalid' });
+  const { timezone } = config.schedules;
+  return Object.entries(config.schedules).flatMap(([name, wish]) => {
+    if (name === 'timezone' || name === 'verify' || wish === null) return [];
+    const cron = cronOf(name, typeof wish === 'string' ? wish : wish.cron);
     const pages = typeof wish === 'object' && 'pages' in wish ? wish.pages : null;
     const kinds = listedKinds(config, kindsOf(name, wish)).map((kind) => kind.name);
     return { name, cron, timezone, kinds, pages };
   });
+}
+
+function cronOf(name: string, text: string): string {
+  const expected = cronFault(text);
+  if (expected === null) return text;
+  throw new UsageError(`schedules.${name}: expected ${expected}.`, { code: 'settings.invalid' });
 }
 
 function kindsOf(name: string, wish: Wish): readonly string[] {

@@ -1,12 +1,15 @@
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { createServer } from '../server/create-server.ts';
+import { BACKLOG } from '../server/limits.ts';
+import type { ServerParts } from '../server/parts.ts';
 import { allKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import { packageVersion } from './package-version.ts';
 import type { OpenMark } from './send-mark.ts';
 
-export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'> {
+export interface HttpParts
+  extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly ring: () => void;
@@ -20,15 +23,15 @@ export interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'log
  * @throws {SyncError} `server.token_required`; `server.no_address` where nothing can listen there.
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
-  const { session, clock, logger, mark, ring, queueMetrics } = parts;
+  const { session, writes, clock, logger, mark, ring, queueMetrics } = parts;
   const { host, names, port, adminToken } = config.server;
   const app = await createServer({
-    ...{ session, clock, logger, host, names, port, ring, sendMark: mark },
+    ...{ session, writes, clock, logger, host, names, port, ring, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
   });
   try {
-    logger.info({ address: await app.listen({ host, port }) }, 'the HTTP API listens');
+    logger.info({ address: await app.listen({ host, port, backlog: BACKLOG }) }, 'the HTTP API listens');
   } catch (error) {
     await app.close();
     throw new SyncError(`Nothing can listen on ${host}:${port}.`, {

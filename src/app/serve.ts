@@ -10,8 +10,11 @@ import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimSource } from '../mirror/source-binding.ts';
 import { registerAlone } from '../mirror/worker-store.ts';
+import { watchWrites } from '../mirror/write-watch.ts';
+import type { WatchedSession } from '../mirror/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
 import { createOwner } from '../pull/owner.ts';
+import { startDailyCheck } from './daily-check.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { outboundQueue } from './outbound-queue.ts';
@@ -40,7 +43,8 @@ export interface ServeCommand {
 export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
   const clock = systemClock;
   await using source = openConfiguredSource(config, { clock, logger });
-  await using session = await openMirror(config);
+  await using mirror = await openMirror(config);
+  const { session, writes } = watchWrites(mirror, clock);
   await session.makeDurable(); // A send that the journal forgets would be made again.
   const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
   // What was meant for one service must not be sent to another.
@@ -50,7 +54,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, mark }, { roles, signal });
+    await work(config, { ...parts, mark, writes }, { roles, signal });
   } finally {
     mark.close();
   }
@@ -58,7 +62,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
 
 async function work(
   config: Config,
-  parts: ServiceParts & { readonly mark: OpenMark },
+  parts: ServiceParts & Pick<WatchedSession, 'writes'> & { readonly mark: OpenMark },
   { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
 ): Promise<void> {
   const { session, owner, clock, logger } = parts;
@@ -82,12 +86,13 @@ async function work(
     ? await serveHttp(config, { ...parts, ring, queueMetrics: notifier.metrics })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
+  const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
   try {
     await fired(signal);
     logger.info('stopping: finishing what is in hand');
   } finally {
-    await Promise.all([stopSchedules(), closeHttp?.()]);
+    await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AuditParts } from '../audit/read-kind.ts';
 import { verifyKind } from '../audit/verify-kind.ts';
-import type { KindVerdict, PullOutcome } from '../audit/verify-kind.ts';
+import type { KindVerdict } from '../audit/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -9,12 +9,12 @@ import type { RunState } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
 import { createOwner } from '../pull/owner.ts';
 import type { PullParts } from '../pull/parts.ts';
-import { pullKinds } from '../pull/pull-kinds.ts';
 import { recordRun } from '../pull/record-run.ts';
 import type { RunFacts } from '../pull/record-run.ts';
 import { listedKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
+import { pullBetween } from './pull-between.ts';
 import { pullSettings } from './pull.ts';
 import type { PullSettings } from './pull.ts';
 
@@ -66,23 +66,18 @@ async function verifyAll(
   for (const kind of kinds) {
     const isStopped = parts.signal?.aborted ?? false;
     verdicts.push(
-      isStopped ? notReached(kind) : await verifyKind(parts, kind, (one) => pullOne(parts, one, settings)),
+      isStopped
+        ? notReached(kind)
+        : (await verifyKind(parts, kind, (one) => pullBetween(parts, one, settings))).verdict,
     );
   }
   return verdicts;
 }
 
-/** Pulls a kind as `bms-sync pull` does. */
-async function pullOne(parts: PullParts, kind: ListedKind, settings: PullSettings): Promise<PullOutcome> {
-  const { kinds } = await pullKinds(parts, { kinds: [kind], acceptNewSource: false, ...settings });
-  const failed = kinds.find(({ state }) => state === 'invalid' || state === 'aborted');
-  return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
-}
-
 function notReached({ name }: ListedKind): KindVerdict {
   const none = { same: 0, moved: 0, differs: 0, missing: 0, surplus: 0, quarantined: 0 };
   const detail = 'The run was interrupted before this kind.';
-  return { kind: name, ...none, reason: 'interrupted', detail, differences: [] };
+  return { kind: name, ...none, reason: 'interrupted', detail, repair: null, differences: [] };
 }
 
 function runState(verdicts: readonly KindVerdict[]): RunState {

@@ -1,9 +1,11 @@
+import { columnType, sentField } from '../catalog/kind.ts';
 import type { Field, Kind } from '../catalog/kind.ts';
 import { compactJson, isObject, parseJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { isStorable } from '../lib/text.ts';
 import type { Row, SqlValue } from '../mirror/session.ts';
 import { exactNumber, isSameJson } from './exact-json.ts';
-import { readValue } from './read-value.ts';
+import { readColumn, readValue } from './read-value.ts';
 
 /** A place where the mirror does not hold what the service sends; values in full, `null` = none. */
 export interface Difference {
@@ -20,7 +22,11 @@ export interface Difference {
  */
 export function compareRecord(kind: Kind, record: JsonObject, row: Row): readonly Difference[] {
   const columns = kind.fields.filter(({ name }) => name !== 'id'); // By its id the row was found.
-  const differences = columns.flatMap((field) => compareColumn(field, record, row[field.name] ?? null));
+  const differences = columns.flatMap((field) =>
+    field.textOf === undefined
+      ? compareColumn(field, record, row[field.name] ?? null)
+      : compareLostText(kind, field, { record, row }),
+  );
   return [...differences, ...compareRaw(kind, record, String(row['_raw']))];
 }
 
@@ -30,9 +36,44 @@ function compareColumn(field: Field, record: JsonObject, column: SqlValue): Diff
   return [{ field: field.name, service: textOf(value), mirror: column === null ? null : String(column) }];
 }
 
+interface Compared {
+  readonly record: JsonObject;
+  readonly row: Row;
+}
+
+/** A column of texts holds what its field's column could not, and nothing else. */
+function compareLostText(
+  kind: Kind,
+  { name, textOf: of = '' }: Field,
+  { record, row }: Compared,
+): Difference[] {
+  const field = kind.fields.find((candidate) => candidate.name === of);
+  const value = ownMember(record, of) ?? null;
+  const isLost = field !== undefined && isLostTo(field, value, row[of] ?? null);
+  const expected = isLost ? keptText(value) : null;
+  const column = row[name] ?? null;
+  if (expected === column) return [];
+  return [{ field: name, service: expected, mirror: column === null ? null : String(column) }];
+}
+
+/** An empty text is not kept, nor is one that no database can hold. */
+function keptText(value: Json): string | null {
+  const text = value === '' ? null : textOf(value);
+  return text !== null && isStorable(text) ? text : null;
+}
+
+/** Whether a column cannot hold a value: one that fits no rule, or a decimal that it gave up. */
+function isLostTo(field: Field, value: Json, column: SqlValue): boolean {
+  const { fits, text } = readColumn(field, value);
+  return (
+    !fits || (text !== null && column === null && columnType(field) === 'decimal' && isBeyondReason(text))
+  );
+}
+
 /** Whether a column holds what a value means; a value that fits no rule must have left it null. */
-function holds({ type }: Field, value: Json, column: SqlValue): boolean {
-  const { text } = readValue(type, value);
+function holds(field: Field, value: Json, column: SqlValue): boolean {
+  const type = columnType(field);
+  const { text } = readColumn(field, value);
   if (text === null) return column === null;
   if (column === null) return type === 'decimal' && isBeyondReason(text);
   if (type === 'decimal') return exactNumber(String(column)) === text;
@@ -60,7 +101,7 @@ function compareRaw(kind: Kind, record: JsonObject, raw: string): Difference[] {
   }
   const names = [...new Set([...Object.keys(record), ...Object.keys(held)])];
   const unequal = names.filter((name) => {
-    const field = fieldOf(kind, name);
+    const field = sentField(kind, name);
     return !isSameMember(field, ownMember(record, name), ownMember(held, name));
   });
   if (unequal.length === 0) return [];
@@ -73,11 +114,6 @@ function isSameMember(field: Field | undefined, a: Json | undefined, b: Json | u
   if (field === undefined || field.type === 'json') return false;
   const [one, other] = [readValue(field.type, a), readValue(field.type, b)];
   return one.fits && other.fits && one.text === other.text;
-}
-
-function fieldOf({ fields, hints }: Kind, name: string): Field | undefined {
-  const isNamed = (field: Field): boolean => field.name === name;
-  return fields.find(isNamed) ?? hints.find(isNamed);
 }
 
 /** The record with these members only: what is the same in both would hide what is not. */

@@ -1,6 +1,7 @@
 import { isArray, isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 
+const LONGEST_POWER = 400;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
@@ -11,6 +12,7 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 export function exactNumber(token: string): string | null {
   const [, sign = '', whole, fraction = '', power = '0'] = NUMBER.exec(token) ?? [];
   if (whole === undefined) return null;
+  if (power.length > LONGEST_POWER) return token; // To compute with it would cost more than it is worth.
   const digits = (whole + fraction).replace(/^0+/, '');
   if (digits === '') return '0e0';
   let end = digits.length; // By hand: a pattern for the zeros at the end would try every run of zeros.

@@ -65,7 +65,8 @@ export async function readLiveIds(db: Queryable, kind: string): Promise<IdList> 
 export async function readSetAside(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
   const rows = await db.query(sql`
     select record_id from issues
-    where kind = ${kind} and closed_at is null and field is null and record_id is not null`);
+    where kind = ${kind} and closed_at is null and field is null and record_id is not null
+      and code <> 'mirror_touched'`);
   return new Set(rows.map((row) => String(row['record_id'])));
 }
 

@@ -1,4 +1,5 @@
-import type { FieldType } from '../catalog/kind.ts';
+import { columnType } from '../catalog/kind.ts';
+import type { Field, FieldType } from '../catalog/kind.ts';
 import { isArray, isNumber, isObject } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { isStorable } from '../lib/text.ts';
@@ -19,6 +20,12 @@ const NONE: Meaning = { fits: true, text: null };
 const MISFIT: Meaning = { fits: false, text: null };
 const meant = (text: string): Meaning => ({ fits: true, text });
 
+/** Reads a value as the column of its field must hold it. */
+export function readColumn(field: Field, value: Json): Meaning {
+  const isNoRecord = field.refersTo !== undefined && field.type === 'text' && value === '';
+  return isNoRecord ? NONE : readValue(columnType(field), value);
+}
+
 /** Reads a value as its field's type says; nested values are `text` only in that they fit. */
 export function readValue(type: FieldType, value: Json): Meaning {
   return value === null ? NONE : RULES[type](value);
@@ -27,7 +34,7 @@ export function readValue(type: FieldType, value: Json): Meaning {
 type Rule = (value: Exclude<Json, null>) => Meaning;
 
 const LARGEST = 9_223_372_036_854_775_807n;
-const DECIMAL_TEXT = /^-?\d+(\.\d+)?$/;
+const DECIMAL_TEXT = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 const RULES: Record<FieldType, Rule> = {

@@ -8,6 +8,7 @@ import type { IdList } from './id-list.ts';
 import { readAccountedFor } from './mirror-rows.ts';
 import { readKind } from './read-kind.ts';
 import type { AuditParts, KindReading } from './read-kind.ts';
+import { repairCommand } from './repair-command.ts';
 import { shown } from './shown.ts';
 
 /** What came out for one kind: every record of the list and every live row is counted once. */
@@ -26,8 +27,16 @@ export interface KindVerdict {
   readonly reason: string | null;
   /** The same for a person, and what else there is to say. */
   readonly detail: string | null;
+  /** The command that reads anew what differs; null where nothing does, or only rows that no record is behind. */
+  readonly repair: string | null;
   /** The first of them, values shortened. */
   readonly differences: readonly (Difference & { readonly id: string })[];
+}
+
+/** A verdict, with the records that differ as far as reading them anew may help: a row that no list shows stays. */
+export interface KindAudit {
+  readonly verdict: KindVerdict;
+  readonly mendable: readonly string[];
 }
 
 /** How the pull between the readings ended. */
@@ -49,7 +58,7 @@ export async function verifyKind(
   parts: AuditParts,
   kind: ListedKind,
   pull: (kind: ListedKind) => Promise<PullOutcome>,
-): Promise<KindVerdict> {
+): Promise<KindAudit> {
   const first = createFindings();
   const reading = await readKind(parts, kind, (finding) => {
     first.add(finding);
@@ -57,7 +66,7 @@ export async function verifyKind(
   const { fault } = reading;
   if (fault !== null)
     return unsettled(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
-  if (first.ids.size() === 0) return verdict(kind, { reading, first }, nothing());
+  if (first.ids.size() === 0) return audited(kind, { reading, first }, nothing());
 
   const accountedFor = await readAccountedFor(parts.session, kind.name, first.surplus);
   const outcome = await pull(kind);
@@ -75,7 +84,7 @@ async function readAgain(
   parts: AuditParts,
   kind: ListedKind,
   { first, accountedFor }: FirstLook,
-): Promise<KindVerdict> {
+): Promise<KindAudit> {
   const second = createFindings();
   const confirmed = nothing();
   const reading = await readKind(parts, kind, (finding) => {
@@ -86,7 +95,7 @@ async function readAgain(
     else confirm(confirmed, finding);
   });
   const { fault } = reading;
-  if (fault === null) return verdict(kind, { reading, first, second }, confirmed);
+  if (fault === null) return audited(kind, { reading, first, second }, confirmed);
   return unsettled(
     kind,
     { reading, first, second },
@@ -125,10 +134,10 @@ interface Look {
   readonly second?: Findings;
 }
 
-function verdict(kind: ListedKind, { reading, first, second }: Look, confirmed: Confirmed): KindVerdict {
+function audited(kind: ListedKind, { reading, first, second }: Look, confirmed: Confirmed): KindAudit {
   const suspects = union(first.ids, second?.ids);
   const waiting = confirmed.waiting.size();
-  return {
+  const verdict = {
     kind: kind.name,
     same: agreeing(reading, suspects),
     moved: suspects.size() - confirmed.ids.size(),
@@ -138,8 +147,17 @@ function verdict(kind: ListedKind, { reading, first, second }: Look, confirmed: 
     quarantined: reading.quarantined,
     reason: null,
     detail: waiting === 0 ? null : `waits for proof of deletion: ${waiting} that the list no longer shows`,
+    repair: repairOf(kind.name, confirmed),
     differences: [...confirmed.told.values()],
   };
+  const mendable = [...confirmed.ids.values()].filter((id) => !confirmed.surplus.has(id)).map(String);
+  return { verdict, mendable };
+}
+
+/** A backfill brings what the service has: of a surplus row it has nothing. */
+function repairOf(kind: string, { ids, surplus }: Confirmed): string | null {
+  const mendable = [...ids.values()].filter((id) => !surplus.has(id));
+  return mendable.length === 0 ? null : repairCommand(kind, mendable);
 }
 
 interface Ending {
@@ -153,10 +171,12 @@ function unsettled(
   kind: ListedKind,
   look: Look,
   { reason, detail, confirmed = nothing() }: Ending,
-): KindVerdict {
+): KindAudit {
   const open = union(look.first.ids, look.second?.ids).size() - confirmed.ids.size();
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
-  return { ...verdict(kind, look, confirmed), moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
+  const { verdict, mendable } = audited(kind, look, confirmed);
+  const told = { moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
+  return { verdict: { ...verdict, ...told }, mendable };
 }
 
 function agreeing({ compared }: KindReading, suspects: IdList): number {

@@ -19,6 +19,11 @@ export function decimal(name: string, scale: number): Field {
   return { name, type: 'decimal', scale };
 }
 
+/** A field whose values are ids of another kind's records. */
+export function reference(field: Field, kind: string): Field {
+  return { ...field, refersTo: kind };
+}
+
 /** Any nested value; `items` are the fields of the objects in an array, where they are known. */
 export function json(name: string, items?: readonly Field[]): Field {
   return items ? { name, type: 'json', items } : { name, type: 'json' };

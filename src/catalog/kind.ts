@@ -12,7 +12,15 @@ export interface Field {
   readonly items?: readonly Field[];
   /** Where a write spells it otherwise than a read. */
   readonly write?: FieldWrite;
+  /** The kind whose records its values name; `type` then says how the service sends them, not what the column holds. */
+  readonly refersTo?: string;
+  /** The field whose misfits this column of ours keeps as text; the service sends no such field. */
+  readonly textOf?: string;
 }
+
+/** The type of a field's column: a reference has that of an id, so that it can be joined with one. */
+export const columnType = ({ type, refersTo }: Field): FieldType =>
+  refersTo === undefined ? type : 'integer';
 
 export interface FieldWrite {
   readonly name?: string;
@@ -70,6 +78,12 @@ export interface Kind {
 export type ListedKind = Kind & { readonly list: ListEndpoint };
 
 export type RetrievableKind = Kind & { readonly retrieve: RetrieveEndpoint };
+
+/** What of a kind's fields the service sends, documented or hinted. */
+export function sentField({ fields, hints }: Kind, name: string): Field | undefined {
+  const isNamed = (field: Field): boolean => field.name === name && field.textOf === undefined;
+  return fields.find(isNamed) ?? hints.find(isNamed);
+}
 
 export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;
 

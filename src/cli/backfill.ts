@@ -65,9 +65,10 @@ function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; reque
 }
 
 function printReport(stdout: Output, report: BackfillReport): void {
-  const { kind, rows, created, updated, restored, unchanged, quarantined, missing, detail, resumed } = report;
+  const { kind, rows, created, updated, restored, unchanged, mended, quarantined, missing, detail, resumed } =
+    report;
   if (resumed !== null) printLine(stdout, `Went on where run ${resumed} was interrupted.`);
-  const counts = { created, updated, restored, unchanged, quarantined };
+  const counts = { created, updated, restored, unchanged, mended, quarantined };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   printLine(stdout, `${kind}: ${rows} records read: ${parts.join(', ')}.`);
   if (missing.length > 0) {

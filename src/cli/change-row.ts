@@ -2,7 +2,6 @@ import type { RecordedChange } from '../app/changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { shortened } from '../lib/text.ts';
-import { plainText } from './plain-text.ts';
 
 /** Widths are fixed: whoever follows cannot wait for the longest. */
 const COLUMNS = [
@@ -20,7 +19,7 @@ const LONGEST_VALUE = 40;
 export const CHANGE_HEADER = [
   line(COLUMNS.map(({ title }) => title)),
   line(COLUMNS.map(({ title, width }) => '-'.repeat(Math.abs(width) || title.length))),
-].join('\n');
+];
 
 /** Writes an event as one line for a person. */
 export function changeRow({ seq, observedAt, kind, recordId, change, fields }: RecordedChange): string {
@@ -43,7 +42,7 @@ function fieldsShown(text: string): string {
   const all = Object.entries(fields);
   const shown = all.slice(0, FIELDS_SHOWN).map(([name, pair]) => {
     const [before = null, after = null] = isArray(pair) ? pair : [];
-    return `${plainText(name)}: ${valueShown(before)} → ${valueShown(after)}`;
+    return `${name}: ${valueShown(before)} → ${valueShown(after)}`;
   });
   const rest = all.length - shown.length;
   return [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
@@ -51,5 +50,5 @@ function fieldsShown(text: string): string {
 
 function valueShown(value: Json): string {
   const text = compactJson(value);
-  return plainText(text.length > LONGEST_VALUE ? `${shortened(text, LONGEST_VALUE - 1)}…` : text);
+  return text.length > LONGEST_VALUE ? `${shortened(text, LONGEST_VALUE - 1)}…` : text;
 }

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { changeLine, changes } from '../app/changes.ts';
-import type { ChangesRequest } from '../app/changes.ts';
+import type { ChangesRequest, RecordedChange } from '../app/changes.ts';
+import { plainJson, plainLine } from '../lib/plain-text.ts';
 import { CHANGE_HEADER, changeRow } from './change-row.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, Context } from './command.ts';
@@ -30,11 +31,11 @@ export function changesCommand(context: Context): Command {
 async function printChanges(context: Context, options: ChangesOptions): Promise<void> {
   const { io } = context;
   const lines = createLines(io.stdout);
-  const toLine = options.json ? changeLine : changeRow;
+  const toLine = options.json ? jsonLine : personLine;
   let isEmpty = true;
   const signal = AbortSignal.any([io.signal, lines.broken]);
   for await (const change of changes(settingsOf(context, options), requestOf(options), signal)) {
-    if (isEmpty && !options.json) lines.print(CHANGE_HEADER);
+    if (isEmpty && !options.json) CHANGE_HEADER.forEach(lines.print);
     isEmpty = false;
     lines.print(toLine(change));
   }
@@ -51,8 +52,11 @@ function requestOf({ json, after, kind, limit, follow }: ChangesOptions): Change
   return { from, kind, limit: shown, isFollowing };
 }
 
+const jsonLine = (change: RecordedChange): string => plainJson(changeLine(change));
+const personLine = (change: RecordedChange): string => plainLine(changeRow(change));
+
 interface Lines {
-  print(line: string): void;
+  readonly print: (line: string) => void;
   /** Aborted once nobody reads them any more: `bms-sync changes --follow | head`. */
   readonly broken: AbortSignal;
 }

@@ -105,8 +105,9 @@ function printDemo(stdout: Output, { kinds, answer, durationMs }: DemoReport): v
   );
   printLine(
     stdout,
-    `\nPulled in ${(durationMs / 1000).toFixed(1)} s into ${DEMO_DATABASE}. A first query:\n\n${QUESTION};\n`,
+    `\nPulled in ${(durationMs / 1000).toFixed(1)} s into ${DEMO_DATABASE}. A first query:\n`,
   );
+  printLine(stdout, `${QUESTION};\n`.split('\n'));
   const [first] = answer;
   if (first !== undefined)
     printLine(

@@ -19,7 +19,9 @@ export function exitCodeOfError(error: unknown): ExitCode {
 export function exitCodeOfPull({ kinds }: PullReport): ExitCode {
   const ended = kinds.filter(({ state }) => state === 'complete' || state === 'certified');
   if (ended.length === kinds.length) return EXIT.done;
-  const isBarred = kinds.every(({ state, reason }) => state === 'aborted' && reason !== 'interrupted');
+  const isBarred = kinds.every(
+    ({ state, reason }) => (state === 'aborted' && reason !== 'interrupted') || reason === 'other_source',
+  );
   return isBarred ? EXIT.failed : EXIT.incomplete;
 }
 

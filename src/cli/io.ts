@@ -1,5 +1,6 @@
 import { compactJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
+import { plainJson, plainLine } from '../lib/plain-text.ts';
 
 /** The world outside a command, as main.ts or a test hands it in. */
 export interface Io {
@@ -18,16 +19,29 @@ export interface Output {
   readonly isTTY?: boolean;
 }
 
-export function printLine(output: Output, text = ''): void {
-  output.write(`${text}\n`);
+/**
+ * Prints one line, or the lines of a table: nothing in them steers the terminal or starts a line of its own.
+ *
+ * Line ends at either end of a single line are blank lines around it.
+ */
+export function printLine(output: Output, text: string | readonly string[] = ''): void {
+  const lines = typeof text === 'string' ? [lineWithin(text)] : text.map(plainLine);
+  for (const line of lines) output.write(`${line}\n`);
+}
+
+function lineWithin(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && text[start] === '\n') start++;
+  while (end > start && text[end - 1] === '\n') end--;
+  return text.slice(0, start) + plainLine(text.slice(start, end)) + text.slice(end);
 }
 
 /** Prints the one JSON document of a command that was called with `--json`. */
 export function printJson(output: Output, document: unknown): void {
-  printLine(output, JSON.stringify(document));
+  output.write(`${plainJson(JSON.stringify(document))}\n`);
 }
 
 /** The same for a document that may hold numbers of a record, which keep their digits. */
 export function printExactJson(output: Output, document: Json): void {
-  printLine(output, compactJson(document));
+  output.write(`${plainJson(compactJson(document))}\n`);
 }

@@ -5,7 +5,6 @@ import { shortened } from '../lib/text.ts';
 import { jsonOrText } from '../app/outbox.ts';
 import { printLine } from './io.ts';
 import type { Output } from './io.ts';
-import { plainText } from './plain-text.ts';
 import { textTable } from './text-table.ts';
 
 const LONGEST_PAYLOAD = 50;
@@ -41,9 +40,8 @@ export function printOutbox(stdout: Output, { entries, blockedKinds, frozen }: O
 
 function rowOf(entry: Entry): (string | number | null)[] {
   const { id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, payload } = entry;
-  const text = plainText(payload);
-  const shown = text.length > LONGEST_PAYLOAD ? `${shortened(text, LONGEST_PAYLOAD - 1)}…` : text;
-  return [id, state, verdict, operation, plainText(kind), recordId, attempts, nextAttemptAt, shown];
+  const shown = payload.length > LONGEST_PAYLOAD ? `${shortened(payload, LONGEST_PAYLOAD - 1)}…` : payload;
+  return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, shown];
 }
 
 /** Prints one entry for a person: what it is, where it stands, what was tried. */
@@ -51,7 +49,7 @@ export function printHistory(stdout: Output, { entry, attempts, isMaker }: Histo
   const { id, operation, kind, recordId, state, verdict, key, payload } = entry;
   const { meaning, next } = explain(entry);
   const target = recordId === null ? '' : ` ${recordId}`;
-  printLine(stdout, `Entry ${id}: ${operation} ${plainText(kind)}${target}. Key: ${plainText(key)}`);
+  printLine(stdout, `Entry ${id}: ${operation} ${kind}${target}. Key: ${key}`);
   printLine(stdout, `${state}${verdict === null ? '' : ` (${verdict})`}: ${meaning}`);
   for (const step of next) printLine(stdout, `  ${step}`);
   printLine(stdout);
@@ -65,7 +63,7 @@ export function printHistory(stdout: Output, { entry, attempts, isMaker }: Histo
     ['changed', `${entry.updatedAt} UTC`],
     ['next try', entry.nextAttemptAt === null ? null : `${entry.nextAttemptAt} UTC`],
   ];
-  for (const [name, fact] of facts) if (fact !== null) printLine(stdout, `${name}: ${plainText(fact)}`);
+  for (const [name, fact] of facts) if (fact !== null) printLine(stdout, `${name}: ${fact}`);
   printFields(stdout, entry);
   for (const attempt of attempts) printAttempt(stdout, attempt);
 }
@@ -78,8 +76,9 @@ function printFields(stdout: Output, { result }: Entry): void {
   const columns = ['field', 'base', 'remote', 'wanted'] as const;
   const rows = fields
     .filter(isObject)
-    .map((field) => columns.map((column) => plainText(compactJson(field[column] ?? null))));
-  printLine(stdout, `\n${textTable(columns, rows)}`);
+    .map((field) => columns.map((column) => compactJson(field[column] ?? null)));
+  printLine(stdout);
+  printLine(stdout, textTable(columns, rows));
 }
 
 /** Records that may be what a create has made, as the looks for it noted them. */
@@ -93,6 +92,6 @@ function printAttempt(stdout: Output, attempt: Attempt): void {
   const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
   const end = closedAt === null ? 'not answered yet' : `${grade ?? 'closed'} at ${closedAt} UTC`;
   printLine(stdout, `\nTry ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`);
-  for (const line of request.split('\n')) printLine(stdout, `  ${plainText(line)}`);
-  if (responseStart !== null) printLine(stdout, `  → ${plainText(responseStart)}`);
+  for (const line of request.split('\n')) printLine(stdout, `  ${line}`);
+  if (responseStart !== null) printLine(stdout, `  → ${responseStart}`);
 }

@@ -3,7 +3,6 @@ import { compactJson } from '../lib/json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { printLine } from './io.ts';
 import type { Output } from './io.ts';
-import { plainText } from './plain-text.ts';
 import { textTable } from './text-table.ts';
 
 type Updated = Extract<Preview, { readonly operation: 'update' }>;
@@ -23,7 +22,7 @@ export function previewDocument(preview: Preview): JsonObject {
 }
 
 export function printPreview(stdout: Output, preview: Preview): void {
-  for (const note of preview.notes) printLine(stdout, `Note: ${plainText(note)}`);
+  for (const note of preview.notes) printLine(stdout, `Note: ${note}`);
   if (preview.operation === 'create') {
     printRequest(stdout, preview.request);
     printAlike(stdout, preview);
@@ -32,7 +31,8 @@ export function printPreview(stdout: Output, preview: Preview): void {
 }
 
 function printRequest(stdout: Output, { method, path, body }: RequestShown): void {
-  printLine(stdout, `${method} ${path}\n${plainText(compactJson(body))}\n`);
+  printLine(stdout, `${method} ${path}`);
+  printLine(stdout, `${compactJson(body)}\n`);
 }
 
 function printAlike(stdout: Output, { alike }: Extract<Preview, { readonly operation: 'create' }>): void {
@@ -40,7 +40,8 @@ function printAlike(stdout: Output, { alike }: Extract<Preview, { readonly opera
   else {
     printLine(stdout, 'The mirror has records like it already:');
     const rows = alike.map(({ recordId, match }) => [recordId, match]);
-    printLine(stdout, `${textTable(['id', 'match'], rows)}\n`);
+    printLine(stdout, textTable(['id', 'match'], rows));
+    printLine(stdout);
   }
 }
 
@@ -55,8 +56,10 @@ function printUpdate(stdout: Output, { recordId, kind, merge, request }: Updated
 
 function printConflicts(stdout: Output, conflicts: Conflicts): void {
   printLine(stdout, 'It would be parked: somebody else changed these fields since the base.');
-  const rows = conflicts.map(({ field, base, remote, wanted }) =>
-    [field, ...[base, remote, wanted].map(compactJson)].map(plainText),
-  );
-  printLine(stdout, `${textTable(['field', 'base', 'mirror', 'wanted'], rows)}\n`);
+  const rows = conflicts.map(({ field, base, remote, wanted }) => [
+    field,
+    ...[base, remote, wanted].map(compactJson),
+  ]);
+  printLine(stdout, textTable(['field', 'base', 'mirror', 'wanted'], rows));
+  printLine(stdout);
 }

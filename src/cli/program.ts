@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../app/package-version.ts';
-import { maskSecrets } from '../lib/logger.ts';
+import { maskSecrets } from '../lib/mask-secrets.ts';
+import { plainLine } from '../lib/plain-text.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { changesCommand } from './changes.ts';
 import { backfillCommand } from './backfill.ts';
@@ -82,7 +83,7 @@ function createProgram(context: Context): Command {
 function applyOutput(command: Command, context: Context): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => context.io.stdout.write(text),
-    writeErr: (text) => context.io.stderr.write(text.replace(/^error:/, 'Error:')),
+    writeErr: (text) => context.io.stderr.write(plainLines(text.replace(/^error:/, 'Error:'))),
   });
   for (const inner of command.commands) applyOutput(inner, context);
 }
@@ -102,9 +103,17 @@ function printError(error: unknown, { io, mask, asJson }: Printing): void {
           message: mask(error instanceof Error ? (error.stack ?? error.message) : String(error)),
           hint: BUG,
         };
-  printLine(io.stderr, /^\w*Error: /.test(fault.message) ? fault.message : `Error: ${fault.message}`);
+  const text = /^\w*Error: /.test(fault.message) ? fault.message : `Error: ${fault.message}`;
+  printLine(io.stderr, text.split('\n').map(furtherLine));
   if (fault.hint !== '') printLine(io.stderr, fault.hint);
   if (asJson) printJson(io.stdout, { error: fault });
 }
+
+/** Further lines are set in, so that no quoted text looks like a line of ours. */
+function furtherLine(line: string, index: number): string {
+  return index === 0 || line.startsWith('  ') ? line : `  ${line}`;
+}
+
+const plainLines = (text: string): string => text.split('\n').map(plainLine).join('\n');
 
 const BUG = 'This is a bug in bms-sync: please report it with the text above.';

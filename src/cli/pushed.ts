@@ -4,7 +4,6 @@ import type { JsonObject } from '../lib/json.ts';
 import { jsonOrText } from '../app/outbox.ts';
 import { printLine } from './io.ts';
 import type { Output } from './io.ts';
-import { plainText } from './plain-text.ts';
 
 /** An entry as it was stored and, where somebody waited, what became of it. */
 export interface Pushed {
@@ -27,12 +26,12 @@ export function printPushed(stdout: Output, { entry, outcome }: Pushed): void {
   const { id, key, kind, operation, recordId, isNew, notes } = entry;
   const what = `${operation} ${kind}${recordId === null ? '' : ` ${recordId}`}`;
   const how = isNew ? 'queued' : `queued before, and ${entry.state} by now`;
-  printLine(stdout, `Entry ${id}: ${what}, ${how}. Key: ${plainText(key)}`);
-  for (const note of notes) printLine(stdout, `  Note: ${plainText(note)}`);
+  printLine(stdout, `Entry ${id}: ${what}, ${how}. Key: ${key}`);
+  for (const note of notes) printLine(stdout, `  Note: ${note}`);
   if (outcome === undefined) return;
   const { meaning, next } = explain({ ...entry, ...outcome });
   const record = outcome.recordId === null ? '' : `, record ${outcome.recordId}`;
   printLine(stdout, `  It is ${outcome.state}${record}. ${meaning}`);
-  if (outcome.result !== null) printLine(stdout, `  Result: ${plainText(outcome.result)}`);
+  if (outcome.result !== null) printLine(stdout, `  Result: ${outcome.result}`);
   for (const step of next) printLine(stdout, `  ${step}`);
 }

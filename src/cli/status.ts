@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { changeLogText } from '../app/change-log-text.ts';
 import { readMirrorStatus } from '../app/report.ts';
 import type { Status } from '../app/report.ts';
 import { createCommand, settingsOf } from './command.ts';
@@ -20,7 +21,7 @@ export function statusCommand(context: Context): Command {
 function printStatus(stdout: Output, status: Status): void {
   const { database, kinds, issues, drift } = status;
   printLine(stdout, `Mirror: ${database}\n`);
-  const needs = [...kinds.flatMap(needsOf), ...outboxNeeds(status)];
+  const needs = [...damageNeeds(status), ...kinds.flatMap(needsOf), ...outboxNeeds(status)];
   if (needs.length > 0) printLine(stdout, `Needs you: ${needs.join(', ')}\n`);
   const header = [
     ...['kind', 'state', 'rows', 'last sweep (UTC)', 'certified (UTC)', 'last change (UTC)', 'open issues'],
@@ -40,7 +41,9 @@ function printStatus(stdout: Output, status: Status): void {
       ]),
     ),
   );
+  printUncertified(stdout, status);
   printOutbox(stdout, status);
+  printChangeLog(stdout, status);
   if (issues.length > 0) printIssues(stdout, issues);
   if (drift.length > 0) printDrift(stdout, drift);
 }
@@ -52,12 +55,32 @@ function needsOf({ kind, state, reason, held_deletions: held }: Status['kinds'][
   ];
 }
 
+function damageNeeds({ damage }: Status): string[] {
+  return damage === null ? [] : [`${damage.reason}, seen ${damage.since} UTC (bms-sync doctor)`];
+}
+
 function outboxNeeds({ outbox, blockedKinds, frozen }: Status): string[] {
   return [
     ...(frozen === null ? [] : [`nothing is sent: ${frozen.reason} (bms-sync outbox resume)`]),
     ...(outbox.parked > 0 ? [`${outbox.parked} parked in the outbox (bms-sync outbox)`] : []),
     ...blockedKinds.map(({ kind, reason }) => `${kind} may not be written (${reason})`),
   ];
+}
+
+/** Kinds that are not certified, and what waits for it; nothing where all are. */
+function printUncertified(stdout: Output, { uncertified, holds }: Status): void {
+  if (uncertified.length > 0) {
+    const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
+    const rows = uncertified.map(({ kind, since, why, waiting }) => [
+      ...[kind, since ?? 'never was', why],
+      ...[waiting.suspectedDeletions, waiting.heldDeletions, waiting.unsettledCreates],
+    ]);
+    printLine(stdout, '\nNot certified, and what waits for it:');
+    printLine(stdout, textTable(header, rows));
+  }
+  const released = holds.filter(({ state }) => state === 'released');
+  for (const { kind, records } of released)
+    printLine(stdout, `\n${records} held deletions of ${kind} go on to their proof by themselves.`);
 }
 
 /** The states of the outbox, the empty ones left out; nothing where it was never used. */
@@ -67,9 +90,15 @@ function printOutbox(stdout: Output, { outbox }: Status): void {
   printLine(stdout, `\nOutbox: ${counts.map(([state, count]) => `${count} ${state}`).join(', ')}`);
 }
 
+/** Says how large the table `changes` is, because by default nothing is removed from it. */
+function printChangeLog(stdout: Output, { changeLog }: Status): void {
+  if (changeLog.events > 0) printLine(stdout, `\nChange events: ${changeLogText(changeLog)}`);
+}
+
 function printIssues(stdout: Output, issues: Status['issues']): void {
+  const touched = issues.filter(({ code }) => code === 'mirror_touched');
   const [records, values] = [
-    issues.filter(({ field }) => field === null),
+    issues.filter(({ field, code }) => field === null && code !== 'mirror_touched'),
     issues.filter(({ field }) => field !== null),
   ];
   const rows = (some: Status['issues']) =>
@@ -77,6 +106,13 @@ function printIssues(stdout: Output, issues: Status['issues']): void {
   if (records.length > 0) {
     printLine(stdout, '\nRecords that could not become rows (`issues.detail` has how they begin):');
     printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(records)));
+  }
+  if (touched.length > 0) {
+    printLine(
+      stdout,
+      '\nRows that something else had written to, and that are put right (`issues.detail` says what):',
+    );
+    printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(touched)));
   }
   if (values.length === 0) return;
   printLine(stdout, '\nValues that fit no rule (their rows are there; `_raw` has what was sent):');

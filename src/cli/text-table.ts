@@ -1,7 +1,7 @@
 export type Cell = string | number | null | undefined;
 
-/** Lays rows out in columns for a terminal: numbers to the right, everything else to the left. */
-export function textTable(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+/** Lays rows out in columns for a terminal, a line for each: numbers to the right, everything else to the left. */
+export function textTable(header: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] {
   const texts = rows.map((row) => row.map((cell) => String(cell ?? '')));
   const widths = header.map((title, column) =>
     Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0)),
@@ -14,5 +14,5 @@ export function textTable(header: readonly string[], rows: readonly (readonly Ce
       )
       .join('  ')
       .trimEnd();
-  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...texts.map(line)].join('\n');
+  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...texts.map(line)];
 }

@@ -66,8 +66,9 @@ function printDifferences(stdout: Output, kinds: readonly KindVerdict[]): void {
   printLine(stdout, '\nWhere the mirror is wrong:');
   printLine(stdout, textTable(['kind', 'id', 'field', 'service', 'mirror'], rows));
   if (all.length > rows.length) printLine(stdout, '… --json tells up to 100 a kind.');
-  printLine(stdout, '\nTo read such a kind anew:');
-  for (const { kind } of wrong) printLine(stdout, `  bms-sync backfill ${kind} --all`);
+  const repairs = wrong.flatMap(({ repair }) => repair ?? []);
+  if (repairs.length > 0) printLine(stdout, '\nTo read these records anew:');
+  for (const repair of repairs) printLine(stdout, `  ${repair}`);
 }
 
 /** In quotes, so that spaces and line ends at either side are seen; nothing where there is no value. */

@@ -1,4 +1,4 @@
-import { decimal, integer } from '../catalog/field.ts';
+import { decimal, integer, reference, text } from '../catalog/field.ts';
 import type { Field, ListedKind } from '../catalog/kind.ts';
 import { PLAIN_TYPES } from './groups/kinds.ts';
 import type { Config } from './settings.ts';
@@ -33,7 +33,13 @@ function configuredKind(name: string, settings: KindSettings): ListedKind {
 
 function fieldFrom([name, type]: readonly [string, TypeSetting]): Field {
   if (isPlain(type)) return { name, type };
+  if (type.startsWith('reference(')) return reference(text(name), referredKind(type) ?? '');
   return decimal(name, Number(type.slice('decimal('.length, -1)));
+}
+
+/** The kind that a `reference(KIND)` names; null for every other type. */
+export function referredKind(type: unknown): string | null {
+  return /^reference\((.*)\)$/.exec(String(type))?.[1] ?? null;
 }
 
 function isPlain(type: TypeSetting): type is PlainType {

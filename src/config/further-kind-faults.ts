@@ -6,6 +6,7 @@ import {
   RESERVED_PREFIXES,
   RESERVED_SUFFIXES,
 } from '../catalog/reserved-names.ts';
+import { referredKind } from './configured-kinds.ts';
 import { fieldNameFaults } from './field-name-faults.ts';
 import { isTree, originOf, valueAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';
@@ -31,6 +32,10 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
       ...(taken === undefined
         ? []
         : [wrongKey(path, `a name that leaves the view bi_${taken} to its owner`)]),
+      ...referenceFaults(kinds, name).map(
+        ({ field, expected: kind }) =>
+          `${[...path, 'fields', field].join('.')} (from ${originOf(layers, [...path, 'fields', field])}): ${kind}`,
+      ),
       ...fieldNameFaults(mapAt(kinds, [name, 'fields'])).map((fault) =>
         wrongKey([...path, 'fields', fault.name], fault.expected),
       ),
@@ -73,6 +78,20 @@ function furtherArrays(kinds: Tree, kind: string): string[] {
 /** `sales` with an array `products` would draw the view of `sales_products`. */
 const isTakenByView = (array: string): boolean =>
   kindNamed(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
+
+interface ReferenceFault {
+  readonly field: string;
+  readonly expected: string;
+}
+
+/** Fields that refer to a kind which the mirror does not have: nothing could be joined. */
+function referenceFaults(kinds: Tree, name: string): ReferenceFault[] {
+  return Object.entries(mapAt(kinds, [name, 'fields'])).flatMap(([field, type]) => {
+    const kind = referredKind(type);
+    if (kind === null || kindNamed(kind) !== undefined || Object.hasOwn(kinds, kind)) return [];
+    return [{ field, expected: `refers to "${kind}"; expected the name of a record kind` }];
+  });
+}
 
 /** The map at a path; empty where there is none, which is for the schema to say. */
 function mapAt(values: Tree, path: Path): Tree {

@@ -16,7 +16,7 @@ export function scheduleFaults(values: Tree, layers: readonly Layer[]): string[]
   const told = (path: Path, fault: string): string =>
     `${path.join('.')} (from ${originOf(layers, path)}): ${fault}`;
   return Object.entries(schedules)
-    .filter(([name]) => name !== 'timezone')
+    .filter(([name]) => name !== 'timezone' && name !== 'verify')
     .flatMap(([name, wish]) => {
       const path = ['schedules', name];
       const wrongName = NAME.test(name) ? [] : ['expected the key to be a name: small letters, digits and _'];

@@ -15,6 +15,7 @@ export const timerSeconds = positive('a number of seconds above 0, at most 86400
   'a number of seconds above 0, at most 86400',
 );
 export const days = positive('a number of days above 0, or null for ever');
+export const hours = positive('a number of hours above 0, or null');
 export const rate = positive('a number above 0, or null');
 export const share = numberFrom('a number from 0 to 1').max(1, 'a number from 0 to 1');
 

@@ -62,21 +62,26 @@ interface Point extends Sighting {
  * @param responses All valid ones of the last few sweeps, those of sweeps that failed too, in any order.
  * @param known Ids that a response showed before the first of these was sent. Never rows that these sweeps themselves
  *   landed, nor rows that only a write or a retrieve showed: the list may lag behind those.
+ * @param spans Those of the responses and the known ids, where they are wanted for more than this.
  */
-export function certify(responses: readonly Sighting[], known: readonly string[] = []): Verdict {
-  const points = pointsOf(responses);
-  if (points.length === 0) return uncertified('no_end', 'no response proves the end of the list');
-
-  const spans = spansOf(responses, known);
-  let told: Uncertified | null = null;
-  for (const point of points) {
-    const verdict = judge(point, spans);
-    if (verdict.certified || verdict.reason === 'too_many_rows') return verdict;
-    // A point whose total agrees says more than the empty page after it, which only bounds the list.
-    if (told === null || (told.reason === 'total_differs' && verdict.reason === 'rows_unseen'))
-      told = verdict;
-  }
+export function certify(
+  responses: readonly Sighting[],
+  known: readonly string[] = [],
+  spans: Spans = spansOf(responses, known),
+): Verdict {
+  const told = pointsOf(responses).reduce<Verdict | null>(tellMore(spans), null);
   return told ?? uncertified('no_end', 'no response proves the end of the list');
+}
+
+/** The newest point that certifies the list or contradicts it decides; else the one that says most. */
+function tellMore(spans: Spans): (told: Verdict | null, point: Point) => Verdict {
+  return (told, point) => {
+    if (told !== null && (told.certified || told.reason === 'too_many_rows')) return told;
+    const verdict = judge(point, spans);
+    if (told === null || verdict.certified || verdict.reason === 'too_many_rows') return verdict;
+    // A point whose total agrees says more than the empty page after it, which only bounds the list.
+    return told.reason === 'total_differs' && verdict.reason === 'rows_unseen' ? verdict : told;
+  };
 }
 
 /** Newest first. */

@@ -7,13 +7,24 @@ import { ownValue } from './decode-record.ts';
 
 /** Names the fields in which two readings of a record differ, documented or not; spelling and key order are nothing. */
 export function changedFields(kind: Kind, before: JsonObject, after: JsonObject): readonly string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => {
-    const field =
-      kind.fields.find((candidate) => candidate.name === name) ??
-      kind.hints.find((hint) => hint.name === name);
-    return canonicalValue(field, ownValue(before, name)) !== canonicalValue(field, ownValue(after, name));
+  const names = [
+    ...Object.keys(before),
+    ...Object.keys(after).filter((name) => !Object.hasOwn(before, name)),
+  ];
+  const sent = [...kind.hints, ...kind.fields].filter(({ textOf }) => textOf === undefined);
+  const fields = new Map(sent.map((field) => [field.name, field])); // A documented field comes before its hint.
+  return names.filter((name) => {
+    const [old, young] = [ownValue(before, name), ownValue(after, name)];
+    if (old === young) return false;
+    const field = fields.get(name);
+    if (field === undefined && isPlain(old) && isPlain(young)) return true;
+    return canonicalValue(field, old) !== canonicalValue(field, young);
   });
+}
+
+/** A value that has one spelling only: numbers that may have another are objects. */
+function isPlain(value: Json | undefined): boolean {
+  return typeof value !== 'object' || value === null;
 }
 
 /** A text that is equal exactly for equal values: by the field's type, or as JSON where it has none or fits none. */

@@ -1,5 +1,5 @@
 import type { Field } from '../catalog/kind.ts';
-import { atScale, decimalPlaces, shortestDecimal, shortestNumber } from '../lib/decimal.ts';
+import { atScale, decimalPlaces, shortestNumber } from '../lib/decimal.ts';
 import { canonicalJson, isNumber } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { isStorable } from '../lib/text.ts';
@@ -29,10 +29,25 @@ interface Misfit {
   readonly kept: SqlValue;
 }
 
-/** Decodes one value of the wire into its column; absent and null are null, and so is whatever fits no rule. */
+/** Reads one value of the wire as its field's type says; absent and null are null, and so is whatever fits no rule. */
 export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
+  return decodeAs(DECODERS[field.type], field, { value, onMisfit });
+}
+
+/** Decodes one value of the wire into its column, which for a reference is that of an id. */
+export function decodeColumn(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
+  const decoder = field.refersTo === undefined ? DECODERS[field.type] : reference;
+  return decodeAs(decoder, field, { value, onMisfit });
+}
+
+interface Received {
+  readonly value: Json | undefined;
+  readonly onMisfit: OnMisfit;
+}
+
+function decodeAs(decoder: Decoder, field: Field, { value, onMisfit }: Received): SqlValue {
   if (value === undefined || value === null) return null;
-  const decoded = DECODERS[field.type](value, field);
+  const decoded = decoder(value, field);
   if (typeof decoded !== 'object' || decoded === null) return decoded;
   onMisfit(field, decoded.code, value);
   return decoded.kept;
@@ -62,11 +77,8 @@ const DECODERS: Record<Field['type'], Decoder> = {
 
   decimal: (value, field) => {
     if (isBlank(value)) return null;
-    const shortest = isNumber(value)
-      ? shortestNumber(String(value))
-      : typeof value === 'string'
-        ? shortestDecimal(value)
-        : null;
+    const token = tokenOf(value);
+    const shortest = token === null ? null : shortestNumber(token);
     if (shortest === null || shortest.length > LONGEST_DECIMAL) return misfit('not_a_decimal');
     const scale = field.scale ?? 0;
     return field.scale !== undefined && decimalPlaces(shortest) > scale
@@ -104,6 +116,10 @@ const DECODERS: Record<Field['type'], Decoder> = {
     return UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view takes such text apart again.
   },
 };
+
+/** An id, and 0 for none; where the service sends ids as texts, an empty one names no record either. */
+const reference: Decoder = (value, field) =>
+  value === '' && field.type === 'text' ? null : DECODERS.integer(value, field);
 
 /** How the service writes "none" in dates, times and decimals (seen in the wild). */
 function isBlank(value: Json): boolean {

@@ -1,8 +1,8 @@
-import type { Kind } from '../catalog/kind.ts';
+import type { Field, Kind } from '../catalog/kind.ts';
 import { compactJson } from '../lib/json.ts';
-import type { JsonObject } from '../lib/json.ts';
-import { shortened } from '../lib/text.ts';
-import { decodeField } from './decode-field.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { isStorable, shortened } from '../lib/text.ts';
+import { decodeColumn } from './decode-field.ts';
 import type { MisfitCode, SqlValue } from './decode-field.ts';
 
 export interface Misfit {
@@ -20,15 +20,27 @@ export interface DecodedRecord {
 
 const DETAIL_LENGTH = 200;
 
-/** Decodes the documented fields of a record; a value that fits no rule costs a null and a misfit, never the row. */
+/** Decodes the fields of a record; a value that fits no rule costs a null and a misfit, never the row. */
 export function decodeRecord(kind: Kind, record: JsonObject): DecodedRecord {
   const misfits: Misfit[] = [];
-  const values = kind.fields.map((field) =>
-    decodeField(field, ownValue(record, field.name), ({ name }, code, value) => {
+  const lost = new Map<string, Json>();
+  const decode = (field: Field): SqlValue =>
+    decodeColumn(field, ownValue(record, field.name), ({ name }, code, value) => {
       misfits.push({ field: name, code, detail: shortened(compactJson(value), DETAIL_LENGTH) });
-    }),
+      if (code !== 'more_places') lost.set(name, value);
+    });
+  // A column of texts stands behind the field whose misfits it keeps.
+  const values = kind.fields.map((field) =>
+    field.textOf === undefined ? decode(field) : textOf(lost.get(field.textOf)),
   );
   return { values, misfits };
+}
+
+/** A lost value as text: a text as it is, all else as JSON; null for an empty text and for what no database keeps. */
+function textOf(value: Json | undefined): string | null {
+  if (value === undefined || value === '') return null;
+  const text = typeof value === 'string' ? value : compactJson(value);
+  return isStorable(text) ? text : null;
 }
 
 /** A member that the record itself has: never `constructor` and its like from the prototype. */

@@ -1,5 +1,10 @@
 import type { Field, Kind } from '../catalog/kind.ts';
-import { DECIMAL_TWINS, LONGEST_NAMES, POSTGRES_COLUMNS } from '../catalog/reserved-names.ts';
+import {
+  DECIMAL_TWINS,
+  LONGEST_IDENTIFIER,
+  LONGEST_NAMES,
+  POSTGRES_COLUMNS,
+} from '../catalog/reserved-names.ts';
 import { isStorable } from '../lib/text.ts';
 import type { SeenField } from './observe-fields.ts';
 
@@ -23,10 +28,28 @@ export function columnObstacle(kind: Kind, { name, type }: Field): string | null
   if (Buffer.byteLength(name) > LONGEST_NAMES.field) return 'its name is too long';
   if (name.startsWith('_')) return 'names that begin with _ are those of bms-sync';
   if (kind.fields.length >= MOST_COLUMNS) return `the kind has ${kind.fields.length} columns already`;
-  const taken = new Set([...POSTGRES_COLUMNS, ...kind.fields.flatMap(namesOf)]);
+  const taken = takenNames(kind);
   const clash = namesOf({ name, type }).find((candidate) => taken.has(candidate));
   return clash === undefined ? null : `the name "${clash}" is taken`;
 }
+
+/**
+ * The name of the column that keeps as text what does not fit a field: `<field>_text`, or `<field>_text_2` and so on where a
+ * field of the service has that name; null where the kind can have no further column, or no name is short enough.
+ */
+export function textColumnName(kind: Kind, field: string): string | null {
+  if (kind.fields.length >= MOST_COLUMNS) return null;
+  const taken = takenNames(kind);
+  const names = Array.from(
+    { length: MOST_COLUMNS },
+    (_, at) => `${field}_text${at === 0 ? '' : `_${at + 1}`}`,
+  );
+  const free = names.find((name) => !taken.has(name.toLowerCase()));
+  return free !== undefined && Buffer.byteLength(free) <= LONGEST_IDENTIFIER ? free : null;
+}
+
+const takenNames = (kind: Kind): ReadonlySet<string> =>
+  new Set([...POSTGRES_COLUMNS, ...kind.fields.flatMap(namesOf)]);
 
 function namesOf({ name, type }: Field): string[] {
   const twins = type === 'decimal' ? DECIMAL_TWINS : [];

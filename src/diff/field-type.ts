@@ -6,17 +6,21 @@ import type { Json } from '../lib/json.ts';
 /** The type that an undocumented field has shown so far; `none` while only nulls came. */
 export type SeenType = 'none' | Exclude<FieldType, 'flag' | 'time'>;
 
-/** The types that scalar text may have, narrowest first. */
 const POINTED = /^-?(?:0|[1-9]\d*)\.\d+$/;
-const TEXT_TYPES = ['integer', 'decimal', 'date', 'timestamp'] as const;
 
-/** The narrowest type that fits one value: integer, decimal (text with a point), date, timestamp, text; json if nested. */
+/** The types that a number may show, and those of a text, each narrowest first. */
+const NUMBER_TYPES = ['integer', 'decimal'] as const;
+const TEXT_TYPES = ['decimal', 'date', 'timestamp'] as const;
+
+/**
+ * The narrowest type that fits one value: integer (a JSON number), decimal (a number, or text with a point), date, timestamp,
+ * text; json if nested. Digits in quotes are text: they may be a code, of which a later one begins with a zero.
+ */
 export function seenType(value: Json): SeenType {
   if (value === null || value === '') return 'none';
   if (typeof value === 'boolean') return 'text';
-  if (isNumber(value)) return fits('integer', value) ? 'integer' : 'decimal';
+  if (isNumber(value)) return NUMBER_TYPES.find((type) => fits(type, value)) ?? 'text';
   if (typeof value !== 'string') return 'json';
-  // Text is a decimal only with a point: leading zeros are part of a code, not of a number.
   return (
     TEXT_TYPES.find((type) => fits(type, value) && (type !== 'decimal' || POINTED.test(value))) ?? 'text'
   );

@@ -29,7 +29,7 @@ export function observeFields(
   known: ReadonlyMap<string, SeenField>,
   records: readonly JsonObject[],
 ): Map<string, SeenField> {
-  const columns = new Set(kind.fields.map(({ name }) => name));
+  const columns = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
   const news = new Map<string, SeenField>();
   for (const record of records) {
     for (const name of Object.keys(record).filter(isStorable)) {
@@ -66,7 +66,9 @@ function isSame(seen: SeenField, before: SeenField | undefined): boolean {
   return seen.type === before?.type && seen.fitsHint === before.fitsHint && seen.wire === before.wire;
 }
 
+/** A reference is one whatever names it: what is no id is kept as text beside it. */
 function fits(hint: Field, value: Json): boolean {
+  if (hint.refersTo !== undefined) return !isArray(value) && !isObject(value);
   let isMisfit = false;
   decodeField(hint, value, (_field, code) => {
     isMisfit ||= code !== 'more_places';

@@ -1,4 +1,4 @@
-/** A live row that a certified list does not have. */
+/** A live row that a certified list does not have, or that two complete sweeps running did not show. */
 export interface AbsentRow {
   readonly id: string;
   /** When the row was written last, by the service's doing or ours. */
@@ -7,7 +7,8 @@ export interface AbsentRow {
   readonly lastShown: number;
 }
 
-export type AbsenceState = 'suspected' | 'held' | 'approved' | 'rejected' | 'unlisted';
+/** `released`: held for so long, with nothing speaking against it, that it goes on as if a person had approved it. */
+export type AbsenceState = 'suspected' | 'held' | 'approved' | 'released' | 'rejected' | 'unlisted';
 
 /** What is known of a record's absence so far. */
 export interface Absence {
@@ -18,12 +19,16 @@ export interface Absence {
   readonly absentSince: Date;
   /** When the service first said that the record is gone; null = it has not. */
   readonly struckAt: Date | null;
+  /** A certified list has missed it: false where only complete sweeps did, which prove nothing by themselves. */
+  readonly isCertified: boolean;
 }
 
 export interface DeletionRules {
   readonly graceSeconds: number;
   /** More disappearances at once than the larger of both need a person. */
   readonly holdAbove: { readonly rows: number; readonly share: number };
+  /** A hold that nothing has spoken against for so long goes on by itself; null or absent = a person decides. */
+  readonly releaseHeldAfterHours?: number | null;
 }
 
 export interface AbsenceFacts {
@@ -37,9 +42,19 @@ export interface AbsenceFacts {
   readonly isDoubtful: boolean;
   /** Whether records of this kind can be asked for one by one; if not, a later sweep is the proof. */
   readonly canAsk: boolean;
+  /** The list is known exactly; if not, the rows are absent from complete sweeps, and only asking can prove more. */
+  readonly isCertified: boolean;
   /** The tick at which the sweep began. */
   readonly sweep: number;
   readonly now: Date;
+}
+
+/** The records of a kind that are held together, as one plan leaves them. */
+export interface HeldAbsences {
+  /** Those asked for longest ago first. */
+  readonly ids: readonly string[];
+  /** They are those that were held before, and none of them has been shown since. */
+  readonly isSame: boolean;
 }
 
 export interface DeletionPlan {
@@ -51,29 +66,60 @@ export interface DeletionPlan {
   readonly ask: readonly string[];
   /** Records that are proven to be gone. */
   readonly bury: readonly string[];
+  readonly held: HeldAbsences;
 }
 
 /** Unlisted records are asked for again, so many a sweep: a list that leaves out thousands must not cost thousands. */
 const UNLISTED_ASKED = 20;
 
-/** Decides what follows from the absence of rows at a certified point; nothing is concluded from one look alone. */
+/**
+ * Decides what follows from the absence of rows; nothing is concluded from one look alone.
+ *
+ * Where the list is not known exactly, absence only gives reason to ask; where nobody can be asked, it gives none.
+ */
 export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): DeletionPlan {
-  const { absent, noted, isProtected } = facts;
+  const { absent, noted, isProtected, canAsk, isCertified } = facts;
   const absentIds = new Set(absent.map(({ id }) => id));
+  const forget = [...noted.keys()].filter((id) => !absentIds.has(id));
   const candidates = absent
     .filter(({ id }) => !isProtected.has(id))
     .map((row): Candidate => ({ ...row, absence: absenceOf(row, facts) }))
     .filter(({ absence }) => absence.state !== 'rejected');
-  const undecided = candidates.filter(({ absence: { state } }) => state === 'suspected' || state === 'held');
+  if (!isCertified && !canAsk) {
+    const held = candidates.filter(({ absence }) => absence.state === 'held');
+    return { note: [], forget, ask: [], bury: [], held: heldAfter(held, noted) };
+  }
+  const undecided = candidates.filter(isUndecided);
   const isHeld = mustBeHeld(undecided, facts, rules);
-  const free = candidates.filter(({ absence: { state } }) => !isHeld || state === 'approved');
+  const planned = candidates.map((row): Absence => {
+    const state = isHeld ? 'held' : 'suspected';
+    return isUndecided(row) ? { ...row.absence, state } : row.absence;
+  });
+  const free = candidates.filter((row) => !isHeld || isAllowed(row));
   return {
-    note: undecided
-      .map(({ absence }): Absence => ({ ...absence, state: isHeld ? 'held' : 'suspected' }))
-      .filter(({ id, state, sweep }) => noted.get(id)?.state !== state || noted.get(id)?.sweep !== sweep),
-    forget: [...noted.keys()].filter((id) => !absentIds.has(id)),
-    ask: facts.canAsk ? dueForAsking(free, facts, rules) : [],
-    bury: facts.canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
+    note: planned.filter((absence) => isNews(absence, noted.get(absence.id))),
+    forget,
+    ask: canAsk ? dueForAsking(free, facts, rules) : [],
+    bury: canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
+    held: heldAfter(isHeld ? undecided : [], noted),
+  };
+}
+
+const isUndecided = ({ absence: { state } }: Candidate): boolean => state === 'suspected' || state === 'held';
+
+const isAllowed = ({ absence: { state } }: Candidate): boolean =>
+  state === 'approved' || state === 'released';
+
+function isNews({ state, sweep, isCertified }: Absence, noted: Absence | undefined): boolean {
+  return noted?.state !== state || noted.sweep !== sweep || noted.isCertified !== isCertified;
+}
+
+function heldAfter(held: readonly Candidate[], noted: ReadonlyMap<string, Absence>): HeldAbsences {
+  const heldBefore = [...noted.values()].filter(({ state }) => state === 'held').length;
+  const isStill = ({ absence }: Candidate): boolean => absence.state === 'held';
+  return {
+    ids: [...held].sort((a, b) => lastLook(a) - lastLook(b)).map(({ id }) => id),
+    isSame: held.length === heldBefore && held.every(isStill),
   };
 }
 
@@ -92,12 +138,12 @@ interface Candidate extends AbsentRow {
 
 /** What was noted of a record counts as long as it has not been seen since, by whatever sweep. */
 function absenceOf({ id, lastShown }: AbsentRow, facts: AbsenceFacts): Absence {
+  const { sweep, now, isCertified } = facts;
   const noted = facts.noted.get(id);
-  return noted === undefined || lastShown > noted.sweep ? firstMissed(id, facts) : noted;
-}
-
-function firstMissed(id: string, { sweep, now }: AbsenceFacts): Absence {
-  return { id, state: 'suspected', sweep, absentSince: now, struckAt: null };
+  if (noted === undefined || lastShown > noted.sweep)
+    return { id, state: 'suspected', sweep, absentSince: now, struckAt: null, isCertified };
+  if (noted.isCertified || !isCertified) return noted;
+  return { ...noted, sweep, absentSince: now, isCertified }; // The first certified look: the list's proof begins here.
 }
 
 function mustBeHeld(
@@ -121,8 +167,10 @@ function dueForAsking(free: readonly Candidate[], { now }: AbsenceFacts, rules: 
 const lastLook = ({ absence: { struckAt } }: Candidate): number => struckAt?.getTime() ?? 0;
 
 /** Outside a certified list again, in a later sweep, and long enough after it was there, or was written. */
-function isMissedAgain(row: Candidate, { sweep, now }: AbsenceFacts, rules: DeletionRules): boolean {
+function isMissedAgain(row: Candidate, facts: AbsenceFacts, rules: DeletionRules): boolean {
   const { absence, changedAt } = row;
+  const { sweep, now } = facts;
+  if (!facts.isCertified || !absence.isCertified) return false;
   if (absence.state === 'unlisted') return false; // The service has said that it is there.
   return absence.sweep < sweep && isPast(absence.absentSince, now, rules) && isPast(changedAt, now, rules);
 }

@@ -13,6 +13,8 @@ export interface Span {
 /** The spans of all ids, by the numbers of `ids`; that of an id without a number lasts from +∞ to −∞. */
 export interface Spans {
   readonly ids: IdNumbers;
+  /** The ids that no response has shown after a tick, and some up to it. */
+  readonly lastAnsweredUpTo: (tick: number) => string[];
   readonly firstAnswered: (index: number) => number;
   readonly lastSent: (index: number) => number;
   readonly lastAnswered: (index: number) => number;
@@ -53,11 +55,18 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
   for (const id of known) add(id, KNOWN_BEFORE);
   // A page that did not change between sweeps is one text: it is read once.
   for (const [text, span] of spansByText(responses)) add(text, span);
+  const answeredAt = (index: number): number => scale.ofLateness(lastAnswered.get(index));
   return {
     ids,
+    lastAnsweredUpTo: (tick) => {
+      const some: string[] = [];
+      for (let index = 0; index < ids.size(); index++)
+        if (answeredAt(index) <= tick && answeredAt(index) !== -Infinity) some.push(ids.idOf(index));
+      return some;
+    },
     firstAnswered: (index) => scale.ofEarliness(firstAnswered.get(index)),
     lastSent: (index) => scale.ofLateness(lastSent.get(index)),
-    lastAnswered: (index) => scale.ofLateness(lastAnswered.get(index)),
+    lastAnswered: answeredAt,
   };
 }
 

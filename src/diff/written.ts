@@ -1,3 +1,4 @@
+import { sentField } from '../catalog/kind.ts';
 import type { Field, Kind } from '../catalog/kind.ts';
 import { isArray, isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
@@ -21,7 +22,7 @@ export function readNameOf(kind: Kind, writeName: string): string {
 
 /** A field that is documented or was seen in the wild, by the name by which it is read. */
 export function fieldNamed(kind: Kind, name: string): Field | undefined {
-  return [...kind.fields, ...kind.hints].find((field) => field.name === name);
+  return sentField(kind, name);
 }
 
 /** What a record shows of a field: under the name by which it is read or, as some copies do, by which it is written. */

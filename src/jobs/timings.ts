@@ -30,7 +30,7 @@ export const TIMINGS: Timings = {
   unsentFallbackMs: 15_000,
   notifyMs: 2_000,
   reopenMs: 5_000,
-  takeOverMs: 15_000,
-  heartbeatMs: 15_000,
+  takeOverMs: 5_000,
+  heartbeatMs: 5_000,
   graceMs: 25_000,
 };

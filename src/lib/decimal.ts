@@ -1,24 +1,26 @@
-import { Big } from 'big.js';
-
-const STRICT = /^-?\d+(?:\.\d+)?$/;
-const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE]([+-]?\d{1,4}))?$/;
-const LARGEST_EXPONENT = 400; // A JSON number beyond it would cost a page of zeros.
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const LARGEST_EXPONENT = 400; // A number beyond it would cost a page of zeros.
 
 /**
- * Reads decimal text in the one grammar that is unmistakable: `-?digits(.digits)?`.
+ * Reads a decimal in the one grammar that is unmistakable, `-?digits(.digits)?(e±digits)?`, without passing through a float.
  *
- * @returns The shortest text of the same value (`-00.50` → `-0.5`, `-0.0` → `0`), or null where the text is no such number.
+ * @returns The shortest text of the same value (`-00.50` → `-0.5`, `-0.0` → `0`, `1E+3` → `1000`); null where the text is no
+ * such number, or its exponent is beyond ±400.
  */
-export function shortestDecimal(text: string): string | null {
-  return STRICT.test(text) ? shorten(text) : null;
+export function shortestNumber(token: string): string | null {
+  const [, sign = '', whole, fraction = '', power = '0'] = NUMBER.exec(token) ?? [];
+  const exponent = Number(power);
+  if (whole === undefined || Math.abs(exponent) > LARGEST_EXPONENT) return null;
+  return shorten(sign + moved(whole, fraction, exponent));
 }
 
-/** Reads a JSON number token, exponent included, without passing through a float; null beyond ±400 places. */
-export function shortestNumber(token: string): string | null {
-  const match = NUMBER.exec(token);
-  if (!match) return null;
-  if (match[1] === undefined) return shorten(token);
-  return Math.abs(Number(match[1])) > LARGEST_EXPONENT ? null : shorten(new Big(token).toFixed());
+/** Digits with their point moved: `1`, `5` by 3 are `1500`. */
+function moved(whole: string, fraction: string, places: number): string {
+  const digits = whole + fraction;
+  const point = whole.length + places;
+  if (point <= 0) return `0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return digits + '0'.repeat(point - digits.length);
+  return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
 /** Pads a shortest decimal to `scale` places; a value with more places keeps them all. */

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
-import { secretPattern } from './secret-pattern.ts';
+import { maskSecrets } from './mask-secrets.ts';
+import { plainJson } from './plain-text.ts';
 
 export type { Logger } from 'pino';
 
@@ -13,7 +14,11 @@ export interface LoggerOptions {
 
 const HEADERS = ['Authentication', 'Authorization', 'Authentification'];
 
-/** Creates the JSON logger; secrets are masked by their path and, for what a path misses, by their value. */
+/**
+ * Creates the JSON logger; secrets are masked by their path and, for what a path misses, by their value.
+ *
+ * What steers a terminal is escaped in its lines.
+ */
 export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
   const mask = maskSecrets(secrets);
   return pino(
@@ -22,16 +27,8 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: HEADERS.flatMap((name) => [name, `*.${name}`, `headers.${name.toLowerCase()}`]),
-      hooks: { streamWrite: mask },
+      hooks: { streamWrite: (line) => plainJson(mask(line)) },
     },
     destination,
   );
-}
-
-/** Makes a function that blanks out every known secret in a text, however it is spelled there. */
-export function maskSecrets(secrets: readonly string[]): (text: string) => string {
-  const known = secrets.filter((secret) => secret !== '');
-  known.sort((a, b) => b.length - a.length); // Of two secrets, one may begin the other.
-  const patterns = known.map(secretPattern);
-  return (text) => patterns.reduce((masked, pattern) => masked.replace(pattern, '[redacted]'), text);
 }

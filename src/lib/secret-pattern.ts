@@ -2,17 +2,22 @@
  * Makes the pattern of a secret, however a program may spell it when it repeats it: plain, escaped in JSON once or more
  * often, in a URL, or in HTML.
  *
- * Each character may be spelled in its own way: some encoders escape `+` and `/` only, some everything.
- *
  * @param secret Not empty.
  */
 export function secretPattern(secret: string): RegExp {
-  return new RegExp(Array.from(secret, (character) => `(?:${spellings(character).join('|')})`).join(''), 'g');
+  return new RegExp(spelled(secret), 'g');
 }
 
-/** Whether a text holds a secret. */
-export function holdsSecret(text: string, secret: string): boolean {
-  return text.search(secretPattern(secret)) !== -1;
+/** Units of UTF-16 that the longest spelling of one takes: its number in HTML. */
+export const LONGEST_SPELLING = 16;
+
+/**
+ * The source of a pattern that finds a text in every spelling.
+ *
+ * Each character may be spelled in its own way: some encoders escape `+` and `/` only, some everything.
+ */
+export function spelled(text: string): string {
+  return Array.from(text, (character) => `(?:${spellings(character).join('|')})`).join('');
 }
 
 /** The longest first: the plain `%` begins `%25`, too. Bounded, or a page of backslashes would take minutes. */

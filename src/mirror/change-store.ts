@@ -3,6 +3,7 @@ import type { ChangeEvent } from '../diff/change-event.ts';
 import type { ChangedFields } from '../diff/flapping.ts';
 import { instantText } from '../lib/clock.ts';
 import { parseJson } from '../lib/json.ts';
+import { writeMeta } from './meta.ts';
 import type { Queryable, Transaction } from './session.ts';
 
 export interface NewChanges {
@@ -17,8 +18,8 @@ export interface NewChanges {
 /**
  * Appends change events in the transaction that writes their rows.
  *
- * A session's transactions are the only writers while they last, so that `seq` rises in the order of commits: a reader who
- * has read up to n never later finds a row ≤ n. `observed_at` never goes back, whatever the clock does.
+ * A session's transactions are the only writers while they last (`postgres-turn.ts`), so that `seq` rises in the order of
+ * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, whatever the clock does.
  */
 export async function appendChanges(
   tx: Transaction,
@@ -53,8 +54,11 @@ function notAfter(observedFrom: string | null, at: string): string | null {
 
 /** Forgets old events; the latest stays, because it says where the numbers and the instants stand. */
 export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {
-  await tx.query(sql`
-    delete from changes where observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes)`);
+  const isOld = sql`observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes)`;
+  const [some] = await tx.query(sql`select 1 as one from changes where ${isOld} limit 1`);
+  if (some === undefined) return;
+  await tx.query(sql`delete from changes where ${isOld}`);
+  await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
 }
 
 const LATEST_EVENTS = 10_000;
@@ -72,13 +76,17 @@ export async function updatedRecords(
   return [...new Set(rows.map((row) => String(row['record_id'])))];
 }
 
-/** The changed fields of a record's latest updates, oldest first. */
+/** The text of changes that are looked into is shorter: what so many fields do at once tells nothing about one. */
+const LONGEST_LOOKED_INTO = 200_000;
+
+/** The changed fields of a record's latest updates, oldest first; updates of very many fields are left out. */
 export async function readUpdates(
   db: Queryable,
   { kind, id, limit }: { readonly kind: string; readonly id: string; readonly limit: number },
 ): Promise<ChangedFields[]> {
   const rows = await db.query(sql`
     select fields from changes where kind = ${kind} and record_id = ${id} and change = 'updated'
+      and length(fields) < ${LONGEST_LOOKED_INTO}
     order by observed_at desc, seq desc limit ${limit}`);
   return rows.map((row) => parseJson(String(row['fields'])) as ChangedFields).reverse();
 }

@@ -56,7 +56,7 @@ export const CHANGES: EngineTable = {
   indexes: [['kind', 'record_id', 'observed_at', 'seq']],
 };
 
-/** Records that a certified list no longer has: suspected, held for a person, or found to be gone, and by what proof. */
+/** Records that a list no longer has: suspected, held for a person, or found to be gone, and by what proof. */
 export const DELETIONS: EngineTable = {
   name: 'deletions',
   columns: [
@@ -69,6 +69,17 @@ export const DELETIONS: EngineTable = {
     optionalTimestamp('struck_at'),
     optionalText('proof'),
     optionalTimestamp('concluded_at'),
+    optionalBigint('certified'),
   ],
+  primaryKey: ['kind', 'record_id'],
+};
+
+/**
+ * Rows that we landed and that no kept list response shows: their records were asked for one by one, or have left the list.
+ * Without this, such a row could not be told from one that somebody else has inserted.
+ */
+export const UNLISTED_ROWS: EngineTable = {
+  name: 'unlisted_rows',
+  columns: [text('kind'), text('record_id')],
   primaryKey: ['kind', 'record_id'],
 };

@@ -1,3 +1,4 @@
+import { columnType } from '../catalog/kind.ts';
 import type { Field, Kind } from '../catalog/kind.ts';
 import { identifier, literal } from './identifier.ts';
 import type { Dialect } from './kind-table.ts';
@@ -51,7 +52,8 @@ const ELEMENTS: Record<
   }),
 };
 
-function itemColumns({ name, type }: Field, dialect: Dialect): ViewColumn[] {
+function itemColumns(field: Field, dialect: Dialect): ViewColumn[] {
+  const [name, type] = [field.name, columnType(field)];
   const text = memberText(name, dialect);
   if (type === 'integer' || type === 'flag') return [{ name, expression: GUARDED[dialect].integer(text) }];
   if (type !== 'decimal') return [{ name, expression: text }];

@@ -7,7 +7,7 @@ import { sqlList } from './sql-list.ts';
 /** Absences of a kind that nothing was concluded from yet, by record id; those looked at longest ago first. */
 export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {
   const rows = await db.query(sql`
-    select record_id, state, sweep, absent_since, struck_at from deletions
+    select record_id, state, sweep, absent_since, struck_at, certified from deletions
     where kind = ${kind} and concluded_at is null order by coalesce(struck_at, absent_since), record_id`);
   return new Map(rows.map((row) => [String(row['record_id']), absence(row)]));
 }
@@ -25,15 +25,16 @@ export async function saveAbsences(
 ): Promise<void> {
   if (absences.length === 0) return;
   const rows = absences.map(
-    ({ id, state, sweep, absentSince, lastSeenAt, struckAt }) =>
-      sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(absentSince)}, ${lastSeenAt}, ${textOf(struckAt)})`,
+    ({ id, state, sweep, absentSince, lastSeenAt, struckAt, isCertified }) =>
+      sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(absentSince)}, ${lastSeenAt}, ${textOf(struckAt)},
+        cast(${isCertified ? 1 : 0} as bigint))`,
   );
   await tx.query(sql`
-    insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at)
+    insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at, certified)
     values ${sql.join(rows, sql`, `)}
     on conflict (kind, record_id) do update set
       state = excluded.state, sweep = excluded.sweep, absent_since = excluded.absent_since,
-      struck_at = excluded.struck_at, proof = null, concluded_at = null,
+      struck_at = excluded.struck_at, certified = excluded.certified, proof = null, concluded_at = null,
       last_seen_at = case when deletions.concluded_at is null then deletions.last_seen_at else excluded.last_seen_at end`);
 }
 
@@ -44,7 +45,7 @@ export async function forgetAbsences(tx: Transaction, kind: string, ids: readonl
 }
 
 /** Records by what proof records were found to be gone; returns when each was seen last, where that is known. */
-export async function concludeAbsences(
+export async function saveProofs(
   tx: Transaction,
   kind: string,
   { ids, proof, now }: { readonly ids: readonly string[]; readonly proof: Proof; readonly now: Date },
@@ -72,11 +73,11 @@ export interface Hold {
   readonly since: string;
 }
 
-/** What people have decided, or have to: held, approved and rejected disappearances. */
+/** What people have decided, or have to: held, approved, released and rejected disappearances. */
 export async function readHolds(db: Queryable): Promise<Hold[]> {
   const rows = await db.query(sql`
     select kind, state, count(*) as records, min(absent_since) as since from deletions
-    where state in ('held', 'approved', 'rejected') group by kind, state order by kind, state`);
+    where state in ('held', 'approved', 'released', 'rejected') group by kind, state order by kind, state`);
   return rows.map((row) => ({
     kind: String(row['kind']),
     state: String(row['state']) as AbsenceState,
@@ -106,12 +107,19 @@ export async function decideHold(
   kind: string,
   decision: 'approved' | 'rejected',
 ): Promise<number> {
-  for (const states of [sql`('held')`, sql`('approved', 'rejected')`]) {
+  for (const states of [sql`('held')`, sql`('approved', 'released', 'rejected')`]) {
     const rows = await tx.query(sql`
       update deletions set state = ${decision} where kind = ${kind} and state in ${states} returning record_id`);
     if (rows.length > 0) return rows.length;
   }
   return 0;
+}
+
+/** Lets what is held of a kind go on, as if a person had approved it; returns how many records. */
+export async function releaseHeld(tx: Transaction, kind: string): Promise<number> {
+  const rows = await tx.query(sql`
+    update deletions set state = 'released' where kind = ${kind} and state = 'held' returning record_id`);
+  return rows.length;
 }
 
 /** Ids that an unsettled write of ours is about: their absence proves nothing yet. */
@@ -136,6 +144,7 @@ function absence(row: Row): Absence {
     sweep: Number(row['sweep']),
     absentSince: instantOf(String(row['absent_since'])),
     struckAt: row['struck_at'] === null ? null : instantOf(String(row['struck_at'])),
+    isCertified: Number(row['certified'] ?? 1) === 1, // Releases that did not say took no other absence.
   };
 }
 

@@ -2,13 +2,16 @@ import type { Field, Kind } from '../catalog/kind.ts';
 import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
 import { columnObstacle, discoveredColumn } from '../diff/discovered-column.ts';
 import { saveDrift } from './drift-store.ts';
-import { readUndiscovered, saveColumn } from './field-store.ts';
+import type { Drift } from './drift-store.ts';
+import { readUndiscovered, saveColumn, saveUnusable } from './field-store.ts';
 import { growKindTable } from './grow-kind-tables.ts';
 import type { Session, Transaction } from './session.ts';
+import { addTextColumns } from './text-columns.ts';
 import { drawViews, kindViews } from './views.ts';
 
 /**
- * Gives every undocumented field that has shown a value its column, empty as yet, and its place at the end of the view.
+ * Gives every undocumented field that has shown a value its column, empty as yet, and its place at the end of the view; so
+ * too the column of texts of a field of which a value does not fit.
  *
  * @param kind As mirrored so far.
  * @returns As mirrored from now on.
@@ -16,7 +19,7 @@ import { drawViews, kindViews } from './views.ts';
  */
 export async function discoverColumns<K extends Kind>(session: Session, kind: K, now: Date): Promise<K> {
   return session.atomically(async (tx) => {
-    const grown = await addDiscovered(tx, kind, now);
+    const grown = await addTextColumns(tx, await addDiscovered(tx, kind, now), now);
     if (grown.fields.length === kind.fields.length) return kind;
     await growKindTable(tx, grown, session.dialect);
     await drawViews(tx, kindViews(grown, session.dialect), session.dialect);
@@ -26,15 +29,22 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
 
 async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
   let grown = kind;
+  const unusable: Drift[] = [];
   for (const [name, seen] of await readUndiscovered(tx, kind)) {
     const column = discoveredColumn(kind, name, seen);
     if (column === null) continue;
     const obstacle = columnObstacle(grown, column) ?? (await viewObstacle(tx, kind, column));
-    await saveColumn(tx, kind.name, obstacle === null ? column : { name, type: 'unusable' });
-    if (obstacle === null) grown = { ...grown, fields: [...grown.fields, column] };
-    else
-      await saveDrift(tx, [{ kind: kind.name, code: 'unusable_field', field: name, detail: obstacle }], now);
+    if (obstacle === null) {
+      await saveColumn(tx, kind.name, column);
+      grown = { ...grown, fields: [...grown.fields, column] };
+    } else unusable.push({ kind: kind.name, code: 'unusable_field', field: name, detail: obstacle });
   }
+  await saveUnusable(
+    tx,
+    kind.name,
+    unusable.map(({ field }) => field ?? ''),
+  );
+  await saveDrift(tx, unusable, now);
   return grown;
 }
 

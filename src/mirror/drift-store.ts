@@ -8,6 +8,8 @@ export type DriftCode =
   | 'returned_field'
   | 'retyped_field'
   | 'unusable_field'
+  | 'text_column'
+  | 'untracked_fields'
   | 'flapping_field'
   | 'holes'
   | 'envelope'
@@ -37,6 +39,17 @@ export async function hasDrift(
   const rows = await db.query(sql`
     select 1 from drift where kind = ${kind} and code = ${code} and coalesce(field, '') = ${field ?? ''} limit 1`);
   return rows.length > 0;
+}
+
+/** Fields of which the same was noted before. */
+export async function fieldsWithDrift(
+  db: Queryable,
+  { kind, code }: Pick<Drift, 'kind' | 'code'>,
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query(
+    sql`select distinct field from drift where kind = ${kind} and code = ${code} and field is not null`,
+  );
+  return new Set(rows.map((row) => String(row['field'])));
 }
 
 /** The latest changes, newest first. */

@@ -40,6 +40,11 @@ export const KIND_STATE: EngineTable = {
     optionalTimestamp('baseline_at'),
     optionalBigint('control_failures'),
     optionalBigint('known_from'),
+    optionalText('system_ids'),
+    optionalBigint('last_complete_sweep'),
+    optionalBigint('uncertified_sweeps'),
+    optionalTimestamp('held_since'),
+    optionalBigint('held_records'),
   ],
   primaryKey: ['kind'],
 };
@@ -62,6 +67,7 @@ export const RUNS: EngineTable = {
     optionalBigint('epoch'),
     optionalTimestamp('next_attempt_at'),
     optionalText('slot'),
+    optionalTimestamp('lease_until'),
   ],
   primaryKey: ['id'],
   unique: 'slot',
@@ -114,7 +120,7 @@ export const SIGHTINGS: EngineTable = {
   primaryKey: ['kind', 'answered'],
 };
 
-/** Every field that the service has sent, documented or not, and the column that it has. */
+/** Every field that the service has sent, documented or not, its column, and the one that keeps as text what did not fit. */
 export const FIELDS: EngineTable = {
   name: 'fields',
   columns: [
@@ -129,6 +135,8 @@ export const FIELDS: EngineTable = {
     integer('position'),
     timestamp('first_seen_at'),
     optionalTimestamp('vanished_at'),
+    optionalText('text_column'),
+    optionalBigint('text_position'),
   ],
   primaryKey: ['kind', 'field'],
 };

@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { columnType } from '../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../catalog/kind.ts';
 import type { SeenType } from '../diff/field-type.ts';
 import type { SeenField } from '../diff/observe-fields.ts';
 import { instantText } from '../lib/clock.ts';
 import type { Queryable, Row, Transaction } from './session.ts';
+import { sqlList } from './sql-list.ts';
 
 /** What is known of a field that the service sends. */
 export interface KnownField extends SeenField {
@@ -27,16 +30,23 @@ export async function readFields(db: Queryable, kind: string): Promise<Map<strin
 }
 
 /**
- * A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight.
+ * A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight, each column of
+ * texts that did not fit where it was added.
  *
  * A field that was discovered before it was documented keeps the type of its column.
  */
 export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promise<K> {
   const rows = await db.query(sql`
-    select field, column_type, column_scale from fields
-    where kind = ${kind.name} and column_type is not null and column_type <> 'unusable' order by position`);
-  const columns = new Map(rows.map((row) => [String(row['field']), columnOf(kind, row)]));
-  const documented = kind.fields.map((field) => ({ ...field, ...columns.get(field.name) }));
+    select field, column_type, column_scale, position, text_column, text_position from fields
+    where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`);
+  const added = rows
+    .flatMap((row) => [...discoveredField(kind, row), ...textField(row)])
+    .sort((a, b) => a.position - b.position);
+  const columns = new Map(added.map(({ field }) => [field.name, field]));
+  const documented = kind.fields.map((field): Field => {
+    const column = columns.get(field.name);
+    return column?.textOf === undefined ? { ...field, ...column } : { ...field, type: column.type };
+  });
   for (const { name } of documented) columns.delete(name);
   return { ...kind, fields: [...documented, ...columns.values()] };
 }
@@ -46,10 +56,10 @@ export async function readUndiscovered(db: Queryable, kind: Kind): Promise<(read
   const rows = await db.query(sql`
     select field, type, fits_hint, wire from fields
     where kind = ${kind.name} and column_type is null order by position`);
-  const columns = new Set(kind.fields.map(({ name }) => name));
+  const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
   return rows
     .map((row) => [String(row['field']), seenField(row)] as const)
-    .filter(([name]) => !columns.has(name));
+    .filter(([name]) => !sent.has(name));
 }
 
 function seenField(row: Row): SeenField {
@@ -60,11 +70,29 @@ function seenField(row: Row): SeenField {
   };
 }
 
-function columnOf({ hints }: Kind, row: Row): Field {
+interface AddedField {
+  readonly position: number;
+  readonly field: Field;
+}
+
+/** A field that was discovered; what its hint says beyond a type counts where the column has the hint's type. */
+function discoveredField({ hints }: Kind, row: Row): AddedField[] {
+  if (row['column_type'] === null || row['column_type'] === 'unusable') return [];
   const [name, type] = [String(row['field']), String(row['column_type']) as FieldType];
-  const items = hints.find((hint) => hint.name === name && hint.type === type)?.items;
+  const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
   const scale = row['column_scale'] === null ? {} : { scale: Number(row['column_scale']) };
-  return { name, type, ...scale, ...(items && { items }) };
+  const field: Field = {
+    ...{ name, type: hint?.type ?? type, ...scale },
+    ...(hint?.items && { items: hint.items }),
+    ...(hint?.refersTo !== undefined && { refersTo: hint.refersTo }),
+  };
+  return [{ position: Number(row['position']), field }];
+}
+
+function textField(row: Row): AddedField[] {
+  if (row['text_column'] === null) return [];
+  const field: Field = { name: String(row['text_column']), type: 'text', textOf: String(row['field']) };
+  return [{ position: Number(row['text_position']), field }];
 }
 
 export interface SeenFields {
@@ -78,33 +106,76 @@ export async function saveFields(
   { name, fields: documented }: Kind,
   { fields, now }: SeenFields,
 ): Promise<void> {
-  for (const [field, { type, fitsHint, wire }] of fields) {
-    const isDocumented = documented.some((known) => known.name === field) ? 1 : 0;
+  if (fields.size === 0) return;
+  const names = new Set(documented.map((known) => known.name));
+  const [next] = await tx.query(sql`select ${nextPosition(name)} as position`);
+  const after = Number(next?.['position']);
+  const rows = [...fields].map(([field, { type, fitsHint, wire }], index) => {
+    const isDocumented = names.has(field) ? 1 : 0;
+    return sql`(${name}, ${field}, ${isDocumented}, ${type}, ${fitsHint ? 1 : 0}, ${wire}, ${after + index},
+      ${instantText(now)})`;
+  });
+  for (const some of inChunks(rows)) {
     await tx.query(sql`
       insert into fields (kind, field, documented, type, fits_hint, wire, position, first_seen_at)
-      values (${name}, ${field}, ${isDocumented}, ${type}, ${fitsHint ? 1 : 0}, ${wire},
-        (select coalesce(max(position), 0) + 1 from fields where kind = ${name}), ${instantText(now)})
+      values ${sql.join(some, sql`, `)}
       on conflict (kind, field) do update set
         type = excluded.type, fits_hint = excluded.fits_hint, wire = excluded.wire`);
   }
 }
 
-/** Records that a field has its column from now on, or can have none. */
-export async function saveColumn(
-  tx: Transaction,
-  kind: string,
-  { name, type, scale }: Omit<Field, 'type'> & { readonly type: FieldType | 'unusable' },
-): Promise<void> {
+/** The next place in the order of a kind's columns. */
+const nextPosition = (kind: string): SQL => sql`(
+  select coalesce(max(case when text_position > position then text_position else position end), 0) + 1
+  from fields where kind = ${kind})`;
+
+const CHUNK = 100;
+
+function inChunks<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / CHUNK) }, (_, index) =>
+    all.slice(index * CHUNK, (index + 1) * CHUNK),
+  );
+}
+
+/** Records that a field has its column from now on. */
+export async function saveColumn(tx: Transaction, kind: string, field: Field): Promise<void> {
+  const { name, scale } = field;
+  const type = columnType(field);
   await tx.query(sql`
     update fields set column_type = ${type}, column_scale = ${scale ?? null} where kind = ${kind} and field = ${name}`);
 }
 
-/** Records since when a field is no longer sent; null where it is sent again. */
+/** Records that a column keeps the texts of a field that do not fit; a field that no list has shown yet gets its row. */
+export async function saveTextColumn(
+  tx: Transaction,
+  kind: Kind,
+  { field, column, now }: { readonly field: string; readonly column: string; readonly now: Date },
+): Promise<void> {
+  const shown = new Map([[field, { type: 'none', fitsHint: false, wire: '' }]] as const);
+  const [known] = await tx.query(sql`select 1 from fields where kind = ${kind.name} and field = ${field}`);
+  if (known === undefined) await saveFields(tx, kind, { fields: shown, now });
+  await tx.query(sql`
+    update fields set text_column = ${column}, text_position = ${nextPosition(kind.name)}
+    where kind = ${kind.name} and field = ${field}`);
+}
+
+/** Records that fields can have no column. */
+export async function saveUnusable(tx: Transaction, kind: string, fields: readonly string[]): Promise<void> {
+  for (const some of inChunks(fields))
+    await tx.query(
+      sql`update fields set column_type = 'unusable' where kind = ${kind} and field in (${sqlList(some)})`,
+    );
+}
+
+/** Records since when fields are no longer sent; null where they are sent again. */
 export async function saveVanished(
   tx: Transaction,
   kind: string,
-  { field, since }: { field: string; since: Date | null },
+  { fields, since }: { readonly fields: readonly string[]; readonly since: Date | null },
 ): Promise<void> {
   const at = since === null ? null : instantText(since);
-  await tx.query(sql`update fields set vanished_at = ${at} where kind = ${kind} and field = ${field}`);
+  for (const some of inChunks(fields))
+    await tx.query(
+      sql`update fields set vanished_at = ${at} where kind = ${kind} and field in (${sqlList(some)})`,
+    );
 }

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kind } from '../catalog/kind.ts';
 import { identifier } from './identifier.ts';
 import { kindColumns } from './kind-table.ts';
@@ -10,7 +11,10 @@ export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialec
   const columns = kindColumns(kind, dialect);
   const statements =
     present.size === 0 ? createTable(kind.name, columns) : addColumns(kind.name, columns, present);
-  for (const statement of statements) await tx.execute(statement);
+  for (const statement of statements) {
+    await tx.execute(statement);
+    await breathe(); // Of hundreds of new columns, each takes SQLite milliseconds.
+  }
 }
 
 function createTable(name: string, columns: readonly Column[]): string[] {

@@ -29,6 +29,7 @@ export type ListIssue = 'baseline_uncertified' | 'too_many_rows' | 'retrieve_unu
 const STANDING: readonly string[] = [
   ...(['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] satisfies ListIssue[]),
   'twins',
+  'mirror_touched',
 ];
 
 /** Opens what was found and is not open yet, and closes what is open about these records' fields and was not found. */
@@ -74,6 +75,11 @@ export async function closeQuarantined(
     open.filter((issue) => !seen.has(issueKey(issue))),
     now,
   );
+}
+
+/** Ids of records that an open issue says no row can be made of. */
+export async function readRecordsWithoutRow(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  return new Set((await openQuarantined(db, kind)).flatMap(({ recordId }) => recordId ?? []));
 }
 
 export interface NewIssues {

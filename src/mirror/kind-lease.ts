@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../lib/clock.ts';
+import type { HoldClock } from '../diff/judge-hold.ts';
+import { instantOf, instantText } from '../lib/clock.ts';
 import { LeaseError } from './errors.ts';
+import { leaseEnd } from './lease-time.ts';
 import type { Queryable, Session, Transaction } from './session.ts';
 
 /** The right to sweep one kind: held by its owner until `lease_until`, and renewed with every page that lands. */
@@ -22,6 +24,12 @@ export interface KindLease {
   readonly knownFrom: number;
   /** In how many sweeps running a record known to be there could not be asked for. */
   readonly controlFailures: number;
+  /** The tick at which the last complete sweep began; null = it counts for nothing, or there was none. */
+  readonly lastCompleteSweep: number | null;
+  /** How many complete sweeps running did not certify the list. */
+  readonly uncertifiedSweeps: number;
+  /** The kind's held records, as long as nothing speaks against their hold. */
+  readonly hold: HoldClock | null;
 }
 
 export interface Claim {
@@ -31,8 +39,6 @@ export interface Claim {
   /** Tells whether the process behind an owner is gone for certain: then its lease is free at once. */
   readonly isDead: (owner: string) => boolean;
 }
-
-const LEASE_MS = 60_000;
 
 /**
  * Takes the lease of a kind.
@@ -45,7 +51,7 @@ export async function claimKind(session: Session, { kind, owner, now, isDead }: 
     if (held.owner !== null && held.leaseUntil > instantText(now) && !isDead(held.owner)) {
       throw new LeaseError(`${kind} is being swept by ${held.owner} until ${held.leaseUntil} UTC.`, {
         code: 'mirror.kind_busy',
-        hint: 'Let it finish; if that process is gone for good, its lease runs out within a minute.',
+        hint: 'Let it finish; if that process is gone for good, its lease runs out within 45 s.',
       });
     }
     const epoch = held.epoch + 1;
@@ -68,7 +74,7 @@ interface Holder {
 async function readHolder(tx: Transaction, kind: string): Promise<Holder> {
   const [row = {}] = await tx.query(sql`
     select state, reason, owner, epoch, tick, complete_sweeps, lease_until, certified_at, baseline_at, known_from,
-      control_failures
+      control_failures, last_complete_sweep, uncertified_sweeps, held_since, held_records
     from kind_state where kind = ${kind}`);
   const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
   const count = (name: string): number => Number(row[name] ?? 0);
@@ -84,8 +90,22 @@ async function readHolder(tx: Transaction, kind: string): Promise<Holder> {
       baselineAt: text('baseline_at'),
       knownFrom: count('known_from'),
       controlFailures: count('control_failures'),
+      lastCompleteSweep: (row['last_complete_sweep'] ?? null) === null ? null : count('last_complete_sweep'),
+      uncertifiedSweeps: count('uncertified_sweeps'),
+      hold: holdOf(text('held_since'), count('held_records')),
     },
   };
+}
+
+function holdOf(since: string | null, records: number): HoldClock | null {
+  return since === null ? null : { since: instantOf(since), records };
+}
+
+/** Notes since when the same records of a kind are held; part of the transaction that notes which. */
+export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
+  const since = hold === null ? null : instantText(hold.since);
+  await tx.query(sql`
+    update kind_state set held_since = ${since}, held_records = ${hold?.records ?? null} where kind = ${kind}`);
 }
 
 /** A sweep whose process died left no word of its end. */
@@ -112,8 +132,11 @@ export async function renewLease(
   return Number(renewed['tick']);
 }
 
+type StoredAtEnd =
+  'certifiedAt' | 'baselineAt' | 'controlFailures' | 'lastCompleteSweep' | 'uncertifiedSweeps';
+
 /** How a sweep ended; what it does not say of the list stays as the lease found it. */
-export interface SweepEnd extends Partial<Pick<KindLease, 'certifiedAt' | 'baselineAt' | 'controlFailures'>> {
+export interface SweepEnd extends Partial<Pick<KindLease, StoredAtEnd>> {
   readonly state: string;
   readonly reason: string | null;
   /** True where the sweep reached the end of the list. */
@@ -125,12 +148,16 @@ export interface SweepEnd extends Partial<Pick<KindLease, 'certifiedAt' | 'basel
 /** Gives the lease back and records how the sweep ended. */
 export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepEnd): Promise<void> {
   const now = instantText(end.now);
-  const { certifiedAt, baselineAt, controlFailures } = { ...lease, ...end };
+  const { certifiedAt, baselineAt, controlFailures, lastCompleteSweep, uncertifiedSweeps } = {
+    ...lease,
+    ...end,
+  };
   const released = await tx.query(sql`
     update kind_state set
       state = ${end.state}, reason = ${end.reason}, owner = null, lease_until = null,
       complete_sweeps = complete_sweeps + ${end.isComplete ? 1 : 0},
       certified_at = ${certifiedAt}, baseline_at = ${baselineAt}, control_failures = ${controlFailures},
+      last_complete_sweep = ${lastCompleteSweep}, uncertified_sweeps = ${uncertifiedSweeps},
       last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end,
       last_change_at = case when ${end.hasChanges ? 1 : 0} = 1 then ${now} else last_change_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`);
@@ -141,8 +168,6 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
 export async function hasBaseline(db: Queryable): Promise<boolean> {
   return (await db.query(sql`select 1 from kind_state where baseline_at is not null limit 1`)).length > 0;
 }
-
-const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));
 
 function lost({ kind, owner }: KindLease): LeaseError {
   return new LeaseError(

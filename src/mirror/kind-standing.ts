@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { instantText } from '../lib/clock.ts';
 import type { Queryable } from './session.ts';
 
 /** How much the mirror knows of a kind's list, and as of when; instants are texts, null = never. */
@@ -24,4 +25,13 @@ export async function readStanding(db: Queryable, kind: string): Promise<KindSta
     lastSweepAt: text('last_sweep_at'),
     controlFailures: Number(row['control_failures'] ?? 0),
   };
+}
+
+/** How many sweeps that began at an instant or later have read the whole list of a kind. */
+export async function countCompleteSweeps(db: Queryable, kind: string, since: Date): Promise<number> {
+  const [row] = await db.query(sql`
+    select count(*) as sweeps from run_kinds as k join runs as r on r.id = k.run_id
+    where k.kind = ${kind} and k.state in ('certified', 'complete') and k.started_at >= ${instantText(since)}
+      and r.command = 'pull'`);
+  return Number(row?.['sweeps'] ?? 0);
 }

@@ -1,3 +1,4 @@
+import { columnType } from '../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../catalog/kind.ts';
 import { identifier } from './identifier.ts';
 import type { Session } from './session.ts';
@@ -52,10 +53,10 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
   const { integer, instant, text } = TYPES[dialect];
   const isDecimal = ({ type }: Field): boolean => type === 'decimal';
   return [
-    ...kind.fields.map(({ name, type }) => ({
-      name,
-      type: TYPES[dialect][type],
-      ...(name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
+    ...kind.fields.map((field) => ({
+      name: field.name,
+      type: TYPES[dialect][columnType(field)],
+      ...(field.name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
     })),
     { name: '_raw', type: text, rule: 'NOT NULL' },
     { name: '_first_seen_at', type: instant, rule: 'NOT NULL' },

@@ -14,6 +14,7 @@ export async function saveLink(
   { kind, recordId, outboxId }: Link,
   now: Date,
 ): Promise<boolean> {
+  if ((await endedMaker(tx, kind, recordId)) !== null) return false;
   const linked = await tx.query(sql`
     insert into links (kind, record_id, outbox_id, linked_at)
     values (${kind}, ${recordId}, ${outboxId}, ${instantText(now)}) on conflict do nothing returning outbox_id`);
@@ -25,13 +26,23 @@ export async function linkedEntry(db: Queryable, kind: string, recordId: string)
   const [row] = await db.query(
     sql`select outbox_id from links where kind = ${kind} and record_id = ${recordId}`,
   );
+  return row === undefined ? endedMaker(db, kind, recordId) : Number(row['outbox_id']);
+}
+
+/** The entry that created a record so long ago that only its key is kept. */
+async function endedMaker(db: Queryable, kind: string, recordId: string): Promise<number | null> {
+  const [row] = await db.query(sql`
+    select outbox_id from outbox_keys
+    where kind = ${kind} and record_id = ${recordId} and operation = 'create' and state = 'done'`);
   return row === undefined ? null : Number(row['outbox_id']);
 }
 
 /** The highest entry that a link names beyond the outbox's own; null where there is none: then the outbox is no older. */
 export async function highestForeignLink(db: Queryable): Promise<number | null> {
   const [row] = await db.query(sql`
-    select max(outbox_id) as highest from links where outbox_id > (select coalesce(max(id), 0) from outbox)`);
+    select max(outbox_id) as highest from links
+    where outbox_id > (select coalesce(max(id), 0) from outbox)
+      and outbox_id > (select coalesce(max(outbox_id), 0) from outbox_keys)`);
   const highest = row?.['highest'] ?? null;
   return highest === null ? null : Number(highest);
 }

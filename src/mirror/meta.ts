@@ -2,14 +2,19 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from './session.ts';
 
 /**
- * `version`, `migrations` and `layout` describe the tables; `source.*` say whose data they hold; `outbox.sends` is the mark
- * that the last send left, `outbox.frozen` why nothing is sent, `outbox.accepted_links` up to where links that the outbox knows
- * nothing of were accepted; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which was last.
+ * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.base_url`
+ * says whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.frozen` why nothing is sent,
+ * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted; `changes.forgotten_before` is up
+ * to when change events were removed; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which
+ * was last; `integrity` is what the latest check of the database file found. The row `writer` is what PostgreSQL
+ * transactions lock, and says nothing.
  */
 export type MetaKey =
-  | ('version' | 'migrations' | 'layout')
-  | ('source.base_url' | 'source.system_id')
+  | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
+  | 'source.base_url'
   | ('outbox.sends' | 'outbox.frozen' | 'outbox.accepted_links')
+  | 'changes.forgotten_before'
+  | 'integrity'
   | ('schedules' | `schedules.${string}`);
 
 /** Reads a fact about the mirror as a whole. */

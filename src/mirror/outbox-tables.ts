@@ -47,6 +47,25 @@ export const OUTBOX: EngineTable = {
   unique: 'idempotency_key',
 };
 
+/** The keys of entries that ended long ago: a key is taken for ever, whatever becomes of its entry's contents. */
+export const OUTBOX_KEYS: EngineTable = {
+  name: 'outbox_keys',
+  columns: [
+    text('idempotency_key'),
+    bigint('outbox_id'),
+    text('kind'),
+    text('operation'),
+    optionalText('record_id'),
+    text('state'),
+    text('request_hash'),
+    optionalText('base_hash'),
+    timestamp('ended_at'),
+  ],
+  primaryKey: ['idempotency_key'],
+  indexes: [['kind', 'record_id']],
+  unique: 'outbox_id',
+};
+
 /** Every request that may have changed the service, journalled before it is sent. */
 export const OUTBOX_ATTEMPTS: EngineTable = {
   name: 'outbox_attempts',

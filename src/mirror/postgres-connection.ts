@@ -3,7 +3,9 @@ import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } fro
 import { MirrorError } from './errors.ts';
 import { badAddress } from './postgres-address.ts';
 import { isLoss, postgresError } from './postgres-errors.ts';
+import { KEEP_ALIVE, LIVENESS_SETTINGS, settingStatements } from './postgres-liveness.ts';
 import { AS_IN_SQLITE } from './postgres-values.ts';
+import { SEARCH_PATH } from './schemas.ts';
 import type { SqlValue } from './session.ts';
 
 const OLDEST = 13; // The first whose transactions have a number that says later whether they landed.
@@ -72,7 +74,7 @@ function newClient(url: string): pg.Client {
     return new pg.Client({
       connectionString: url,
       types: AS_IN_SQLITE,
-      keepAlive: true,
+      ...KEEP_ALIVE,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
   } catch {
@@ -91,10 +93,12 @@ async function prepareSession(
     client_min_messages: 'warning',
     lock_timeout: String(lockTimeoutMs),
     statement_timeout: '0',
+    ...LIVENESS_SETTINGS,
     ...(role === 'reads' && { default_transaction_read_only: 'on' }),
   };
-  const statements = Object.entries(settings).map(([name, value]) => `set ${name} to '${value}'`);
-  const results = await connection.script([...statements, 'show server_version_num'].join('; '));
+  const path = `set search_path to ${SEARCH_PATH}`;
+  const statements = [...settingStatements(settings), path, 'show server_version_num'];
+  const results = await connection.script(statements.join('; '));
   refuseOldServer(Number(results.at(-1)?.rows[0]?.['server_version_num']), location);
 }
 

@@ -5,6 +5,8 @@ export const CONNECTION_LOST = 'mirror.connection_lost';
 export const UNREACHABLE = 'mirror.unreachable';
 export const BUSY = 'mirror.busy';
 export const LOCKED = 'mirror.locked';
+/** Another bms-sync is writing: unlike other locks, that is worth waiting for. */
+export const WRITER_BUSY = 'mirror.writer_busy';
 
 interface Fault extends Omit<ErrorDetails, 'cause'> {
   readonly what: string;
@@ -79,7 +81,7 @@ const FAULTS: readonly Fault[] = [
     signs: ['42501'],
     code: 'mirror.not_writable',
     what: 'refuses this: the user lacks a right',
-    hint: 'Make the user the owner of the database, or grant CREATE on the schema and all rights on its tables.',
+    hint: 'Make the user the owner of the database, or grant it CREATE on the database and on schema public.',
   },
   {
     signs: ['25006'],

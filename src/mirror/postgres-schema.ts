@@ -9,7 +9,7 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { CHANGES, DELETIONS, PAGES, TOUCHED } from './change-tables.ts';
+import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import {
   DRIFT,
@@ -21,7 +21,7 @@ import {
   RUN_KINDS,
   SIGHTINGS,
 } from './engine-tables.ts';
-import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
+import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, OUTBOX_KEYS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -72,8 +72,10 @@ export const pages = postgresTableOf(PAGES);
 export const touched = postgresTableOf(TOUCHED);
 export const changes = postgresTableOf(CHANGES);
 export const deletions = postgresTableOf(DELETIONS);
+export const unlistedRows = postgresTableOf(UNLISTED_ROWS);
 export const outbox = postgresTableOf(OUTBOX);
 export const outboxAttempts = postgresTableOf(OUTBOX_ATTEMPTS);
+export const outboxKeys = postgresTableOf(OUTBOX_KEYS);
 export const links = postgresTableOf(LINKS);
 export const writeBlocks = postgresTableOf(WRITE_BLOCKS);
 export const workers = postgresTableOf(WORKERS);

@@ -4,6 +4,7 @@ import { PgDialect } from 'drizzle-orm/pg-core';
 import { identifier } from './identifier.ts';
 import type { Connection } from './postgres-connection.ts';
 import { arrayLiteral } from './postgres-values.ts';
+import { placeOf } from './schemas.ts';
 import type { Row, TableRows, Values } from './session.ts';
 
 const ROWS_A_STATEMENT = 1_000; // More gain nothing, and a page of records can be large.
@@ -65,9 +66,9 @@ export async function insertAll(
   }
 }
 
-/** The names of a table's columns. */
+/** The names of the columns of a table or view of ours; one of that name in another schema is somebody else's. */
 export async function tableColumns(connection: Connection, table: string): Promise<ReadonlySet<string>> {
-  return new Set((await readTypes(connection, table)).keys());
+  return new Set((await readTypes(connection, placeOf(table))).keys());
 }
 
 function replacement(columns: readonly string[]): string {
@@ -115,7 +116,7 @@ async function columnTypes(
   known.set(connection, tables);
   let types = tables.get(table);
   if (types === undefined || columns.some((column) => types?.has(column) !== true)) {
-    types = await readTypes(connection, table);
+    types = await readTypes(connection, identifier(table)); // Found as the statement itself finds it.
     tables.set(table, types);
   }
   return columns.map((column) => {
@@ -126,12 +127,12 @@ async function columnTypes(
   });
 }
 
-async function readTypes(connection: Connection, table: string): Promise<Types> {
+async function readTypes(connection: Connection, relation: string): Promise<Types> {
   const { rows } = await connection.arrays({
     name: 'bms_column_types',
     text: `select attname, format_type(atttypid, null), format_type(atttypid, atttypmod) from pg_attribute
       where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum`,
-    values: [identifier(table)],
+    values: [relation],
     rowMode: 'array',
   });
   return new Map(

@@ -1,20 +1,10 @@
 import type { Connection } from './postgres-connection.ts';
-import { MirrorError } from './errors.ts';
-import { BUSY, LOCKED, isLoss } from './postgres-errors.ts';
+import { isLoss } from './postgres-errors.ts';
 import { mayPass } from './postgres-patience.ts';
 import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './postgres-statements.ts';
+import { beginInTurn } from './postgres-turn.ts';
 import type { Transaction } from './session.ts';
 import { createQueue } from '../lib/queue.ts';
-
-const WRITER_LOCK = 7_237_970_109; // Any number will do that every bms-sync takes.
-
-/**
- * Begins, waits until no other bms-sync writes to this database, and asks for the transaction's number: one round trip.
- *
- * The stores read and then write, as they may in SQLite, where a file has one writer at a time.
- */
-const BEGIN = `begin isolation level read committed;
-  select pg_advisory_xact_lock(${WRITER_LOCK}), pg_current_xact_id()::text as xid`;
 
 /** How an attempt ended: `unknown` where the connection was lost at COMMIT, and the server can tell by `xid`. */
 export type Outcome<T> =
@@ -33,7 +23,7 @@ export async function attempt<T>(
 ): Promise<Outcome<T>> {
   const handle = transaction(connection);
   try {
-    const xid = await handle.run(() => begin(connection));
+    const xid = await handle.run(() => beginInTurn(connection));
     const result = await work(handle.tx);
     await handle.end();
     return await handle.run(() => commit(connection, { result, xid, earlier: handle.fault() }));
@@ -43,17 +33,6 @@ export async function attempt<T>(
     const fault = handle.fault(); // What work throws may be no more than what came of it.
     if (mayPass(fault)) return { is: 'undone', fault };
     throw error;
-  }
-}
-
-/** Another bms-sync ends its transaction soon: unlike a lock that a reader holds, that is worth waiting for again. */
-async function begin(connection: Connection): Promise<string> {
-  try {
-    const results = await connection.script(BEGIN);
-    return String(results.at(-1)?.rows[0]?.['xid']);
-  } catch (error) {
-    if (!(error instanceof MirrorError && error.code === LOCKED)) throw error;
-    throw new MirrorError(error.message, { code: BUSY, hint: error.hint ?? '', cause: error });
   }
 }
 
@@ -70,7 +49,7 @@ async function commit<T>(connection: Connection, { result, xid, earlier }: Work<
     await connection.script('commit');
     return { is: 'landed', result };
   } catch (fault) {
-    if (!isLoss(fault)) throw fault;
+    if (!isLoss(fault) && !connection.isLost()) throw fault;
     return { is: 'unknown', result, xid, fault };
   }
 }

@@ -1,28 +1,40 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
 import { pruneChanges } from './change-store.ts';
-import type { Transaction } from './session.ts';
+import { archiveEndedEntries } from './ended-entries.ts';
+import type { Session } from './session.ts';
 
+/** How long history is kept, in days; null keeps all of it. */
 export interface Retention {
-  /** Runs that ended longer ago are forgotten; null keeps all. */
-  readonly keepRunsDays: number | null;
-  /** Change events that are older are forgotten; null keeps all. */
-  readonly keepChangesDays: number | null;
-  readonly now: Date;
+  readonly changesDays: number | null;
+  /** Runs, counted from their end. */
+  readonly runsDays: number | null;
+  /** Entries of the outbox that ended; their keys stay. */
+  readonly outboxDays: number | null;
+  /** Closed issues, notes of drift and proven deletions. */
+  readonly issuesDays: number | null;
 }
 
-/** Forgets what nobody wants to keep any longer. */
-export async function forgetOld(
-  tx: Transaction,
-  { keepRunsDays, keepChangesDays, now }: Retention,
-): Promise<void> {
-  if (keepChangesDays !== null) await pruneChanges(tx, daysBefore(now, keepChangesDays));
-  if (keepRunsDays === null) return;
-  const oldest = instantText(daysBefore(now, keepRunsDays));
-  await tx.query(
-    sql`delete from run_kinds where run_id in (select id from runs where finished_at < ${oldest})`,
-  );
-  await tx.query(sql`delete from runs where finished_at < ${oldest}`);
+/** Removes history that is older than the settings under `retention` keep. */
+export async function applyRetention(session: Session, keep: Retention, now: Date): Promise<void> {
+  const { changesDays, runsDays, outboxDays, issuesDays } = keep;
+  await session.atomically(async (tx) => {
+    if (changesDays !== null) await pruneChanges(tx, daysBefore(now, changesDays));
+    if (runsDays !== null) {
+      const oldest = instantText(daysBefore(now, runsDays));
+      await tx.query(
+        sql`delete from run_kinds where run_id in (select id from runs where finished_at < ${oldest})`,
+      );
+      await tx.query(sql`delete from runs where finished_at < ${oldest}`);
+    }
+    if (issuesDays !== null) {
+      const oldest = instantText(daysBefore(now, issuesDays));
+      await tx.query(sql`delete from issues where closed_at < ${oldest}`);
+      await tx.query(sql`delete from drift where seen_at < ${oldest}`);
+      await tx.query(sql`delete from deletions where concluded_at < ${oldest}`);
+    }
+  });
+  if (outboxDays !== null) await archiveEndedEntries(session, daysBefore(now, outboxDays));
 }
 
 const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
+import { leaseEnd } from './lease-time.ts';
+import { MOST_EPOCH, UNHEARD, fateOf, hasLapsed } from './run-lease.ts';
 import type { Queryable, Transaction } from './session.ts';
 
 /** A run that waits for somebody to work it. */
@@ -54,7 +56,8 @@ export async function claimRun(
   { id, epoch, owner, now }: RunClaim,
 ): Promise<readonly string[] | null> {
   const [row] = await tx.query(sql`
-    update runs set state = 'running', owner = ${owner}, started_at = ${instantText(now)}, epoch = ${epoch + 1}
+    update runs set state = 'running', owner = ${owner}, started_at = ${instantText(now)}, epoch = ${epoch + 1},
+      lease_until = ${leaseEnd(now)}
     where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`);
   return row === undefined ? null : (JSON.parse(String(row['kinds'])) as string[]);
 }
@@ -66,37 +69,62 @@ export async function claimWaitingRun(tx: Transaction, claim: Omit<RunClaim, 'ep
   return (await claimRun(tx, { ...claim, epoch: Number(row['epoch'] ?? 0) })) !== null;
 }
 
-/** So many processes may die over a run before it is given up. */
-const MOST_DEATHS = 5;
-
-/** Records that runs of processes that are gone have ended; those that were asked for wait for somebody else. */
+/**
+ * Records that runs of processes that are gone have ended; those that were asked for wait for somebody else.
+ *
+ * Gone is whoever `isDead` tells of, and whoever has not renewed the run's lease: of a process of another host nothing else
+ * is known.
+ */
 export async function closeDeadRuns(
   tx: Transaction,
   { isDead, now }: { readonly isDead: (owner: string) => boolean; readonly now: Date },
 ): Promise<void> {
-  for (const { id, owner, epoch } of await tx.query(
-    sql`select id, owner, epoch from runs where state = 'running'`,
-  )) {
-    if (!isDead(String(owner))) continue;
-    const wasAskedFor = epoch !== null && Number(epoch) < 2 * MOST_DEATHS; // A claim and a death raise it by one each.
-    if (wasAskedFor) await askAgain(tx, Number(id));
+  const at = instantText(now);
+  for (const row of await tx.query(sql`
+    select id, state, owner, epoch, lease_until from runs where state = 'running'`)) {
+    const hasEnded = isDead(String(row['owner']));
+    if (!hasEnded && !hasLapsed(row, now)) continue;
+    const id = Number(row['id']);
+    if (fateOf(row) === 'requested') await askAgain(tx, id);
     else
       await tx.query(sql`
-        update runs set state = 'interrupted', reason = 'its process ended', finished_at = ${instantText(now)}
+        update runs set state = 'interrupted', reason = ${hasEnded ? ENDED : UNHEARD}, finished_at = ${at},
+          lease_until = null
         where id = ${id}`);
   }
 }
 
+const ENDED = 'its process ended';
+
 /** Asks anew for a run that was cut off because its process had to end: that is no worse reason than a death. */
 export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
   const [row] = await tx.query(sql`
-    select id from runs where id = ${id} and state = 'interrupted' and epoch < ${2 * MOST_DEATHS}`);
+    select id from runs where id = ${id} and state = 'interrupted' and epoch < ${MOST_EPOCH}`);
   if (row !== undefined) await askAgain(tx, id);
+}
+
+/** Puts a run back that makes way for others: it goes on where it stopped, once they are done. */
+export async function putRunBack(tx: Transaction, id: number): Promise<void> {
+  await tx.query(sql`
+    update runs set state = 'requested', owner = null, reason = null, finished_at = null
+    where id = ${id} and state = 'interrupted'`);
+}
+
+const LONGEST_WAIT_MS = 86_400_000;
+
+/** Gives up verifications that have found no idle moment within a day; returns their ids. */
+export async function giveUpVerifying(tx: Transaction, now: Date): Promise<number[]> {
+  const since = instantText(new Date(now.getTime() - LONGEST_WAIT_MS));
+  const given = await tx.query(sql`
+    update runs set state = 'interrupted', reason = 'no idle moment within a day', finished_at = ${instantText(now)}
+    where command = 'verify' and state = 'requested' and requested_at <= ${since} returning id`);
+  return given.map((row) => Number(row['id']));
 }
 
 async function askAgain(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql`delete from run_kinds where run_id = ${id}`); // It begins anew, and reports anew.
   await tx.query(sql`
-    update runs set state = 'requested', owner = null, reason = null, finished_at = null, epoch = epoch + 1
+    update runs set state = 'requested', owner = null, lease_until = null, reason = null, finished_at = null,
+      epoch = epoch + 1
     where id = ${id}`);
 }

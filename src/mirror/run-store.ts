@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
-import { forgetOld } from './retention.ts';
+import { leaseEnd } from './lease-time.ts';
+import { UNHEARD, fateOf, hasLapsed, isOwnRun } from './run-lease.ts';
+import type { OwnRun } from './run-lease.ts';
 import { closeDeadRuns } from './run-requests.ts';
-import type { Retention } from './retention.ts';
 import type { Queryable, Row, Session, Transaction } from './session.ts';
 
 export type RunState = 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted';
@@ -61,18 +62,20 @@ export async function startRun(
   return session.atomically(async (tx) => {
     await closeDeadRuns(tx, { isDead, now });
     const [row] = await tx.query(sql`
-      insert into runs (command, kinds, request, cursor, state, owner, requested_at, started_at)
-      values (${command}, ${JSON.stringify(kinds)}, ${request ?? null}, ${cursor ?? null}, 'running', ${owner}, ${at}, ${at}) returning id`);
+      insert into runs (command, kinds, request, cursor, state, owner, requested_at, started_at, lease_until)
+      values (${command}, ${JSON.stringify(kinds)}, ${request ?? null}, ${cursor ?? null}, 'running', ${owner}, ${at}, ${at},
+        ${leaseEnd(now)}) returning id`);
     return Number(row?.['id']);
   });
 }
 
-/** Records how a run did with one kind. */
+/** Records how a run did with one kind, unless the run is another process's by now. */
 export async function saveKindReport(
   tx: Transaction,
-  runId: number,
+  run: OwnRun,
   { report, startedAt }: { report: KindReport; startedAt: Date },
 ): Promise<void> {
+  if (!(await isOwnRun(tx, run))) return;
   const { kind, state, reason, detail, certifiedAt, durationMs, ...counts } = report;
   const columns = Object.keys(counts);
   await tx.append({
@@ -90,7 +93,7 @@ export async function saveKindReport(
     ],
     rows: [
       [
-        runId,
+        run.runId,
         kind,
         state,
         reason,
@@ -104,21 +107,23 @@ export async function saveKindReport(
   });
 }
 
-export interface RunEnd extends Retention {
+export interface RunEnd {
   readonly state: RunState;
   readonly reason: string | null;
+  readonly now: Date;
 }
 
+/** Records how a run ended, unless another process works it by now. */
 export async function finishRun(
   session: Session,
-  runId: number,
-  { state, reason, now, ...keep }: RunEnd,
+  { runId, owner }: OwnRun,
+  { state, reason, now }: RunEnd,
 ): Promise<void> {
-  await session.atomically(async (tx) => {
-    await tx.query(sql`
-      update runs set state = ${state}, reason = ${reason}, finished_at = ${instantText(now)} where id = ${runId}`);
-    await forgetOld(tx, { ...keep, now });
-  });
+  await session.atomically((tx) =>
+    tx.query(sql`
+      update runs set state = ${state}, reason = ${reason}, finished_at = ${instantText(now)}, lease_until = null
+      where id = ${runId} and owner = ${owner}`),
+  );
 }
 
 /** Notes how far a run has come, within the transaction that brought it there. */
@@ -140,33 +145,43 @@ export async function readCursor(
 }
 
 /** The latest runs, newest first. */
-export async function listRuns(db: Queryable, limit: number): Promise<Run[]> {
-  return (await db.query(sql`select * from runs order by id desc limit ${limit}`)).map(readRun);
+export async function listRuns(
+  db: Queryable,
+  { limit, now }: { readonly limit: number; readonly now: Date },
+): Promise<Run[]> {
+  const rows = await db.query(sql`select * from runs order by id desc limit ${limit}`);
+  return rows.map((row) => readRun(row, now));
 }
 
 /** The first runs after an id, in the order of their ids; 0 for all. */
 export async function runsAfter(
   db: Queryable,
-  { after, limit }: { readonly after: number; readonly limit: number },
+  { after, limit, now }: { readonly after: number; readonly limit: number; readonly now: Date },
 ): Promise<Run[]> {
   const rows = await db.query(sql`select * from runs where id > ${after} order by id limit ${limit}`);
-  return rows.map(readRun);
+  return rows.map((row) => readRun(row, now));
 }
 
-export async function findRun(db: Queryable, id: number): Promise<(Run & { reports: KindReport[] }) | null> {
+export async function findRun(
+  db: Queryable,
+  id: number,
+  now: Date,
+): Promise<(Run & { reports: KindReport[] }) | null> {
   const [row] = await db.query(sql`select * from runs where id = ${id}`);
   if (row === undefined) return null;
   const reports = await db.query(sql`select * from run_kinds where run_id = ${id} order by started_at, kind`);
-  return { ...readRun(row), reports: reports.map(readReport) };
+  return { ...readRun(row, now), reports: reports.map(readReport) };
 }
 
-function readRun(row: Row): Run {
+/** A run whose process is gone reads as it will be once somebody has noted that. */
+function readRun(row: Row, now: Date): Run {
+  const fate = hasLapsed(row, now) ? fateOf(row) : null;
   return {
     id: Number(row['id']),
     command: String(row['command']),
     kinds: JSON.parse(String(row['kinds'])) as string[],
-    state: String(row['state']) as RunState,
-    reason: textOrNull(row['reason']),
+    state: fate ?? (String(row['state']) as RunState),
+    reason: fate === 'interrupted' ? UNHEARD : textOrNull(row['reason']),
     startedAt: textOrNull(row['started_at']),
     finishedAt: textOrNull(row['finished_at']),
   };

@@ -73,14 +73,20 @@ export async function voidEnds(tx: Transaction, kind: string, sweep: number): Pr
   await tx.query(sql`update sightings set end_rows = null where kind = ${kind} and sweep = ${sweep}`);
 }
 
-/** Forgets what was seen before the last three sweeps of a kind. */
-export async function pruneSightings(tx: Transaction, kind: string): Promise<void> {
-  const [oldest] = await tx.query(sql`
+/** The tick up to which sightings are to be forgotten: those of before the last three sweeps; null where there are none. */
+export async function oldSightings(db: Queryable, kind: string): Promise<number | null> {
+  const [oldest] = await db.query(sql`
     select min(sweep) as sweep from (
       select distinct sweep from sightings where kind = ${kind} and sweep is not null
       order by sweep desc limit ${SWEEPS_KEPT}) as kept`);
-  if (typeof oldest?.['sweep'] !== 'number') return;
-  await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest['sweep']}`);
+  return typeof oldest?.['sweep'] === 'number' ? oldest['sweep'] : null;
+}
+
+/** Forgets what was seen before the last three sweeps of a kind. */
+export async function pruneSightings(tx: Transaction, kind: string): Promise<void> {
+  const oldest = await oldSightings(tx, kind);
+  if (oldest === null) return;
+  await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest}`);
 }
 
 /** @param shown What each page has shown so far; takes what it shows now. */

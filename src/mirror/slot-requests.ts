@@ -13,6 +13,8 @@ export interface SlotWish extends Reader {
   readonly kinds: readonly string[];
   /** Only so many pages from the beginning of each list; null = whole lists. */
   readonly pages: number | null;
+  /** Compares the kinds with the service in place of pulling them. */
+  readonly verifies?: true;
 }
 
 export type SlotEnd =
@@ -36,7 +38,7 @@ export async function requestSlot(tx: Transaction, wish: SlotWish): Promise<Slot
   if (kinds.length === 0) return { is: 'served' };
   const [row] = await tx.query(sql`
     insert into runs (command, kinds, request, state, requested_at, epoch, slot)
-    values (${wish.pages === null ? 'pull' : 'backfill'}, ${JSON.stringify(kinds)}, ${requestOf(wish)}, 'requested',
+    values (${commandOf(wish)}, ${JSON.stringify(kinds)}, ${requestOf(wish)}, 'requested',
       ${instantText(wish.now)}, 0, ${name}) returning id`);
   return {
     is: 'requested',
@@ -45,10 +47,20 @@ export async function requestSlot(tx: Transaction, wish: SlotWish): Promise<Slot
   };
 }
 
+function commandOf({ verifies, pages }: SlotWish): string {
+  if (verifies) return 'verify';
+  return pages === null ? 'pull' : 'backfill';
+}
+
 /** Kinds whose lists are about to be read, or are being read, at least as far as this slot wants. */
 async function servedKinds(tx: Transaction, wish: SlotWish): Promise<ReadonlySet<string>> {
+  const open = await openRuns(tx);
+  if (wish.verifies)
+    return new Set(
+      open.flatMap(({ command, isAskedFor, kinds }) => (command === 'verify' && isAskedFor ? kinds : [])),
+    );
   const leased = await leasedKinds(tx, wish);
-  const served = (await openRuns(tx))
+  const served = open
     .filter(({ command }) => command === 'pull' || (command === 'backfill' && wish.pages !== null))
     .flatMap(({ kinds, isAskedFor }) => (isAskedFor ? kinds : kinds.filter((kind) => leased.includes(kind))));
   return new Set(wish.pages === null ? served : [...served, ...leased]);

@@ -8,7 +8,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
-import { CHANGES, DELETIONS, PAGES, TOUCHED } from './change-tables.ts';
+import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import {
   DRIFT,
@@ -20,7 +20,7 @@ import {
   RUN_KINDS,
   SIGHTINGS,
 } from './engine-tables.ts';
-import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
+import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, OUTBOX_KEYS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -75,8 +75,10 @@ export const pages = sqliteTableOf(PAGES);
 export const touched = sqliteTableOf(TOUCHED);
 export const changes = sqliteTableOf(CHANGES);
 export const deletions = sqliteTableOf(DELETIONS);
+export const unlistedRows = sqliteTableOf(UNLISTED_ROWS);
 export const outbox = sqliteTableOf(OUTBOX);
 export const outboxAttempts = sqliteTableOf(OUTBOX_ATTEMPTS);
+export const outboxKeys = sqliteTableOf(OUTBOX_KEYS);
 export const links = sqliteTableOf(LINKS);
 export const writeBlocks = sqliteTableOf(WRITE_BLOCKS);
 export const workers = sqliteTableOf(WORKERS);

@@ -1,22 +1,34 @@
+import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { sqliteError } from './errors.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { refuseTruncated } from './refuse-truncated.ts';
 import type { Session, Transaction } from './session.ts';
 import { openReader, openWriter } from './sqlite-connection.ts';
 import { insertAll, readById, runStatement, tableColumns } from './sqlite-statements.ts';
 
+/** How many sessions of this process each file has: only a file without one may be read past SQLite. */
+const sessions = new Map<string, number>();
+
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, one read-only connection for the rest.
  *
- * @throws {MirrorError} Where the file cannot be opened, or the SQLite library is too old.
+ * @throws {MirrorError} Where the file cannot be opened or ends early, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string): Session {
+  const file = resolve(path);
+  if (!sessions.has(file))
+    guarded(path, () => {
+      refuseTruncated(path);
+    });
   const writer = guarded(path, () => openWriter(path));
   const reader = guarded(path, () => openReader(path, writer));
   const { atomically, alone } = createGroupCommit(writer, path);
+  sessions.set(file, (sessions.get(file) ?? 0) + 1);
 
   const close = async (): Promise<void> => {
     await alone(async () => {
+      if (writer.open) forget(file);
       reader.close();
       writer.close(); // The last one out checkpoints, so it is the one that may write.
       return Promise.resolve();
@@ -36,6 +48,12 @@ export function openSqliteSession(path: string): Session {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function forget(file: string): void {
+  const others = (sessions.get(file) ?? 1) - 1;
+  if (others > 0) sessions.set(file, others);
+  else sessions.delete(file);
 }
 
 async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {

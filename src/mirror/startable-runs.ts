@@ -12,7 +12,7 @@ export interface Reader {
 
 const ALL = 10_000;
 
-/** Runs that were asked for and can begin, because nobody reads their kinds now; oldest first. */
+/** Runs that were asked for and can begin, because nobody reads their kinds now; a verification, where nothing else is done. */
 export async function startableRuns(
   db: Queryable,
   { limit, ...reader }: Reader & { readonly limit: number },
@@ -21,11 +21,20 @@ export async function startableRuns(
   if (waiting.length === 0) return [];
   const running = (await openRuns(db)).filter((run) => run.isAskedFor && run.isRunning);
   const busy = new Set([...running.flatMap(({ kinds }) => kinds), ...(await leasedKinds(db, reader))]);
-  if (busy.size === 0) return waiting.slice(0, limit);
-  const rows = await db.query(sql`select id, kinds from runs where state = 'requested'`);
-  const held = rows.filter((row) => namesIn(row['kinds']).some((kind) => busy.has(kind)));
+  const mayVerify = await isIdle(db, reader);
+  const rows = await db.query(sql`select id, command, kinds from runs where state = 'requested'`);
+  const held = rows.filter((row) =>
+    row['command'] === 'verify' ? !mayVerify : namesIn(row['kinds']).some((kind) => busy.has(kind)),
+  );
   const heldIds = new Set(held.map((row) => Number(row['id'])));
   return waiting.filter(({ id }) => !heldIds.has(id)).slice(0, limit);
+}
+
+/** Whether nobody pulls or is about to, and nobody sends; a verification itself does not count. */
+export async function isIdle(db: Queryable, reader: Reader): Promise<boolean> {
+  const open = (await openRuns(db)).filter(({ command, isAskedFor }) => isAskedFor && command !== 'verify');
+  if (open.length > 0 || (await leasedKinds(db, reader)).length > 0) return false;
+  return (await db.query(sql`select 1 from outbox where state = 'sending' limit 1`)).length === 0;
 }
 
 /** A run that has not ended, as far as it still has kinds to read. */

@@ -7,6 +7,8 @@ import type { SqlValue, Transaction, Values } from './session.ts';
 /** What the mirror holds of a record, as far as a newer reading of it is compared and written. */
 export interface StoredRow extends Stored {
   readonly firstSeenAt: SqlValue;
+  readonly changedAt: SqlValue;
+  readonly deletedAt: SqlValue;
   /** The tick of its first list sighting; null = it was only ever asked for alone. */
   readonly listed: SqlValue;
 }
@@ -15,9 +17,11 @@ export interface StoredRow extends Stored {
 export interface Judged extends Incoming {
   readonly stored: StoredRow | undefined;
   readonly verdict: Verdict;
+  /** What something else had done to the row, and is put right with this; none where nothing was. */
+  readonly repair?: string;
 }
 
-const COLUMNS = ['_raw', '_response', '_deleted_at', '_first_seen_at', '_listed'] as const;
+const COLUMNS = ['_raw', '_response', '_deleted_at', '_first_seen_at', '_listed', '_changed_at'] as const;
 
 /** Reads the rows with these ids; an id without a row is absent from the map. */
 export async function readStored(
@@ -36,12 +40,12 @@ export function judgeAsked(kind: Kind, stored: StoredRow | undefined, received: 
   return { ...record, stored, verdict: judge(kind, stored, record) };
 }
 
-function storedRow([raw, response, deletedAt, firstSeenAt = null, listed = null]: Values): StoredRow {
+function storedRow(values: Values): StoredRow {
+  const [raw, response, deletedAt = null, firstSeenAt = null, listed = null, changedAt = null] = values;
   return {
     raw: String(raw),
     response: Number(response),
     isDeleted: deletedAt !== null,
-    firstSeenAt,
-    listed,
+    ...{ firstSeenAt, listed, changedAt, deletedAt },
   };
 }

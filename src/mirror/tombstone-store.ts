@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
 import { appendChanges } from './change-store.ts';
-import { concludeAbsences } from './deletion-store.ts';
+import { saveProofs } from './deletion-store.ts';
 import type { Proof } from './deletion-store.ts';
 import { closeIssuesOf } from './issue-store.ts';
 import type { Queryable, SqlValue, Transaction } from './session.ts';
 import { sqlList } from './sql-list.ts';
 import { saveTouches } from './touch-store.ts';
+import { forgetUnlisted } from './unlisted-store.ts';
 
 export interface Burial {
   readonly kind: string;
@@ -32,9 +33,10 @@ export async function buryRows(
     returning cast(id as text) as id, _raw`);
   const buried = rows.map((row) => String(row['id']));
   if (buried.length === 0) return [];
-  const lastSeen = await concludeAbsences(tx, kind, { ids: buried, proof, now });
+  const lastSeen = await saveProofs(tx, kind, { ids: buried, proof, now });
   await closeIssuesOf(tx, kind, { ids: buried, now });
   await saveTouches(tx, kind, { ids: buried, response });
+  await forgetUnlisted(tx, kind, buried);
   const events = rows.map((row) => {
     const [recordId, before] = [String(row['id']), String(row['_raw'])];
     const observedFrom = lastSeen.get(recordId) ?? null;

@@ -4,6 +4,9 @@ import { CHANGES_VIEW, historyView } from './change-views.ts';
 import { childViews } from './child-views.ts';
 import { identifier } from './identifier.ts';
 import type { Dialect } from './kind-table.ts';
+import { grantToReader } from './reader-role.ts';
+import { refuseWrites } from './refuse-writes.ts';
+import { placeOf } from './schemas.ts';
 import type { Transaction } from './session.ts';
 import { syncStatusView } from './status-view.ts';
 
@@ -39,17 +42,25 @@ export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
  */
 export async function drawViews(tx: Transaction, views: readonly View[], dialect: Dialect): Promise<void> {
   for (const view of views) {
-    const present = [...(await tx.columnsOf(view.name))];
-    const statement = `view ${identifier(view.name)} as ${selectOf(view, present)}`;
-    if (dialect === 'postgres') await tx.execute(`create or replace ${statement}`);
+    const select = selectOf(view, [...(await tx.columnsOf(view.name))]);
+    if (dialect === 'postgres') await tx.execute(`create or replace view ${placeOf(view.name)} as ${select}`);
     else {
       await tx.execute(`drop view if exists ${identifier(view.name)}`); // SQLite looks for a view's parts when it is read.
-      await tx.execute(`create ${statement}`);
+      await tx.execute(`create view ${identifier(view.name)} as ${select}`);
     }
   }
+  if (dialect === 'postgres') await openToReaders(tx, views);
 }
 
-function selectOf({ columns, from }: View, present: readonly string[]): string {
+/** Lets PostgreSQL's views be read by the reader role, and written by nobody. */
+export async function openToReaders(tx: Transaction, views: readonly View[]): Promise<void> {
+  const names = views.map(({ name }) => name);
+  await refuseWrites(tx, names);
+  await grantToReader(tx, names);
+}
+
+/** What a view selects: the columns that are there in their order, then further ones. */
+export function selectOf({ columns, from }: View, present: readonly string[]): string {
   const place = ({ name }: ViewColumn): number => (present.includes(name) ? present.indexOf(name) : Infinity);
   const ordered = columns
     .map((column, index) => ({ column, index }))

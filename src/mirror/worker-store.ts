@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../lib/clock.ts';
-import type { Queryable, Session } from './session.ts';
+import { LEASE_MS } from './lease-time.ts';
+import type { Queryable, Session, Transaction } from './session.ts';
 
 /** A process that works rows, and what it does. */
 export interface Worker {
@@ -9,24 +10,25 @@ export interface Worker {
   readonly roles: readonly string[];
 }
 
-const DEAD_AFTER_MS = 60_000;
 const FORGOTTEN_AFTER_MS = 86_400_000; // Long after the rows of the dead were freed.
 
 /** Records that a process works rows from now on. It must be recorded before it claims its first. */
-export async function registerWorker(session: Session, { owner, roles }: Worker, now: Date): Promise<void> {
+export async function registerWorker(session: Session, worker: Worker, now: Date): Promise<void> {
+  await session.atomically((tx) => noteWorker(tx, worker, now));
+}
+
+async function noteWorker(tx: Transaction, { owner, roles }: Worker, now: Date): Promise<void> {
   const at = instantText(now);
-  await session.atomically(async (tx) => {
-    await tx.query(sql`
-      insert into workers (owner, roles, started_at, seen_at) values (${owner}, ${roles.join(',')}, ${at}, ${at})
-      on conflict (owner) do update set roles = excluded.roles, seen_at = excluded.seen_at`);
-  });
+  await tx.query(sql`
+    insert into workers (owner, roles, started_at, seen_at) values (${owner}, ${roles.join(',')}, ${at}, ${at})
+    on conflict (owner) do update set roles = excluded.roles, seen_at = excluded.seen_at`);
 }
 
 /** Records that a process lives, and forgets those that have not for a day. */
 export async function seeWorker(session: Session, worker: Worker, now: Date): Promise<void> {
-  await registerWorker(session, worker, now); // A process that slept for a day was forgotten itself.
   const old = instantText(new Date(now.getTime() - FORGOTTEN_AFTER_MS));
   await session.atomically(async (tx) => {
+    await noteWorker(tx, worker, now); // A process that slept for a day was forgotten itself.
     await tx.query(sql`delete from workers where seen_at < ${old}`);
   });
 }
@@ -38,13 +40,13 @@ export async function removeWorker(session: Session, owner: string): Promise<voi
   });
 }
 
-/** The owners whose rows are free again: unseen for a minute, or gone for certain as `isDead` tells. */
+/** The owners whose rows are free again: unseen for as long as a lease lasts, or gone for certain as `isDead` tells. */
 export async function deadWorkers(
   db: Queryable,
   now: Date,
   isDead: (owner: string) => boolean,
 ): Promise<string[]> {
-  const living = instantText(new Date(now.getTime() - DEAD_AFTER_MS));
+  const living = instantText(new Date(now.getTime() - LEASE_MS));
   const rows = await db.query(sql`select owner, seen_at from workers order by owner`);
   return rows
     .filter((row) => String(row['seen_at']) <= living || isDead(String(row['owner'])))

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kind } from '../catalog/kind.ts';
 import { fieldChanges } from '../diff/change-event.ts';
 import type { ChangeEvent } from '../diff/change-event.ts';
@@ -9,9 +10,11 @@ import { saveFieldIssues } from './issue-store.ts';
 import type { Issue } from './issue-store.ts';
 import type { KindLease } from './kind-lease.ts';
 import { writtenColumns } from './kind-table.ts';
+import { saveRepairs } from './repair-issues.ts';
 import type { SqlValue, Transaction } from './session.ts';
 import type { Judged } from './stored-rows.ts';
 import { saveTouches } from './touch-store.ts';
+import { saveUnlisted } from './unlisted-store.ts';
 
 export interface RowsToWrite {
   readonly kind: Kind;
@@ -41,26 +44,35 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<re
   await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map(({ id }) => id), found, now });
 
+  const repairs = records.flatMap(({ id, repair }) => (repair === undefined ? [] : [{ id, detail: repair }]));
+  await saveRepairs(tx, kind.name, { repairs, now });
+  if (!write.isListed) await saveUnlisted(tx, kind.name, newIds(records));
+
   const rewritten = records.filter(({ stored }) => stored !== undefined).map(({ id }) => id);
   await saveTouches(tx, kind.name, { ids: rewritten, response });
   const returned = records.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
   await forgetAbsences(tx, kind.name, returned);
 
+  await breathe(); // Rows and events of a record of 100,000 fields take long enough one by one.
   const events = records.flatMap((record) => eventOf(write, record));
   await appendChanges(tx, { kind: kind.name, events, origin, runId, now });
   return rewritten;
 }
 
+const newIds = (records: readonly Judged[]): string[] =>
+  records.filter(({ stored }) => stored === undefined).map(({ id }) => id);
+
 function rowOf(
   { kind, response, isListed, now }: RowsToWrite,
-  { id, raw, record, stored }: Judged,
+  { id, raw, record, stored, verdict }: Judged,
   found: Issue[],
 ): SqlValue[] {
   const decoded = decodeRecord(kind, record);
   found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
   const at = instantText(now);
   const listed = stored?.listed ?? (isListed ? response : null);
-  return [...decoded.values, raw, stored?.firstSeenAt ?? at, at, null, response, listed];
+  const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
+  return [...decoded.values, raw, stored?.firstSeenAt ?? at, changedAt, null, response, listed];
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { instantOf, instantText } from '../lib/clock.ts';
 import { readAttempts } from '../mirror/attempt-store.ts';
 import { readBlock, saveBlock } from '../mirror/block-store.ts';
+import { findEndedByKey } from '../mirror/ended-entries.ts';
 import { readStanding } from '../mirror/kind-standing.ts';
 import { changeEntry } from '../mirror/outbox-store.ts';
 import type { Entry } from '../mirror/outbox-store.ts';
@@ -56,6 +57,13 @@ async function claimReady(
   const valid = validateStored(parts.kinds, stored);
   if ('faults' in valid) {
     await settleAs(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
+    return null;
+  }
+  const ended = await findEndedByKey(tx, stored.key);
+  if (ended !== null) {
+    const { id, recordId, state } = ended;
+    const result = { entry: id, recordId, state };
+    await settleAs(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
     return null;
   }
   const { kind, payload, naturalKey, recordId } = valid.ok;

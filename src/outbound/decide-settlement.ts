@@ -13,6 +13,10 @@ export interface SettlementFacts {
   readonly knownAt: Date | null;
   /** The end of the last sweep that saw all of the list; null = there was none. */
   readonly sweptAt: Date | null;
+  /** How many complete sweeps have begun since the rest ended. */
+  readonly sweepsSince: number;
+  /** What was found bears our own mark: no other record does. */
+  readonly isMarked: boolean;
   /** The list has since shown records that no row could be made of. */
   readonly isDoubtful: boolean;
   /** A person has asked for another try: patience is over. */
@@ -52,17 +56,27 @@ const ASK_AGAIN_MS = 60_000;
 /**
  * Decides what becomes of a create whose outcome is unknown.
  *
- * Only a list that was known exactly after the rest can say that it is there, or that it is not; and only one that was
- * known exactly when patience ended, and of late, can say that it never will be.
+ * A certificate newer than `settleSeconds` can show whether the record exists. To conclude that it never will, and to send
+ * again, the certificate must be newer than `patienceSeconds` and fresh. Where the list does not certify, complete sweeps
+ * can show that it exists: adopting sends nothing, so it doubles nothing.
  */
 export function decideSettlement(facts: SettlementFacts): Settlement {
   const { look, rules } = facts;
   const knownAfterMs = sinceGivenUp(facts, facts.knownAt);
   const isKnown = knownAfterMs >= rules.settleSeconds * 1000;
+  if (!isKnown && isShown(facts) && look.is === 'found') return { is: 'adopt', id: look.id };
   if (!isKnown) return lookFurther(facts, { isTime: false });
   if (look.is !== 'absent') return found(look, facts.repeats);
   const isTime = facts.isAskedFor || knownAfterMs >= rules.patienceSeconds * 1000;
   return isTime && isOfLate(facts) ? notFound(facts) : lookFurther(facts, { isTime });
+}
+
+/** So many complete sweeps must find the record and no other like it; the first may have missed a twin that moved. */
+const SWEEPS_TO_ADOPT = 2;
+
+/** Whether complete sweeps have shown the only record that can be it. */
+function isShown({ look, repeats, sweepsSince, isMarked }: SettlementFacts): boolean {
+  return look.is === 'found' && !repeats && sweepsSince >= (isMarked ? 1 : SWEEPS_TO_ADOPT);
 }
 
 /** Waits for the next look; where it is time to send, only a list that is known anew will do. */
@@ -74,7 +88,7 @@ function lookFurther(facts: SettlementFacts, { isTime }: { readonly isTime: bool
   const asked = isLooked ? null : askOnceMore(facts.asked, { due, elapsedMs });
   // Whoever was away for long has had no sweep yet: the time alone parks nothing.
   const isOver = due !== null && elapsedMs >= PATIENCES * rules.patienceSeconds * 1000;
-  if (asked === null && isOver) return { is: 'park', verdict: 'no_certificate', ids: [] };
+  if (asked === null && isOver) return notKnown(facts);
   // A sweep that was asked for wakes it; one that comes to nothing is asked for again soon.
   const afterMs = asked === null ? next : Math.min(next, elapsedMs + ASK_AGAIN_MS);
   return { is: 'wait', until: new Date(givenUpAt.getTime() + afterMs), asked };
@@ -108,6 +122,13 @@ function askOnceMore(
 ): AskedSweeps | null {
   if (asked?.due !== due) return { due, times: 1, since: elapsedMs };
   return asked.times < SWEEPS_A_LOOK ? { ...asked, times: asked.times + 1 } : null;
+}
+
+/** Patience is over, and the list was never known exactly: what was found is for a person to judge. */
+function notKnown({ look, repeats }: SettlementFacts): Settlement {
+  if (look.is === 'absent') return { is: 'park', verdict: 'no_certificate', ids: [] };
+  const judged = found(look, repeats);
+  return judged.is === 'adopt' ? { is: 'park', verdict: 'no_certificate', ids: [judged.id] } : judged;
 }
 
 function found(look: Exclude<Look, { readonly is: 'absent' }>, repeats: boolean): Settlement {

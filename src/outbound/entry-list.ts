@@ -2,9 +2,12 @@ import { readAttempts } from '../mirror/attempt-store.ts';
 import type { Attempt } from '../mirror/attempt-store.ts';
 import { readBlocks } from '../mirror/block-store.ts';
 import type { WriteBlock } from '../mirror/block-store.ts';
+import { findEnded } from '../mirror/ended-entries.ts';
+import type { EndedEntry } from '../mirror/ended-entries.ts';
 import { linkedEntry } from '../mirror/link-store.ts';
 import { entriesAfter, findEntry, listEntries } from '../mirror/outbox-store.ts';
 import type { EntriesWanted, Entry, EntryState } from '../mirror/outbox-store.ts';
+import { SyncError } from '../lib/sync-error.ts';
 import type { Queryable } from '../mirror/session.ts';
 import { absent } from './decide.ts';
 import { readFrozen } from './frozen.ts';
@@ -52,11 +55,21 @@ export interface History {
   readonly isMaker: boolean;
 }
 
-/** @throws {SyncError} `outbox.absent` where there is no such entry. */
+/** @throws {SyncError} `outbox.ended` where only the entry's key is kept, `outbox.absent` where there is no such entry. */
 export async function readHistory(db: Queryable, id: number): Promise<History> {
   const entry = await findEntry(db, id);
-  if (entry === null) throw absent(id);
+  if (entry === null) throw endedOrAbsent(id, await findEnded(db, id));
   const { kind, recordId } = entry;
   const maker = recordId === null ? null : await linkedEntry(db, kind, recordId);
   return { entry, attempts: await readAttempts(db, id), isMaker: maker === id };
+}
+
+function endedOrAbsent(id: number, ended: EndedEntry | null): SyncError {
+  if (ended === null) return absent(id);
+  const { operation, kind, recordId, state, updatedAt } = ended;
+  const what = `${operation} of ${kind}${recordId === null ? '' : `, record ${recordId}`}`;
+  return new SyncError(`Entry ${id} (${what}) ended as ${state} on ${updatedAt}; only its key is kept.`, {
+    code: 'outbox.ended',
+    hint: 'The setting retention.outboxDays says how long entries are kept whole.',
+  });
 }

@@ -1,11 +1,12 @@
 import type { Kind } from '../catalog/kind.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { findEndedByKey } from '../mirror/ended-entries.ts';
 import { findByKey, insertEntry } from '../mirror/outbox-store.ts';
 import type { Entry, EntryState, Operation } from '../mirror/outbox-store.ts';
 import type { Session, Transaction } from '../mirror/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
-import { isSameRequest } from './same-request.ts';
+import { isSameAsEnded, isSameRequest } from './same-request.ts';
 import { readRows } from './mirror-row.ts';
 import type { MirrorRow } from './mirror-row.ts';
 
@@ -87,14 +88,21 @@ async function storeOne(tx: Transaction, storing: Storing): Promise<StoredEntry>
   const base = entry.base ?? row?.raw ?? null;
   const told = { key, kind, operation, recordId, payload, base, naturalKey };
   const isMirrored = entry.base === null && row !== null;
+  const ended = await findEndedByKey(tx, key);
+  if (ended !== null) return storedBefore(entry, ended, isSameAsEnded(entry, ended));
   const id = await insertEntry(tx, { ...told, isMirrored, now });
-  if (id === null) return storedBefore(entry, await findByKey(tx, key));
+  if (id === null) {
+    const earlier = await findByKey(tx, key);
+    return storedBefore(entry, earlier, earlier !== null && isSameRequest(entry, earlier));
+  }
   const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
   return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
 }
 
-function storedBefore(entry: CheckedEntry, earlier: Entry | null): StoredEntry {
-  if (earlier === null || !isSameRequest(entry, earlier)) throw keyTaken(entry, earlier);
+type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
+
+function storedBefore(entry: CheckedEntry, earlier: EarlierEntry | null, isSame: boolean): StoredEntry {
+  if (earlier === null || !isSame) throw keyTaken(entry, earlier);
   const { id, key, kind, operation, recordId, state } = earlier;
   return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
 }
@@ -107,7 +115,7 @@ function rowNotes({ operation, kind, recordId, base }: CheckedEntry, row: Mirror
     : [`the mirror holds ${record} as deleted`];
 }
 
-function keyTaken({ where, key }: CheckedEntry, earlier: Entry | null): SyncError {
+function keyTaken({ where, key }: CheckedEntry, earlier: EarlierEntry | null): SyncError {
   const owner =
     earlier === null
       ? 'another entry'

@@ -45,11 +45,13 @@ export async function journal(
 }
 
 const LONGEST_PAUSE_MS = 2_000;
+/** With its turn and its connection: well before others take this process for dead. */
+const LONGEST_WAY_MS = 20_000;
 
 /**
  * Sends what is in the journal, once.
  *
- * A process that was stopped between the journal and here, for so long that others may take it for dead, sends nothing.
+ * A process that was stopped between the journal and the first byte, for so long that others may take it for dead, sends nothing.
  */
 export async function sendJournalled(
   { source, clock, mark }: OutboundParts,
@@ -59,7 +61,8 @@ export async function sendJournalled(
   await mark.write(sends);
   if (clock.monotonicMs() - atMs > LONGEST_PAUSE_MS) return { is: 'unsent', why: 'paused' };
   const { operation, recordId } = entry;
-  return source.write({ kind, operation, id: operation === 'update' ? recordId : null, body });
+  const mayGo = (): boolean => clock.monotonicMs() - atMs <= LONGEST_WAY_MS;
+  return source.write({ kind, operation, id: operation === 'update' ? recordId : null, body }, { mayGo });
 }
 
 /** Closes an attempt with its grade and what was answered. */

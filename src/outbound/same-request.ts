@@ -1,4 +1,6 @@
 import { canonicalJson, parseJson } from '../lib/json.ts';
+import { baseHash, requestHash } from '../mirror/ended-entries.ts';
+import type { EndedEntry } from '../mirror/ended-entries.ts';
 import type { Entry } from '../mirror/outbox-store.ts';
 import type { ValidEntry } from './validate-entry.ts';
 
@@ -14,6 +16,12 @@ export function isSameRequest(
   if (kind.name !== stored.kind || operation !== stored.operation) return false;
   if (operation === 'update' && recordId !== stored.recordId) return false; // A create has its record's id later.
   return isSameJson(payload, stored.payload) && (base === null || isSameJson(base, stored.base));
+}
+
+/** The same of an entry that ended so long ago that only the hashes of its request are kept. */
+export function isSameAsEnded({ kind, ...asked }: ValidEntry, ended: EndedEntry): boolean {
+  if (requestHash({ kind: kind.name, ...asked }) !== ended.requestHash) return false;
+  return asked.base === null || baseHash(asked.base) === ended.baseHash;
 }
 
 function isSameJson(asked: string, stored: string | null): boolean {

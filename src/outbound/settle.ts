@@ -4,7 +4,7 @@ import type { Look } from '../diff/match.ts';
 import { instantOf, instantText } from '../lib/clock.ts';
 import { parseObject } from '../lib/json.ts';
 import { readAttempts } from '../mirror/attempt-store.ts';
-import { readStanding } from '../mirror/kind-standing.ts';
+import { countCompleteSweeps, readStanding } from '../mirror/kind-standing.ts';
 import { saveLink } from '../mirror/link-store.ts';
 import { hasQuarantinedSince, readNewcomers } from '../mirror/newcomers.ts';
 import { changeEntry } from '../mirror/outbox-store.ts';
@@ -40,9 +40,13 @@ export async function settle(
   const standing = await readStanding(tx, kind.name);
   const notes = notesOf(entry);
   const isAskedFor = wasAskedFor(entry);
+  const givenUp = instantOf(await givenUpAt(tx, entry));
+  const restEnds = new Date(givenUp.getTime() + rules.settleSeconds * 1000);
   const decision = decideSettlement({
     ...{ look: await lookFor(tx, rules, unsettled), repeats: kind.repeats === true, now, rules },
-    givenUpAt: instantOf(await givenUpAt(tx, entry)),
+    givenUpAt: givenUp,
+    sweepsSince: await countCompleteSweeps(tx, kind.name, restEnds),
+    isMarked: markerOf(kind, entry, rules.markerFields) !== null,
     knownAt: asInstant(standing.certifiedAt),
     sweptAt: asInstant(standing.lastSweepAt),
     isDoubtful:

@@ -98,11 +98,6 @@ export const VERDICTS = {
   no_certificate: {
     meaning:
       'Patience has ended and no sweep could prove what the list holds: whether it arrived is unknown.',
-    next: (entry) => [pull(entry), retry(entry), abandon(entry)],
-  },
-  no_preimage: {
-    meaning:
-      'What the service had before the send could not be told, so a record that is there now proves nothing.',
     next: (entry) => [pull(entry), adopt(entry), retry(entry), abandon(entry)],
   },
   not_applied: {
@@ -112,6 +107,10 @@ export const VERDICTS = {
   },
   invalid: {
     meaning: 'It does not fit the catalogue or the settings; the result says why.',
+    next: (entry) => [pushAnew(entry)],
+  },
+  key_taken: {
+    meaning: 'Its idempotency key belongs to an entry that ended long ago; the result names that entry.',
     next: (entry) => [pushAnew(entry)],
   },
   service_refused: {

@@ -45,7 +45,7 @@ function misfitOf(field: Field, value: Exclude<Json, null>): MisfitCode | 'not_w
 
 /** What a reader puts up with, and a write need not. */
 const NOT_WRITABLE: Partial<Record<FieldType, (value: Json, field: Field) => boolean>> = {
-  decimal: (value) => value === '0000-00-00',
+  decimal: (value) => value === '0000-00-00' || (typeof value === 'string' && /e/i.test(value)),
   time: (value) => value === '0000-00-00',
   text: (value) => typeof value === 'boolean',
   // Where the elements are known, a single value is none of them; elsewhere nobody knows what is right.

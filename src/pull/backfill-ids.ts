@@ -4,7 +4,7 @@ import { sortPage } from '../diff/judge-page.ts';
 import type { SortedPage } from '../diff/judge-page.ts';
 import { saveCursor } from '../mirror/run-store.ts';
 import type { BackfillWork } from './backfill.ts';
-import { checkSystem, namesCompany, ofSameCompany } from './guard-source.ts';
+import { requireCompanies, requireCompany } from './guard-source.ts';
 import { inDraft } from './in-draft.ts';
 import type { Shown } from './land-records.ts';
 import { landSorted } from './land-sorted.ts';
@@ -34,15 +34,13 @@ async function askForIds(
   work: BackfillWork,
   { kind, ids }: WantedIds & { readonly kind: RetrievableKind },
 ): Promise<void> {
+  const { tenants } = work.sweep;
   for (let from = work.done; from < ids.length; from += ASKED_TOGETHER) {
     const some = ids.slice(from, from + ASKED_TOGETHER);
     const options = { tick: work.sweep.ticks.next, signal: parts.signal };
     const answers = await Promise.all(some.map((id) => parts.source.retrieve(kind, id, options)));
-    if (namesCompany(kind))
-      checkSystem(
-        work.sweep.claim,
-        answers.flatMap(({ record }) => record ?? []),
-      );
+    const records = answers.flatMap(({ record }) => record ?? []);
+    requireCompany({ kind, tenants }, { isKnown: false, partial: null, read: () => records });
     const shown = answers.flatMap(({ record, ...ticks }) =>
       record === null ? [] : [{ ...sortPage([record]), ...ticks }],
     );
@@ -59,13 +57,13 @@ async function lookForIds(
   { kind, ids }: WantedIds & { readonly kind: ListedKind },
 ): Promise<void> {
   const wanted = new Set(ids);
-  const { ticks, claim } = work.sweep;
+  const { ticks, tenants } = work.sweep;
   const pages = parts.source.pages(
     kind,
     { from: 1, to: Infinity },
     { tick: ticks.next, signal: parts.signal },
   );
-  for await (const response of ofSameCompany(pages, { kind, claim })) {
+  for await (const response of requireCompanies(pages, { kind, tenants })) {
     const { incoming, quarantined } = sortPage(response.read());
     const found = {
       incoming: incoming.filter(({ id }) => wanted.has(id)),

@@ -3,21 +3,23 @@ import type { Kind } from '../catalog/kind.ts';
 import { saveCursor } from '../mirror/run-store.ts';
 import { arrivedTogether } from './arrived-together.ts';
 import type { BackfillWork } from './backfill.ts';
-import { ofSameCompany } from './guard-source.ts';
+import { requireCompanies } from './guard-source.ts';
 import { TOGETHER, landPages } from './land-pages.ts';
 import type { PullParts } from './parts.ts';
 
 /** Reads pages of a list and lands them; each batch notes how far it came. */
 export async function backfillPages(
-  { session, source, clock, onProgress, signal }: PullParts,
+  parts: PullParts,
   { sweep, tally, done }: BackfillWork,
   { kind, range }: { readonly kind: Kind; readonly range: { readonly from: number; readonly to: number } },
 ): Promise<void> {
   if (!isListed(kind)) return;
   const rest = { from: Math.max(range.from, done + 1), to: range.to };
-  const { ticks, claim, runId } = sweep;
+  const { session, source, clock, onProgress, signal } = parts;
+  const { ticks, runId } = sweep;
   const responses = source.pages(kind, rest, { tick: ticks.next, signal });
-  for await (const batch of arrivedTogether(ofSameCompany(responses, { kind, claim }), TOGETHER)) {
+  const ours = requireCompanies(responses, { kind, tenants: sweep.tenants });
+  for await (const batch of arrivedTogether(ours, TOGETHER)) {
     const landings = await landPages(session, sweep, { responses: batch, now: clock.now() });
     for (const landing of landings) tally.add(landing);
     const page = batch.at(-1)?.page ?? done;

@@ -2,15 +2,17 @@ import type { Kind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
 import { releaseKind } from '../mirror/kind-lease.ts';
+import type { Retention } from '../mirror/retention.ts';
 import { readCursor } from '../mirror/run-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
+import { readTenants } from '../mirror/tenant-store.ts';
 import { SourceError } from '../source/errors.ts';
 import { backfillIds } from './backfill-ids.ts';
 import { backfillPages } from './backfill-pages.ts';
 import { beginSweep } from './begin-sweep.ts';
 import { addColumns } from './end-sweep.ts';
-import { askWitness, namesCompany } from './guard-source.ts';
+import { verifyTenant } from './guard-source.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
 import { recordRun } from './record-run.ts';
 import type { RunFacts } from './record-run.ts';
@@ -32,13 +34,14 @@ export interface BackfillRequest extends ReadingRules {
   /** Begins anew, wherever the same request was interrupted. */
   readonly restart: boolean;
   readonly baseUrl: string;
-  readonly keepRunsDays: number | null;
-  readonly keepChangesDays: number | null;
+  readonly retention: Retention;
 }
 
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
   /** The run whose work this one went on with; null = it began at the beginning. */
   readonly resumed: number | null;
+  /** Records that are as they were, and whose rows something else had written to. */
+  readonly mended: number;
   /** Records that were asked for and that the service does not have. */
   readonly missing: readonly string[];
 }
@@ -69,7 +72,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
     { ...request, command: 'backfill', kinds: [kind], cursor: earlier?.cursor ?? null },
     async (runId) => {
       const claim = await claimSource(parts.session, { baseUrl: request.baseUrl, acceptNew: false });
-      if (!namesCompany(kind)) await askWitness(parts, claim);
+      if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
       const { sweep, stopHeartbeat } = await beginSweep(parts, {
         kind,
         runId,

@@ -9,7 +9,9 @@ import { readPages } from '../mirror/page-store.ts';
 import { decoderOf, redecode } from '../mirror/redecode.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
 import { countLive } from '../mirror/status-store.ts';
+import { readTenants } from '../mirror/tenant-store.ts';
 import { readTouches } from '../mirror/touch-store.ts';
+import { createEarlierSightings } from './earlier-sightings.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createLayeredSet } from './layered-set.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
@@ -36,7 +38,10 @@ export interface BegunSweep {
 }
 
 /** Where a list stands that nothing is known of. */
-const UNKNOWN_LIST = { completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 };
+const UNKNOWN_LIST = {
+  ...{ completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
+};
 
 /**
  * Takes the kind's lease, makes sure that its columns are filled by the rules of this release, and reads what is known.
@@ -48,7 +53,8 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   const { kind, claim } = request;
   const now = clock.now();
   const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
-  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST } : held;
+  // What has been taken until now was of the old source, although the mirror is bound to the new one with the first landing.
+  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
   const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table anew may outlast the lease.
   try {
     const mirrored = await asMirrored(session, kind);
@@ -56,6 +62,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     const fieldsBefore = await readFields(session, kind.name);
     const sweep = {
       ...(await readKnown(parts, request)),
+      earlier: createEarlierSightings(kind.name, lease),
       lease,
       kind: mirrored,
       ticks: createTicks(lease.tick, clock),
@@ -71,14 +78,14 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   }
 }
 
-type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields'>;
+type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields' | 'earlier'>;
 
 /** What is known of a list before it is read. */
 async function readKnown({ session }: PullParts, request: ReadingRequest): Promise<Known> {
   const { kind, runId, claim, rules, isPartial } = request;
   const parsesAll = isPartial === true || claim.isNew;
   return {
-    ...{ runId, claim },
+    ...{ runId, claim, tenants: await readTenants(session, kind, claim.isNew) },
     pages: parsesAll ? new Map<never, never>() : await readPages(session, kind.name),
     hasHoles: await hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
     knownRows: await countLive(session, kind.name),
@@ -86,6 +93,7 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     touched: createTouched(await readTouches(session, kind.name, 0)),
     quarantined: createLayeredSet(await readQuarantined(session, kind.name)),
+    comparesColumns: isPartial === true,
     sending: new Set(),
     newest: { sent: 0 },
   };

@@ -9,6 +9,8 @@ export interface RecordCounts {
   readonly updated: number;
   readonly restored: number;
   readonly unchanged: number;
+  /** Records that are as they were, and whose rows were not. */
+  readonly mended: number;
   readonly quarantined: number;
 }
 
@@ -20,7 +22,7 @@ export interface RecordCounter {
 }
 
 export function createRecordCounter(): RecordCounter {
-  const [seen, touched] = [createIdSet(), createIdSet()];
+  const [seen, touched, mended] = [createIdSet(), createIdSet(), createIdSet()];
   const quarantined = new Set<string>();
   let [created, updated, restored] = [0, 0, 0];
   return {
@@ -32,11 +34,13 @@ export function createRecordCounter(): RecordCounter {
       for (const key of landed.quarantined) quarantined.add(key);
       seen.addAll(ids);
       for (const id of [...landed.created, ...landed.changed, ...landed.restored]) touched.add(id);
+      for (const id of landed.mended) mended.add(id);
     },
     counts: () => {
       const rows = seen.size();
-      const unchanged = rows - touched.size();
-      return { rows, created, updated, restored, unchanged, quarantined: quarantined.size };
+      const unchanged = rows - touched.size() - mended.size();
+      const counts = { rows, created, updated, restored, unchanged, mended: mended.size() };
+      return { ...counts, quarantined: quarantined.size };
     },
   };
 }

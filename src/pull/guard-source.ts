@@ -1,24 +1,27 @@
 import { LISTED_KINDS } from '../catalog/catalog.ts';
 import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { recordId } from '../diff/record-id.ts';
-import { isNumber, isObject } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
-import type { Session } from '../mirror/session.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
 import { hasMoreLive } from '../mirror/status-store.ts';
+import { namesCompany, readTenants } from '../mirror/tenant-store.ts';
+import type { KindTenants } from '../mirror/tenant-store.ts';
 import { SourceError } from '../source/errors.ts';
 import type { ListResponse } from '../source/source.ts';
+import { companiesOf, countCompanies, judgeCompany } from './judge-company.ts';
 import type { PullParts } from './parts.ts';
 
-export interface Guard {
-  readonly session: Session;
-  readonly kind: ListedKind;
+/** What tells whose records those of one kind are. */
+export interface TenantGuard {
+  readonly parts: Pick<PullParts, 'session' | 'source' | 'signal'>;
+  readonly kind: Kind;
   readonly claim: SourceClaim;
+  readonly tenants: KindTenants;
 }
 
 /** So few rows may well all have been replaced; with more, a list that shares none of them is another company's. */
-const ROWS_THAT_IDENTIFY = 20;
+export const ROWS_THAT_IDENTIFY = 20;
 /** Where the first page, the last one and so many more share no row, the rest of the list will not either. */
 const PAGES_HELD_BACK = 50;
 
@@ -26,123 +29,124 @@ const HINT =
   'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
 
 /**
- * Lets responses pass once they are known to be of the company that the mirror holds: nothing foreign ever lands.
+ * Lets the responses of a list pass once they are known to be of a company that the mirror holds: nothing foreign lands.
  *
- * Rows must name the mirror's `system_id` where they have one, and one of them must be a row that the mirror knows.
+ * Most records of a response must name one of the kind's companies, and where the kind has rows enough, one record must be
+ * known. A list that can tell neither passes where another list of the same token can.
  *
  * @throws {OtherSourceError} Before anything of the foreign list has landed.
  */
-export async function* sameSource(
+export async function* requireTenant(
   responses: AsyncIterable<ListResponse>,
-  guard: Guard,
+  guard: TenantGuard,
 ): AsyncGenerator<ListResponse> {
-  let isRecognized =
-    guard.claim.isNew || !(await hasMoreLive(guard.session, guard.kind.name, ROWS_THAT_IDENTIFY));
+  const { claim, kind, parts } = guard;
+  let isRecognized = claim.isNew || !(await hasMoreLive(parts.session, kind.name, ROWS_THAT_IDENTIFY));
   let held: ListResponse[] = [];
   for await (const response of responses) {
-    if (namesCompany(guard.kind)) checkResponse(guard.claim, response);
+    const namesOwn = requireCompany(guard, response);
+    const showsKnown = !isRecognized && (await isKnown(guard, response));
     held.push(response);
-    isRecognized ||= showsKnown(response) || (await knowsOneOf(guard, response.read()));
+    isRecognized ||= showsKnown;
     if (isRecognized) {
+      await confirm(guard, namesOwn || showsKnown);
       yield* held;
       held = [];
     } else if (held.length > PAGES_HELD_BACK) break;
   }
-  if (held.some((response) => idsOf(response.read()).length > 0)) throw strangers(guard);
+  if (held.length === 0) return;
+  refuseUnknown(kind, held);
+  await confirm(guard, false);
   yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
 
-/** What shows the same as before is of the same company. */
-function showsKnown({ isKnown, partial }: ListResponse): boolean {
-  return isKnown || partial !== null;
-}
-
 /** @throws {OtherSourceError} */
-function checkResponse(claim: SourceClaim, { isKnown, partial, read }: ListResponse): void {
-  if (isKnown) return;
-  const systems = systemsOf(partial?.changed ?? []);
-  const isOurs = systems.size === 0 || (claim.systemId !== null && systems.has(claim.systemId));
-  if (partial === null || !isOurs) checkSystem(claim, read());
+async function confirm({ parts, claim }: TenantGuard, isShown: boolean): Promise<void> {
+  claim.isConfirmed ||= isShown;
+  await verifyTenant(parts, claim);
 }
 
-/** Whether a kind's records name their company. */
-export function namesCompany(kind: Kind): boolean {
-  return kind.fields.some(({ name }) => name === 'system_id');
-}
-
-/**
- * Makes sure of the company before kinds are swept that neither name it nor have rows enough to tell: one request more,
- * and only then.
- *
- * @throws {OtherSourceError}
- */
-export async function confirmCompany(
-  parts: PullParts,
-  kinds: readonly ListedKind[],
-  claim: SourceClaim,
-): Promise<void> {
-  if (kinds.some(namesCompany)) return;
-  const known = await Promise.all(
-    kinds.map(({ name }) => hasMoreLive(parts.session, name, ROWS_THAT_IDENTIFY)),
-  );
-  if (!known.every(Boolean)) await askWitness(parts, claim);
-}
-
-/**
- * Reads the shortest list that names its company, and compares; a token that may not read it leaves the question open.
- *
- * @throws {OtherSourceError}
- */
-export async function askWitness({ source, signal }: PullParts, claim: SourceClaim): Promise<void> {
-  const witness = LISTED_KINDS.find(({ name }) => name === 'departments');
-  if (claim.isNew || claim.systemId === null || witness === undefined) return;
-  try {
-    const pages = source.pages(witness, { from: 1, to: 1 }, { tick: () => 0, signal });
-    for await (const response of pages) checkSystem(claim, response.read());
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
-  }
-}
-
-/** Lets responses pass whose records do not name another company; which of them the mirror knows is no question. */
-export async function* ofSameCompany(
+/** Lets responses pass whose records name the kind's companies, if any; which of them the mirror knows is no question. */
+export async function* requireCompanies(
   responses: AsyncIterable<ListResponse>,
-  { kind, claim }: Pick<Guard, 'kind' | 'claim'>,
+  guard: Pick<TenantGuard, 'kind' | 'tenants'>,
 ): AsyncGenerator<ListResponse> {
   for await (const response of responses) {
-    if (namesCompany(kind)) checkSystem(claim, response.read());
+    requireCompany(guard, response);
     yield response;
   }
 }
 
 /**
- * Refuses records that name another company than the mirror's; the first that names one is the mirror's.
+ * Refuses a response that mostly names other companies than the kind's; where none is known yet, those that it names are.
+ *
+ * @returns Whether it names one that was known.
+ * @throws {OtherSourceError}
+ */
+export function requireCompany(
+  { kind, tenants }: Pick<TenantGuard, 'kind' | 'tenants'>,
+  { isKnown: isSame, partial, read }: Pick<ListResponse, 'isKnown' | 'partial' | 'read'>,
+): boolean {
+  if (!namesCompany(kind)) return false;
+  if (isSame) return true;
+  if (tenants.isLearning) {
+    for (const company of companiesOf(read())) tenants.companies.add(company);
+    return false;
+  }
+  const changed = countCompanies(partial?.changed ?? [], tenants.companies);
+  if (partial !== null && changed.others.size === 0) return true;
+  const named = countCompanies(read(), tenants.companies);
+  const judgement = judgeCompany(named);
+  if (judgement === 'other') throw tenantMismatch(kind, tenants, [...named.others.keys()]);
+  return judgement === 'own';
+}
+
+/**
+ * Makes sure of the company for a list that cannot tell it: by what other lists of this run have told, else by the first
+ * page of a kind that names its company. A token that may read none of those leaves the question open.
  *
  * @throws {OtherSourceError}
  */
-export function checkSystem(claim: SourceClaim, records: readonly Json[]): void {
-  const systems = systemsOf(records);
-  const [first] = systems;
-  if (first === undefined || (claim.systemId !== null && systems.has(claim.systemId))) return;
-  if (claim.systemId !== null) {
-    const message = `The token reads company ${first} (system_id), and this mirror holds company ${claim.systemId}.`;
-    throw new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
+  if (claim.isNew || claim.isConfirmed) return;
+  if (!claim.isAsked) await askWitnesses(parts, claim);
+  refuseForeign(claim);
+}
+
+function refuseForeign({ isConfirmed, refusal }: SourceClaim): void {
+  if (!isConfirmed && refusal !== null) throw refusal;
+}
+
+async function askWitnesses(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
+  for (const kind of LISTED_KINDS.filter(namesCompany).toSorted(shortestFirst)) {
+    const tenants = await readTenants(parts.session, kind, false);
+    if (!tenants.isLearning) claim.isConfirmed ||= await isOurs({ parts, kind, claim, tenants });
+    if (claim.isConfirmed) return;
   }
-  claim.systemId = first;
-  claim.isBound = false;
+  claim.isAsked = true;
 }
 
-function systemsOf(records: readonly Json[]): ReadonlySet<string> {
-  return new Set(records.map(systemOf).filter((system) => system !== null));
+const shortestFirst = (a: Kind, b: Kind): number =>
+  Number(b.name === 'departments') - Number(a.name === 'departments');
+
+/** Whether the first page of a kind names a company of the mirror's. */
+async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promise<boolean> {
+  const { source, signal } = guard.parts;
+  try {
+    const pages = source.pages(guard.kind, { from: 1, to: 1 }, { tick: () => 0, signal });
+    for await (const response of pages) if (requireCompany(guard, response)) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof OtherSourceError) guard.claim.refusal ??= error;
+    else if (!(error instanceof SourceError)) throw error;
+    return false;
+  }
 }
 
-function systemOf(record: Json): string | null {
-  const system = isObject(record) ? record['system_id'] : null;
-  return isNumber(system) || typeof system === 'string' ? String(system) : null;
-}
-
-async function knowsOneOf({ session, kind }: Guard, records: readonly Json[]): Promise<boolean> {
-  const known = await session.atomically((tx) => tx.rowsById(kind.name, ['id'], idsOf(records)));
+async function isKnown({ parts, kind }: TenantGuard, response: ListResponse): Promise<boolean> {
+  if (response.isKnown || response.partial !== null) return true; // What shows the same as before is of the same company.
+  const ids = idsOf(response.read());
+  const known = await parts.session.atomically((tx) => tx.rowsById(kind.name, ['id'], ids));
   return known.size > 0;
 }
 
@@ -150,7 +154,18 @@ function idsOf(records: readonly Json[]): string[] {
   return records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
 }
 
-function strangers({ kind }: Guard): OtherSourceError {
-  const message = `The list of ${kind.name} shares no record with those that this mirror holds: it is another company's.`;
+const NAMED = 3;
+
+function tenantMismatch({ name }: Kind, { companies }: KindTenants, got: readonly string[]) {
+  const told = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
+  const message = `The list of ${name}: the token reads company ${told(got)} (system_id), and this mirror holds company ${told(companies)}.`;
   return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+}
+
+/** @throws {OtherSourceError} Where responses show ids, none of which the mirror knows. */
+function refuseUnknown({ name }: Kind, responses: readonly ListResponse[]): void {
+  const shown = responses.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
+  if (shown === 0) return;
+  const message = `The list of ${name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`;
+  throw new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
 }

@@ -1,23 +1,41 @@
 import { renewLease } from '../mirror/kind-lease.ts';
 import type { KindLease } from '../mirror/kind-lease.ts';
+import { HEARTBEAT_MS } from '../mirror/lease-time.ts';
+import { renewRun } from '../mirror/run-lease.ts';
+import type { OwnRun } from '../mirror/run-lease.ts';
 import type { PullParts } from './parts.ts';
 
-const BEAT_MS = 20_000; // A third of the lease: two beats may fail.
+type Parts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
 
 /**
  * Renews a lease while a sweep waits for the service, which may ask for a quarter of an hour; returns what stops it.
  *
  * A beat that fails is left to the next landing, which is refused where the lease is lost.
  */
-export function startHeartbeat({ session, clock, logger }: PullParts, lease: KindLease): () => void {
-  const beat = (): void => {
-    session
-      .atomically((tx) => renewLease(tx, lease, { tick: 0, now: clock.now() }))
-      .catch((error: unknown) => {
-        logger.warn({ err: error, kind: lease.kind }, 'the lease could not be renewed');
-      });
-  };
-  const timer = setInterval(beat, BEAT_MS);
+export function startHeartbeat(parts: Parts, lease: KindLease): () => void {
+  const { session, clock, logger } = parts;
+  return beating(
+    () => session.atomically((tx) => renewLease(tx, lease, { tick: 0, now: clock.now() })),
+    (error) => {
+      logger.warn({ err: error, kind: lease.kind }, 'the lease could not be renewed');
+    },
+  );
+}
+
+/** Renews the lease of a run, between its lists too; returns what stops it. */
+export function keepRun({ session, clock, logger }: Parts, run: OwnRun): () => void {
+  return beating(
+    () => renewRun(session, run, clock.now()),
+    (error) => {
+      logger.warn({ err: error, runId: run.runId }, 'the lease of the run could not be renewed');
+    },
+  );
+}
+
+function beating(beat: () => Promise<unknown>, onFault: (error: unknown) => void): () => void {
+  const timer = setInterval(() => {
+    beat().catch(onFault);
+  }, HEARTBEAT_MS);
   return () => {
     clearInterval(timer);
   };

@@ -16,19 +16,21 @@ export async function inDraft<T>(
   sweep: Sweep,
   { now, work }: { readonly now: Date; readonly work: (tx: Transaction, draft: Sweep) => Promise<T> },
 ): Promise<T> {
+  const saved = sweep.tenants.companies.size;
   const { result, draft, tick } = await session.atomically(async (tx) => {
     const touched = sweep.touched.draft();
     const [fields, quarantined] = [new Map(sweep.fields), sweep.quarantined.draft()];
     const sending = await readSending(tx, sweep.kind.name);
     const draft = { ...sweep, touched, fields, quarantined, sending };
     const tick = await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
-    if (!sweep.claim.isBound) await bindSource(tx, sweep.claim);
+    await bindSource(tx, sweep.claim, sweep.tenants);
     touched.add(await readTouches(tx, sweep.kind.name, touched.latest()));
     return { result: await work(tx, draft), draft, tick };
   });
   sweep.ticks.leap(tick);
   sweep.claim.isBound = true;
-  sweep.claim.isReset = true;
+  sweep.tenants.isReset = true;
+  sweep.tenants.saved = saved;
   draft.touched.keep();
   draft.quarantined.keep();
   for (const [field, seen] of draft.fields) sweep.fields.set(field, seen);

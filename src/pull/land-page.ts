@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { TextList } from '../lib/text-list.ts';
 import { dropPage, idsText, savePage } from '../mirror/page-store.ts';
 import type { StoredPage } from '../mirror/page-store.ts';
@@ -22,11 +23,14 @@ export interface Landing extends LandedSorted {
   readonly seen: TextList;
   /** What of it is to be remembered, together with that of the other pages of the transaction. */
   readonly sighting: NewSighting;
-  /** Fields that some record had. */
+  /** Tracked fields that some record had. */
   readonly fields: Iterable<string>;
 }
 
-const NOTHING: LandedSorted = { created: [], changed: [], restored: [], overtaken: [], quarantined: [] };
+const NOTHING: LandedSorted = {
+  ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },
+  quarantined: [],
+};
 
 /** Lands one list response within a transaction: its records and its digest. */
 export async function landPage(tx: Transaction, sweep: Sweep, arrival: Arrival): Promise<Landing> {
@@ -46,9 +50,11 @@ function landKnown(sweep: Sweep, response: ListResponse, page: StoredPage): Land
 
 async function landShown(tx: Transaction, sweep: Sweep, { response, now }: Arrival): Promise<Landing> {
   const page = sweep.pages.get(response.page);
-  const { incoming, quarantined, seen, unclear, fields } = contentOf(response, page, sweep);
+  const { incoming, quarantined, seen, unclear, fields: shown } = contentOf(response, page, sweep);
   const { sent, answered } = response;
+  await breathe(); // A record of 100,000 fields takes long in each of these steps.
   const landed = await landSorted(tx, sweep, { incoming, quarantined, sent, answered, isListed: true, now });
+  const fields = [...shown].filter((name) => sweep.fields.has(name));
   const ids = idsText(seen);
   const allIds = unclear.length === 0 ? ids : idsText([...seen, ...unclear]);
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
@@ -66,7 +72,7 @@ interface Shown {
   readonly response: ListResponse;
   /** Null where a record was not landed: the page must be parsed again. */
   readonly ids: string | null;
-  readonly fields: ReadonlySet<string>;
+  readonly fields: readonly string[];
 }
 
 async function rememberPage(
@@ -75,7 +81,7 @@ async function rememberPage(
   { response: { page, sent, answered, digest }, ids, fields }: Shown,
 ): Promise<void> {
   if (digest === null || ids === null) await dropPage(tx, kind.name, page);
-  else await savePage(tx, kind.name, { page, ...digest, ids, fields: [...fields], sent, response: answered });
+  else await savePage(tx, kind.name, { page, ...digest, ids, fields, sent, response: answered });
 }
 
 function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse, ids: string): NewSighting {

@@ -7,6 +7,8 @@ import type { Transaction } from '../mirror/session.ts';
 import { judgeAsked, readStored } from '../mirror/stored-rows.ts';
 import type { Judged, StoredRow } from '../mirror/stored-rows.ts';
 import { confirmRows, saveTouches } from '../mirror/touch-store.ts';
+import { findTampered } from './find-tampered.ts';
+import { recallRows } from './recall-rows.ts';
 import type { Sweep } from './sweep.ts';
 import { writeRecords } from './write-records.ts';
 
@@ -25,6 +27,8 @@ export interface Landed {
   readonly created: string[];
   readonly changed: string[];
   readonly restored: string[];
+  /** Not changed by the service, and put right here: something else had written to their rows. */
+  readonly mended: string[];
   /** Left alone: their rows were written after the request was sent, or a request of ours is changing them. */
   readonly overtaken: string[];
 }
@@ -33,15 +37,16 @@ const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests l
 
 /** Lands records within a transaction: rows, their change events, issues and new fields. */
 export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
-  const landed: Landed = { created: [], changed: [], restored: [], overtaken: [] };
+  const landed: Landed = { created: [], changed: [], restored: [], mended: [], overtaken: [] };
   for (let from = 0; from < shown.records.length; from += ROWS_A_SLICE) {
     const records = shown.records.slice(from, from + ROWS_A_SLICE);
     const all = await compare(tx, sweep, { ...shown, records });
-    for (const { id, verdict } of all) {
-      const place = placeOf(verdict, sweep);
-      if (place !== null) landed[place].push(id);
+    for (const record of all) {
+      const place = placeOf(record, sweep);
+      if (place !== null) landed[place].push(record.id);
     }
-    const news = all.filter(isJudged).filter(({ verdict }) => verdict.is !== 'unchanged');
+    const news = all.filter(isJudged).filter(mustBeWritten);
+    await breathe();
     if (news.length > 0) await writeRecords(tx, sweep, { ...shown, records: news });
     if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
     await breathe();
@@ -55,33 +60,48 @@ async function confirm(
   { kind, touched }: Sweep,
   { all, answered }: Shown & { readonly all: readonly Compared[] },
 ): Promise<void> {
-  const ids = all.filter(({ verdict }) => verdict.is === 'unchanged').map(({ id }) => id);
+  const ids = all.filter((record) => isJudged(record) && !mustBeWritten(record)).map(({ id }) => id);
   await confirmRows(tx, kind.name, { ids, response: answered });
   await saveTouches(tx, kind.name, { ids, response: answered });
   touched.add(new Map(ids.map((id) => [id, answered])));
 }
 
 /** Where a record counts; a row that is written anew without an event has not changed. */
-function placeOf(verdict: Compared['verdict'], { ignoredFields }: Sweep): keyof Landed | null {
-  if (verdict.is === 'unchanged') return null;
+function placeOf(compared: Compared, { ignoredFields }: Sweep): keyof Landed | null {
+  if (!isJudged(compared)) return 'overtaken';
+  const { verdict, repair } = compared;
+  const otherwise = repair === undefined ? null : 'mended';
+  if (verdict.is === 'unchanged') return otherwise;
   if (verdict.is !== 'changed') return verdict.is;
-  return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : null;
+  return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : otherwise;
 }
+
+const mustBeWritten = ({ verdict, repair }: Judged): boolean =>
+  verdict.is !== 'unchanged' || repair !== undefined;
 
 /** A record that may be older than its row has none of it compared. */
 type Compared = Judged | (Incoming & { readonly verdict: { readonly is: 'overtaken' } });
 
 const isJudged = (compared: Compared): compared is Judged => compared.verdict.is !== 'overtaken';
 
-async function compare(tx: Transaction, { kind, sending }: Sweep, shown: Shown): Promise<Compared[]> {
-  const ids = shown.records.map(({ id }) => id);
+async function compare(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Compared[]> {
+  const { kind, sending, comparesColumns } = sweep;
+  const { records } = shown;
+  const ids = records.map(({ id }) => id);
   const rows = await readStored(tx, kind, ids);
-  return shown.records.map((received) => {
-    const stored = rows.get(received.id);
-    if (isOvertaken(stored, shown.sent) || sending.has(received.id))
+  const recalled = await recallRows(tx, sweep, { records, rows });
+  const all = records.map((received): Compared => {
+    const row = rows.get(received.id);
+    if (isOvertaken(row, shown.sent) || sending.has(received.id))
       return { ...received, verdict: { is: 'overtaken' } };
-    return shown.isListed ? judgeListed(kind, stored, received) : judgeAsked(kind, stored, received);
+    const { stored, ...repair } = recalled.get(received.id) ?? { stored: row };
+    const judge = shown.isListed ? judgeListed : judgeAsked;
+    return { ...judge(kind, stored, received), ...repair };
   });
+  if (!comparesColumns) return all;
+  const unchanged = all.filter(isJudged).filter((judged) => !mustBeWritten(judged));
+  const tampered = await findTampered(tx, kind, unchanged);
+  return all.map((record) => tampered.get(record.id) ?? record);
 }
 
 function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {

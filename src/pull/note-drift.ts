@@ -21,10 +21,10 @@ export async function noteDrift(
   { tally, fieldsBefore, now }: Noticed,
 ): Promise<void> {
   const drifts = presenceDrift(fieldsBefore, tally.fields);
-  for (const { code, field } of drifts) {
-    if (code === 'vanished_field') await saveVanished(tx, kind.name, { field, since: now });
-    if (code === 'returned_field') await saveVanished(tx, kind.name, { field, since: null });
-  }
+  const fieldsWith = (wanted: string) =>
+    drifts.filter(({ code }) => code === wanted).map(({ field }) => field);
+  await saveVanished(tx, kind.name, { fields: fieldsWith('vanished_field'), since: now });
+  await saveVanished(tx, kind.name, { fields: fieldsWith('returned_field'), since: null });
   const [before, shape] = [await readListShape(tx, kind.name), tally.shape()];
   await saveListShape(tx, kind.name, shape);
   if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);

@@ -3,13 +3,13 @@ import type { ListIssue } from '../mirror/issue-store.ts';
 import type { Transaction } from '../mirror/session.ts';
 import type { Standing } from './end-sweep.ts';
 import type { Ending } from './read-list.ts';
-import { MOST_CONTROL_FAILURES } from './settle-absences.ts';
-import type { Settled } from './settle-absences.ts';
+import type { Concluded } from './conclude-absences.ts';
 import type { Sweep } from './sweep.ts';
+import { MOST_CONTROL_FAILURES } from './way-to-ask.ts';
 
 export interface ListFindings {
   readonly ending: Ending;
-  readonly settled: Settled;
+  readonly concluded: Concluded;
   readonly standing: Standing;
   readonly now: Date;
 }
@@ -25,7 +25,7 @@ export async function noteListIssues(
 }
 
 /** What to say of each; null = nothing is wrong. */
-function detailsOf({ ending, settled, standing }: ListFindings): Record<ListIssue, string | null> {
+function detailsOf({ ending, concluded, standing }: ListFindings): Record<ListIssue, string | null> {
   const isUncertified = standing.baselineAt !== null && standing.certifiedAt === null;
   const verdict = ending.state === 'complete' ? ending.verdict.verdict : null;
   const hasTooMany = verdict?.certified === false && verdict.reason === 'too_many_rows';
@@ -33,7 +33,7 @@ function detailsOf({ ending, settled, standing }: ListFindings): Record<ListIssu
     baseline_uncertified: isUncertified ? 'three complete sweeps could not tell the list exactly' : null,
     too_many_rows: hasTooMany ? verdict.detail : null,
     retrieve_unusable:
-      settled.controlFailures >= MOST_CONTROL_FAILURES
+      concluded.controlFailures >= MOST_CONTROL_FAILURES
         ? 'a record that the list shows could not be read by its own path in three sweeps'
         : null,
   };

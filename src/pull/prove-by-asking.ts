@@ -29,30 +29,36 @@ export async function proveByAsking(
 ): Promise<{ deleted: number; isSound: boolean }> {
   let deleted = 0;
   for (let from = 0; from < asking.ids.length; from += ASKED_TOGETHER) {
-    const first = await look(parts, sweep, { ...asking, ids: asking.ids.slice(from, from + ASKED_TOGETHER) });
+    const first = await askOnce(parts, sweep, {
+      ...asking,
+      ids: asking.ids.slice(from, from + ASKED_TOGETHER),
+    });
     if (!first.isSound) return { deleted, isSound: false };
     const again = first.struck.filter((absence) => isProvenGone(absence, parts.clock.now(), asking.rules));
     const second =
-      again.length === 0 ? null : await look(parts, sweep, { ...asking, ids: again.map(({ id }) => id) });
+      again.length === 0 ? null : await askOnce(parts, sweep, { ...asking, ids: again.map(({ id }) => id) });
     deleted += first.deleted + (second?.deleted ?? 0);
   }
   return { deleted, isSound: true };
 }
 
-interface Look {
+export interface AskedOnce {
   readonly deleted: number;
-  /** Records that were gone for the first time. */
+  /** Records that were gone, and for which that is no proof yet. */
   readonly struck: readonly Absence[];
+  /** Records that were there. */
+  readonly unlisted: readonly Absence[];
   readonly isSound: boolean;
 }
 
-async function look(parts: PullParts, sweep: Sweep, asking: Asking): Promise<Look> {
+/** Asks once for records that a list no longer has, notes the answers, and marks those that are proven to be gone. */
+export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): Promise<AskedOnce> {
   const { noted, rules } = asking;
   const { gone, there, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });
   const now = parts.clock.now();
   const of = (ids: readonly string[]): Absence[] => ids.flatMap((id) => noted.get(id) ?? []);
   const proven = of(gone).filter(
-    (absence) => absence.state !== 'unlisted' && isProvenGone(absence, now, rules),
+    (absence) => !['unlisted', 'held'].includes(absence.state) && isProvenGone(absence, now, rules),
   );
   const struck = of(gone)
     .filter((absence) => !proven.includes(absence))
@@ -65,7 +71,7 @@ async function look(parts: PullParts, sweep: Sweep, asking: Asking): Promise<Loo
     await saveAbsences(tx, sweep.kind.name, seen);
   });
   const deleted = await bury(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
-  return { deleted, struck, isSound };
+  return { deleted, struck, unlisted, isSound };
 }
 
 const struckState = ({ state }: Absence): Absence['state'] => (state === 'unlisted' ? 'suspected' : state);

@@ -1,12 +1,15 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { LeaseError } from '../mirror/errors.ts';
+import type { Retention } from '../mirror/retention.ts';
 import { saveKindReport } from '../mirror/run-store.ts';
 import type { KindReport, RunState } from '../mirror/run-store.ts';
 import { claimSource } from '../mirror/source-binding.ts';
-import { confirmCompany, namesCompany } from './guard-source.ts';
+import type { SourceClaim } from '../mirror/source-binding.ts';
+import { tellingFirst } from './telling-first.ts';
 import { notSwept, withZone } from './kind-reports.ts';
 import type { PullParts, ReadingRules } from './parts.ts';
+import { OTHER_SOURCE } from './read-list.ts';
 import { recordRun } from './record-run.ts';
 import type { RunFacts } from './record-run.ts';
 import { sweepKind } from './sweep-kind.ts';
@@ -19,8 +22,7 @@ export interface PullRequest extends ReadingRules {
   readonly baseUrl: string;
   /** Accepts another base URL or company for this mirror. */
   readonly acceptNewSource: boolean;
-  readonly keepRunsDays: number | null;
-  readonly keepChangesDays: number | null;
+  readonly retention: Retention;
 }
 
 export interface PullReport extends RunFacts {
@@ -30,14 +32,15 @@ export interface PullReport extends RunFacts {
 /**
  * Sweeps kinds one after the other as one run; a kind that fails never stops the others.
  *
- * @throws {MirrorError} {OtherSourceError} {LeaseError} What concerns the whole mirror ends the run, and is recorded in it.
+ * @throws {MirrorError} {LeaseError} What concerns the whole mirror ends the run, and is recorded in it; so does an
+ * {OtherSourceError} of the base URL or of every kind.
  */
 export async function pullKinds(parts: PullParts, request: PullRequest): Promise<PullReport> {
   const { kinds, baseUrl, acceptNewSource } = request;
   const { result, ...facts } = await recordRun(parts, { command: 'pull', ...request }, async (runId) => {
     const claim = await claimSource(parts.session, { baseUrl, acceptNew: acceptNewSource });
-    await confirmCompany(parts, kinds, claim);
     const reports = await sweepAll(parts, kinds, { runId, claim, rules: request });
+    refuseForeign(claim, reports);
     return { state: runState(reports), result: reports };
   });
   return { ...facts, kinds: result.map(withZone) };
@@ -51,7 +54,7 @@ async function sweepAll(
   reading: Reading,
 ): Promise<KindReport[]> {
   const reports = new Map<ListedKind, KindReport>();
-  for (const kind of identifyingFirst(kinds)) {
+  for (const kind of await tellingFirst(parts.session, kinds)) {
     const report = parts.signal?.aborted
       ? notSwept(kind, INTERRUPTED)
       : await trySweep(parts, { kind, ...reading });
@@ -67,18 +70,17 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
   } catch (error) {
     if (!(error instanceof LeaseError)) throw error;
     const report = notSwept(request.kind, { reason: 'busy', detail: describe(error) });
-    await parts.session.atomically((tx) =>
-      saveKindReport(tx, request.runId, { report, startedAt: parts.clock.now() }),
-    );
+    const run = { runId: request.runId, owner: parts.owner.name };
+    await parts.session.atomically((tx) => saveKindReport(tx, run, { report, startedAt: parts.clock.now() }));
     return report;
   }
 }
 
 const INTERRUPTED = { reason: 'interrupted', detail: 'The run was interrupted before this kind.' };
 
-/** Kinds that name their company go first, so that another company's token is found out before anything lands. */
-function identifyingFirst(kinds: readonly ListedKind[]): ListedKind[] {
-  return [...kinds.filter(namesCompany), ...kinds.filter((kind) => !namesCompany(kind))];
+/** A token of which every list is another company's is the wrong one. @throws {OtherSourceError} */
+function refuseForeign({ refusal }: SourceClaim, reports: readonly KindReport[]): void {
+  if (refusal !== null && reports.every(({ reason }) => reason === OTHER_SOURCE)) throw refusal;
 }
 
 function runState(reports: readonly KindReport[]): RunState {

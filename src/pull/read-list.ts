@@ -1,7 +1,7 @@
 import { describe } from '../lib/sync-error.ts';
 import { awaitsSweep } from '../mirror/deletion-store.ts';
 import { OtherSourceError } from '../mirror/errors.ts';
-import { releaseKind } from '../mirror/kind-lease.ts';
+import { MOVING_AFTER } from '../mirror/moving-kinds.ts';
 import { readRecordDigests } from '../mirror/page-store.ts';
 import type { KindReport } from '../mirror/run-store.ts';
 import { countLive } from '../mirror/status-store.ts';
@@ -11,11 +11,14 @@ import { arrivedTogether } from './arrived-together.ts';
 import type { SweepRequest } from './begin-sweep.ts';
 import { certifyList } from './certify-list.ts';
 import type { ListVerdict } from './certify-list.ts';
-import { sameSource } from './guard-source.ts';
+import { requireTenant } from './guard-source.ts';
 import { TOGETHER, landPages } from './land-pages.ts';
 import type { PullParts } from './parts.ts';
 import type { Sweep } from './sweep.ts';
 import type { Tally } from './tally.ts';
+
+/** Why nothing of a list has landed that is another company's. */
+export const OTHER_SOURCE = 'other_source';
 
 /** How often a list is read again at once where something waits for a certificate. */
 const READINGS_MORE = 2;
@@ -41,7 +44,7 @@ export async function readList(parts: PullParts, request: SweepRequest, reading:
     }
     return { state: 'complete', verdict, ...reasonOf(verdict) };
   } catch (error) {
-    if (error instanceof OtherSourceError) await refuse(parts, reading.sweep);
+    if (error instanceof OtherSourceError) return refused(request, error);
     if (!(error instanceof SourceError)) throw error;
     parts.logger.debug({ kind: request.kind.name, reason: error.reason, err: error }, 'sweep ended early');
     return { state: error.state, reason: error.reason, detail: describe(error) };
@@ -110,25 +113,27 @@ interface Opening {
 
 /** The list's responses, of this mirror's own company. */
 function openList(
-  { session, source }: PullParts,
+  parts: PullParts,
   { kind, claim }: SweepRequest,
   { sweep, reopen, signal }: Opening,
 ): AsyncIterable<ListResponse> {
-  const { knownRows, salt, pages, ticks, lease, hasHoles } = sweep;
+  const { session, source } = parts;
+  const { tenants, knownRows, salt, pages, ticks, lease, hasHoles } = sweep;
   const responses = source.sweep(kind, {
-    ...{ knownRows, salt, signal, knownPages: pages, tick: ticks.next },
+    ...{ knownRows, hasHoles, salt, signal, knownPages: pages, tick: ticks.next },
     recordDigests: async (number) => {
       const page = pages.get(number);
       return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;
     },
+    isMoving: lease.uncertifiedSweeps >= MOVING_AFTER,
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),
   });
-  return sameSource(responses, { session, kind, claim });
+  return requireTenant(responses, { parts, kind, claim, tenants });
 }
 
-/** Ends a sweep of which nothing may land; the error itself ends the run. */
-async function refuse({ session, clock }: PullParts, { lease }: Sweep): Promise<void> {
-  const end = { state: 'invalid', reason: 'other_source', isComplete: false, hasChanges: false };
-  await session.atomically((tx) => releaseKind(tx, lease, { ...end, now: clock.now() }));
+/** How a list ends of which nothing may land; the kinds that cannot tell their company themselves go by it. */
+function refused({ claim }: SweepRequest, error: OtherSourceError): Ending {
+  claim.refusal ??= error;
+  return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };
 }

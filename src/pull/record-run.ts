@@ -1,6 +1,9 @@
 import type { Kind } from '../catalog/kind.ts';
+import { applyRetention } from '../mirror/retention.ts';
+import type { Retention } from '../mirror/retention.ts';
 import { finishRun, startRun } from '../mirror/run-store.ts';
 import type { RunState } from '../mirror/run-store.ts';
+import { keepRun } from './heartbeat.ts';
 import type { PullParts } from './parts.ts';
 
 export interface RunRequest {
@@ -12,8 +15,7 @@ export interface RunRequest {
   readonly request?: string;
   /** Where such a run was interrupted: it counts until this one has come further. */
   readonly cursor?: string | null;
-  readonly keepRunsDays: number | null;
-  readonly keepChangesDays: number | null;
+  readonly retention: Retention;
 }
 
 export interface RunFacts {
@@ -29,16 +31,22 @@ interface Done<T> {
 
 /** Does work as a run: a row before it is work, and closed whatever becomes of it. */
 export async function recordRun<T>(
-  { session, clock, owner, logger }: PullParts,
+  parts: PullParts,
   { kinds, ...request }: RunRequest,
   work: (runId: number) => Promise<Done<T>>,
 ): Promise<RunFacts & { readonly result: T }> {
+  const { session, clock, owner, logger } = parts;
   const [startedAt, startMs] = [clock.now(), clock.monotonicMs()];
   const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
   const names = kinds.map(({ name }) => name);
   const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
-  const end = (state: RunState, reason: string | null): Promise<void> =>
-    finishRun(session, runId, { state, reason, now: clock.now(), ...request });
+  const run = { runId, owner: owner.name };
+  const stopHeartbeat = keepRun(parts, run);
+  const end = async (state: RunState, reason: string | null): Promise<void> => {
+    const now = clock.now();
+    await finishRun(session, run, { state, reason, now });
+    await applyRetention(session, request.retention, now);
+  };
   try {
     const { state, result } = await work(runId);
     await end(state, null);
@@ -49,5 +57,7 @@ export async function recordRun<T>(
       logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
     });
     throw error;
+  } finally {
+    stopHeartbeat();
   }
 }

@@ -3,6 +3,8 @@ import type { SeenField } from '../diff/observe-fields.ts';
 import type { KindLease } from '../mirror/kind-lease.ts';
 import type { StoredPage } from '../mirror/page-store.ts';
 import type { SourceClaim } from '../mirror/source-binding.ts';
+import type { KindTenants } from '../mirror/tenant-store.ts';
+import type { EarlierSightings } from './earlier-sightings.ts';
 import type { LayeredSet } from './layered-set.ts';
 import type { Ticks } from './ticks.ts';
 import type { Touched } from './touched.ts';
@@ -13,6 +15,7 @@ export interface Sweep {
   readonly lease: KindLease;
   readonly runId: number;
   readonly claim: SourceClaim;
+  readonly tenants: KindTenants;
   readonly ticks: Ticks;
   /** The tick at which it began, which names it; null where only some pages are read. */
   readonly began: number | null;
@@ -28,6 +31,10 @@ export interface Sweep {
   readonly pages: ReadonlyMap<number, StoredPage>;
   /** Rows written again since the oldest of these pages was landed; landing adds to it. */
   readonly touched: Touched;
+  /** What list responses had shown before this sweep. */
+  readonly earlier: EarlierSightings;
+  /** Whether columns are compared with what their records decode to: something else may have written into them. */
+  readonly comparesColumns: boolean;
   /** Ids that a write of ours is about to change, or has changed unseen; every landing reads them anew. */
   readonly sending: ReadonlySet<string>;
   /** The latest request whose response has landed in this sweep. */

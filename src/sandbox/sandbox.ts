@@ -23,6 +23,8 @@ export interface SandboxOptions {
   readonly token?: string;
   /** The company; another one has wholly different ids. */
   readonly systemId?: number;
+  /** Record kind to the company that its records name, where that is another one. */
+  readonly companies?: Readonly<Record<string, number>>;
   readonly envelopes?: Envelopes;
   readonly faults?: readonly Fault[];
 }
@@ -45,6 +47,7 @@ const DEFAULTS = {
   seed: 1,
   token: 'sandbox-token',
   systemId: 7,
+  companies: {},
   envelopes: 'documented',
   faults: [],
 } as const;

@@ -30,14 +30,17 @@ export interface WorldOptions {
   readonly size: number;
   readonly seed: number;
   readonly systemId: number;
+  /** Record kind to the company that its records name, where that is another one; their ids stay. */
+  readonly companies?: Readonly<Record<string, number>>;
 }
 
 /** Makes a company of which every record follows from its seed, its kind and its index. */
 export function createWorld(options: WorldOptions): World {
   const company = companyOf(options);
+  const nameCompany = namingOf(options);
   const tables = new Map<string, Table>();
   const tableOf = (name: string): Table => {
-    const table = tables.get(name) ?? createTable(pristineRecords(knownKind(name), company));
+    const table = tables.get(name) ?? createTable(pristineRecords(knownKind(name), company, nameCompany));
     tables.set(name, table);
     return table;
   };
@@ -56,7 +59,8 @@ export function createWorld(options: WorldOptions): World {
       const table = tableOf(name);
       const id = typeof fields['id'] === 'number' ? fields['id'] : table.nextId();
       if (table.get(id)) throw new RangeError(`The sandbox already has ${name} with id ${id}.`);
-      const record = { ...blankRecord(knownKind(name), options.systemId), ...fields, id };
+      const blank = nameCompany(name, blankRecord(knownKind(name), options.systemId));
+      const record = { ...blank, ...fields, id };
       table.put(id, record);
       return record;
     },
@@ -69,6 +73,15 @@ export function createWorld(options: WorldOptions): World {
       existing(name, id);
       tableOf(name).remove(id);
     },
+  };
+}
+
+type NameCompany = (kind: string, record: JsonObject) => JsonObject;
+
+function namingOf({ companies = {} }: WorldOptions): NameCompany {
+  return (kind, record) => {
+    const other = companies[kind];
+    return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
   };
 }
 
@@ -87,7 +100,7 @@ function companyOf({ size, seed, systemId }: WorldOptions): Company {
   };
 }
 
-function pristineRecords(kind: Kind, company: Company): Pristine {
+function pristineRecords(kind: Kind, company: Company, nameCompany: NameCompany): Pristine {
   const { firstId, generate } = planOf(kind.name);
   const count = company.count(kind.name);
   const sequence = idSequence(company.systemId, firstId);
@@ -102,7 +115,7 @@ function pristineRecords(kind: Kind, company: Company): Pristine {
       const index = sequence.indexOf(id);
       if (index < 0 || index >= count) return undefined;
       const random = company.randomOf(kind.name, index);
-      return generate({ company, random, id, index, rank: rankOf(index), count });
+      return nameCompany(kind.name, generate({ company, random, id, index, rank: rankOf(index), count }));
     },
   };
 }

@@ -1,28 +1,52 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorCodes } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { DEEPEST, isDeeper, parseJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import { receiveBody, refuseLarge } from './receive-body.ts';
 import type { Server } from './server.ts';
 
 /** Deeper than any value that is stored, so that its own check names the field. */
 const DEEPEST_BODY = 2 * DEEPEST;
 
-/** Reads bodies: JSON without rounding a number, and the sign-in form. */
+/** Reads bodies: JSON without rounding a number, and the sign-in form where a route takes forms. */
 export function readBodies(app: Server): void {
+  const bytesOf = bodyReader(app);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, readJson(body as Buffer));
-    } catch (error) {
-      done(error as Error);
-    }
-  });
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    (_request, body, done) => {
-      done(null, Object.fromEntries(new URLSearchParams(String(body))));
-    },
+  app.addContentTypeParser('application/json', async (request: FastifyRequest) =>
+    readJson(await bytesOf(request)),
   );
+  app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) => {
+    if (request.routeOptions.config.takesForms !== true)
+      throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
+    const text = (await bytesOf(request)).toString('utf8');
+    return Object.fromEntries(new URLSearchParams(text));
+  });
+  closeAfterEarlyAnswers(app);
+}
+
+/** Reads bodies within the limits of their routes. A client that asks before it sends is told to only once it may. */
+function bodyReader(app: Server): (request: FastifyRequest) => Promise<Buffer> {
+  const asking = new WeakMap<IncomingMessage, ServerResponse>();
+  app.server.on('checkContinue', (request: IncomingMessage, answer: ServerResponse) => {
+    asking.set(request, answer);
+    app.server.emit('request', request, answer);
+  });
+  return async ({ raw, routeOptions: { bodyLimit, config } }) => {
+    const bounds = { bytes: bodyLimit, ms: config.bodyMs };
+    refuseLarge(raw, bounds);
+    asking.get(raw)?.writeContinue();
+    return await receiveBody(raw, bounds);
+  };
+}
+
+/** An answer that does not wait for the body is the last one on its connection: what follows could be the rest of the body. */
+function closeAfterEarlyAnswers(app: Server): void {
+  app.addHook('onSend', (request, reply) => {
+    if (!request.raw.complete) void reply.header('connection', 'close');
+    return Promise.resolve();
+  });
 }
 
 /** @throws {UsageError} `http.not_json`. */

@@ -1,45 +1,89 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { answerClientError } from './answer/client-error.ts';
+import { closeGently } from './close-gently.ts';
 import * as limits from './limits.ts';
 import type { Server } from './server.ts';
 
-/** What a connection is at. */
+/** The state of a connection. */
 interface Standing {
   /** Requests that came on it and whose answers have not left. */
   open: number;
-  hasAsked: boolean;
+  /** Whether a caller on it was let in. */
+  isKnown: boolean;
+  /** Whether bytes came on it that are no request. */
+  isBroken: boolean;
+  latest: { readonly request: IncomingMessage; readonly answer: ServerResponse } | null;
+}
+
+type Standings = Map<Socket, Standing>;
+
+/** The connections of a server. */
+export interface Connections {
+  /** Answers what could not be read as HTTP, after the requests before it. */
+  readonly fail: (error: Error, socket: Socket) => void;
+  /** Keeps anybody from taking all connections, or all memory by answers that nobody reads. */
+  readonly watch: (app: Server) => void;
 }
 
 /**
- * Keeps anybody from taking all connections, or all memory by answers that nobody reads.
- *
  * Where all connections are taken, a new one gets the place of one that has nothing in hand: health is asked for on a new
- * one each time, and must be answered whoever else is silent.
+ * one each time, and must be answered whoever else is silent. A body that does not arrive is nothing in hand.
  */
-export function limitConnections(app: Server): void {
-  const standings = new Map<Socket, Standing>(); // The oldest come first.
-  app.server.on('connection', (socket) => {
-    if (standings.size >= limits.CONNECTIONS && !makeRoom(standings)) {
-      socket.destroy();
-      return;
-    }
-    standings.set(socket, { open: 0, hasAsked: false });
-    socket.once('close', () => standings.delete(socket));
+export function createConnections(): Connections {
+  const standings: Standings = new Map(); // In the order in which they came, or had their last answer.
+  return {
+    fail: (error, socket) => {
+      const standing = standings.get(socket);
+      if (standing !== undefined && isAnswering(standing)) endAfterAnswer(standing, socket);
+      else answerClientError(error, socket);
+    },
+    watch: (app) => {
+      app.server.on('connection', (socket) => {
+        seat(standings, socket);
+      });
+      admitBy(app, (request, answer) => admit(standings, request, answer));
+      app.addHook('preParsing', ({ raw, caller }) => {
+        const standing = standings.get(raw.socket);
+        if (standing !== undefined && caller !== null) standing.isKnown = true;
+        return Promise.resolve();
+      });
+      app.server.on('timeout', (socket: Socket) => {
+        // A quiet stream has nothing to write, and one request in hand.
+        if (socket.writableLength > 0 || standings.get(socket)?.open === 0) socket.destroy();
+      });
+    },
+  };
+}
+
+function seat(standings: Standings, socket: Socket): void {
+  if (standings.size >= limits.CONNECTIONS && !makeRoom(standings)) {
+    socket.destroy();
+    return;
+  }
+  const standing: Standing = { open: 0, isKnown: false, isBroken: false, latest: null };
+  standings.set(socket, standing);
+  socket.once('close', () => standings.delete(socket));
+  const destroySoon = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    if (standing.isBroken || lacksBody(standing)) closeGently(socket);
+    else destroySoon();
+  };
+}
+
+function admit(standings: Standings, request: IncomingMessage, answer: ServerResponse): boolean {
+  const { socket } = request;
+  const standing = standings.get(socket);
+  if (standing === undefined) return false;
+  standing.latest = { request, answer };
+  standing.open++;
+  answer.once('close', () => {
+    standing.open--;
+    if (standings.delete(socket)) standings.set(socket, standing);
   });
-  admitBy(app, ({ socket }, answer) => {
-    const standing = standings.get(socket);
-    if (standing === undefined) return false;
-    standing.hasAsked = true;
-    standing.open++;
-    answer.once('close', () => standing.open--);
-    if (standing.open <= limits.PIPELINED) return true;
-    socket.destroy(); // Each answer waits in memory for those before it.
-    return false;
-  });
-  app.server.on('timeout', (socket: Socket) => {
-    // A quiet stream has nothing to write, and one request in hand.
-    if (socket.writableLength > 0 || standings.get(socket)?.open === 0) socket.destroy();
-  });
+  if (standing.open <= limits.PIPELINED) return true;
+  socket.destroy(); // Each answer waits in memory for those before it.
+  return false;
 }
 
 type Handle = (request: IncomingMessage, answer: ServerResponse) => void;
@@ -53,10 +97,32 @@ function admitBy(app: Server, isAdmitted: (...args: Parameters<Handle>) => boole
   });
 }
 
-/** Closes who has never asked, or else who has been answered, the oldest first; false where all are being answered. */
-function makeRoom(standings: ReadonlyMap<Socket, Standing>): boolean {
-  const idle = [...standings].filter(([, { open }]) => open === 0);
-  const [socket] = idle.find(([, { hasAsked }]) => !hasAsked) ?? idle[0] ?? [];
-  socket?.destroy();
-  return socket !== undefined;
+const lacksBody = ({ latest }: Standing): boolean => latest !== null && !latest.request.complete;
+
+const isAnswering = (standing: Standing): boolean => standing.open > 0 && !lacksBody(standing);
+
+function endAfterAnswer(standing: Standing, socket: Socket): void {
+  standing.isBroken = true;
+  if (standing.latest?.answer.headersSent === false) standing.latest.answer.setHeader('connection', 'close');
+  else socket.destroy();
+}
+
+/** Closes a connection that can be spared, the oldest first; false where all are at work for callers that were let in. */
+function makeRoom(standings: Standings): boolean {
+  let spared: { readonly socket: Socket; readonly rank: number } | null = null;
+  for (const [socket, standing] of standings) {
+    const rank = rankOf(standing);
+    if (rank !== null && rank < (spared?.rank ?? Infinity)) spared = { socket, rank };
+    if (rank === 0) break;
+  }
+  spared?.socket.destroy();
+  if (spared !== null) standings.delete(spared.socket);
+  return spared !== null;
+}
+
+/** Which connections are closed first, the lowest rank; null = none of these. */
+function rankOf(standing: Standing): number | null {
+  if (!standing.isKnown) return isAnswering(standing) ? 1 : 0;
+  if (standing.open === 0) return 2;
+  return lacksBody(standing) ? 3 : null;
 }

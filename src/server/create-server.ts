@@ -4,16 +4,16 @@ import type { ServerParts } from './parts.ts';
 import { createAccess } from './access/access.ts';
 import { guard, requireToken } from './access/guard.ts';
 import { answerOtherMethods } from './access/methods.ts';
-import { answerClientError } from './answer/client-error.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
 import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { readBodies } from './body.ts';
-import { limitConnections } from './connections.ts';
+import { createConnections } from './connections.ts';
 import { endWaiting } from './lifecycle.ts';
 import * as limits from './limits.ts';
 import { logRequests } from './log-requests.ts';
 import { countRequests } from './metrics/http-metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
+import { tellWrites } from './metrics/write-metrics.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -47,6 +47,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const context: Context = { ...parts, access: createAccess(token, clock), closing, seats };
   logRequests(app, logger);
   const registry = countRequests(app, { seats, version });
+  tellWrites(registry, parts);
   guard(app, context);
   answerErrors(app, logger);
   readBodies(app);
@@ -59,12 +60,13 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 }
 
 function createApp({ logger }: ServerParts): Server {
+  const connections = createConnections();
   const app = fastify({
     loggerInstance: logger satisfies FastifyBaseLogger,
     ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
     ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
     ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, connectionTimeout: limits.STILL_MS },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: connections.fail,
     http: {
       headersTimeout: limits.HEADERS_MS,
       connectionsCheckingInterval: limits.CHECK_MS,
@@ -74,7 +76,7 @@ function createApp({ logger }: ServerParts): Server {
       void sendError(reply.headers(SECURITY_HEADERS), error, logger);
     },
   }) as unknown as Server;
-  limitConnections(app);
+  connections.watch(app);
   const routes: RouteOptions[] = [];
   app.decorate('routes', routes);
   app.addHook('onRoute', (route) => {

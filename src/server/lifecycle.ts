@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../lib/clock.ts';
 import { CLOSE_MS } from './limits.ts';
 import type { Server } from './server.ts';
@@ -9,6 +10,7 @@ import type { Server } from './server.ts';
  */
 export function endWaiting(app: Server, clock: Pick<Clock, 'sleep'>): AbortSignal {
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // One for each request that waits.
   const closed = new AbortController();
   app.addHook('preClose', (done) => {
     closing.abort();

@@ -2,11 +2,14 @@ import type { Kind } from '../catalog/kind.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Session } from '../mirror/session.ts';
+import type { WriteStanding } from '../mirror/write-watch.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 
 /** What the HTTP server works with. */
 export interface ServerParts {
   readonly session: Session;
+  /** Whether what this process writes lands in the mirror. */
+  readonly writes: () => WriteStanding;
   readonly kinds: readonly Kind[];
   readonly clock: Clock;
   readonly logger: Logger;

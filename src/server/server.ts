@@ -31,6 +31,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Anybody may call it. */
     open?: true;
+    /** Takes forms, beside JSON. */
+    takesForms?: true;
+    /** Milliseconds in which the body must be there. */
+    bodyMs?: number;
     /** Who is not let in gets the sign-in form. */
     signsIn?: true;
     /** Stands for a method that the path has not; `allow` has those that it has. */

@@ -3,18 +3,31 @@ import { readBlocks } from '../mirror/block-store.ts';
 import type { WriteBlock } from '../mirror/block-store.ts';
 import { readDrift } from '../mirror/drift-store.ts';
 import type { Drift } from '../mirror/drift-store.ts';
+import { readChangeLogSize } from '../mirror/change-log-size.ts';
+import type { ChangeLogSize } from '../mirror/change-log-size.ts';
+import { readDamage } from '../mirror/integrity-store.ts';
+import type { Damage } from '../mirror/integrity-store.ts';
 import { countEntries } from '../mirror/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox-store.ts';
 import type { Session } from '../mirror/session.ts';
 import { countIssues, readStatus } from '../mirror/status-store.ts';
 import type { IssueCount, KindStatus } from '../mirror/status-store.ts';
+import { readHolds } from '../mirror/deletion-store.ts';
+import type { Hold } from '../mirror/deletion-store.ts';
+import { readUncertified } from '../mirror/uncertified-store.ts';
 import { readFrozen } from '../outbound/frozen.ts';
 import type { Frozen } from '../outbound/frozen.ts';
+import { explained } from './why-uncertified.ts';
+import type { ExplainedKind } from './why-uncertified.ts';
 
 /** How fresh and how sound the mirror is: the document of `bms-sync status --json`. */
 export interface Status {
   readonly database: string;
   readonly kinds: readonly KindStatus[];
+  /** Kinds that are not certified: since when, why, and what waits for it. */
+  readonly uncertified: readonly ExplainedKind[];
+  /** Mass disappearances: held, decided by a person, or gone on by themselves. */
+  readonly holds: readonly Hold[];
   readonly issues: readonly IssueCount[];
   /** The latest changes in how the service answers, newest first. */
   readonly drift: readonly (Drift & { readonly seenAt: string })[];
@@ -22,27 +35,43 @@ export interface Status {
   readonly outbox: Readonly<Record<EntryState, number>>;
   /** Kinds that the service does not let us write. */
   readonly blockedKinds: readonly WriteBlock[];
+  /** How large the change events are, and how fast they grow. */
+  readonly changeLog: ChangeLogSize;
   /** Why nothing is sent, though writes are on; null where sends are free. */
   readonly frozen: Frozen | null;
+  /** Why the database file is not to be trusted; null where the latest check found nothing. */
+  readonly damage: Damage | null;
 }
 
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
 const DRIFT_SHOWN = 20;
 
-export async function readMirrorStatus(session: Session, kinds: readonly Kind[]): Promise<Status> {
+export async function readMirrorStatus(session: Session, kinds: readonly Kind[], now: Date): Promise<Status> {
   return {
     database: session.location,
     kinds: inOrder(await readStatus(session), kinds),
+    uncertified: inOrder((await readUncertified(session)).filter(isListedIn(kinds)), kinds).map(explained),
+    holds: await readHolds(session),
     issues: await countIssues(session),
     drift: await readDrift(session, DRIFT_SHOWN),
     outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
     blockedKinds: await readBlocks(session),
+    changeLog: await readChangeLogSize(session, now),
     frozen: await readFrozen(session),
+    damage: await readDamage(session),
   };
 }
 
+const isListedIn =
+  (kinds: readonly Kind[]) =>
+  ({ kind }: Pick<KindStatus, 'kind'>): boolean =>
+    kinds.some(({ name, list }) => name === kind && list !== null);
+
 /** A view has no order; people expect the catalogue's. */
-function inOrder(statuses: readonly KindStatus[], kinds: readonly Kind[]): readonly KindStatus[] {
+function inOrder<T extends Pick<KindStatus, 'kind'>>(
+  statuses: readonly T[],
+  kinds: readonly Kind[],
+): readonly T[] {
   const place = new Map(kinds.map(({ name }, index) => [name, index]));
   return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
 }

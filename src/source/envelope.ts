@@ -113,8 +113,6 @@ function fault(
   where: string,
   { got, expected }: { got: Json; expected: string },
 ): SourceError {
-  return new SourceError(
-    reason,
-    `${where}: got ${isDeeper(got, DEEPEST) ? 'JSON nested deep' : excerpt(compactJson(got))}, expected ${expected}`,
-  );
+  const quoted = isDeeper(got, DEEPEST) ? 'JSON nested deep' : compactJson(got);
+  return new SourceError(reason, `${where}: got ${excerpt(quoted)}, expected ${expected}`, { quoted });
 }

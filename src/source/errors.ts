@@ -5,25 +5,36 @@ const WEB_PAGE = 'The answer is a web page: is source.baseUrl right?';
 const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';
 const LATER = 'The service may be back later; the next run starts anew.';
 
+const PROXY = 'Is source.baseUrl right, and does a proxy answer in its place?';
+const CACHE = 'A cache answers in the service’s place: let it pass requests for /api through.';
+
+interface Reason {
+  readonly state: 'invalid' | 'aborted';
+  readonly hint: string;
+  /** The answer is garbled: the same read may be answered well, so it is asked again. */
+  readonly isGarbled?: true;
+}
+
+const garbled = (hint: string): Reason => ({ state: 'invalid', hint, isGarbled: true });
+
 /** Every way in which the service can fail us: what it does to a sweep, and what the reader can do about it. */
 const REASONS = {
-  not_json: { state: 'invalid', hint: 'Is source.baseUrl right, and does a proxy answer in its place?' },
-  html: { state: 'invalid', hint: WEB_PAGE },
-  not_utf8: { state: 'invalid', hint: 'The service must answer in UTF-8; nothing is guessed.' },
-  too_deep: { state: 'invalid', hint: 'No record is nested so deep: is source.baseUrl right?' },
-  success_false: { state: 'invalid', hint: 'The service says that it failed; its log may say why.' },
-  data_not_a_list: { state: 'invalid', hint: 'A list answers {"data":[…]}: is the path right?' },
-  bad_meta: { state: 'invalid', hint: 'A list answers "meta" as an object, or none.' },
-  page_ignored: { state: 'invalid', hint: PAGING },
-  page_repeated: { state: 'invalid', hint: PAGING },
-  page_grew: { state: 'invalid', hint: PAGING },
+  not_json: garbled(PROXY),
+  html: garbled(WEB_PAGE),
+  not_utf8: garbled('The service must answer in UTF-8; nothing is guessed.'),
+  too_deep: garbled('No record is nested so deep: is source.baseUrl right?'),
+  success_false: garbled('The service says that it failed; its log may say why.'),
+  data_not_a_list: garbled('A list answers {"data":[…]}: is the path right?'),
+  bad_meta: garbled('A list answers "meta" as an object, or none.'),
+  empty_body: garbled(PROXY),
+  wrong_record: garbled("Does the path address another kind's records?"),
+  cached: garbled(CACHE),
+  page_ignored: garbled(PAGING),
+  page_repeated: garbled(PAGING),
+  page_grew: garbled(PAGING),
+  page_resized: garbled(PAGING),
   endless: { state: 'invalid', hint: PAGING },
-  empty_body: { state: 'invalid', hint: 'Is source.baseUrl right, and does a proxy answer in its place?' },
-  wrong_record: { state: 'invalid', hint: "Does the path address another kind's records?" },
-  cached: {
-    state: 'invalid',
-    hint: 'A cache answers in the service’s place: let it pass requests for /api through.',
-  },
+  empty_pages: { state: 'invalid', hint: PAGING },
   unauthorized: {
     state: 'aborted',
     hint: 'Check BMS_TOKEN, and source.authHeaders for the header that carries it.',
@@ -43,7 +54,7 @@ const REASONS = {
   too_big: { state: 'aborted', hint: 'Raise source.maxBodyBytes if an answer of this size is right.' },
   unavailable: { state: 'aborted', hint: LATER },
   interrupted: { state: 'aborted', hint: 'Nothing is lost; the next run starts anew.' },
-} as const satisfies Record<string, { state: 'invalid' | 'aborted'; hint: string }>;
+} satisfies Record<string, Reason>;
 
 /** Stable word for a fault; it ends up in reports. */
 export type SourceReason = keyof typeof REASONS;
@@ -51,8 +62,13 @@ export type SourceReason = keyof typeof REASONS;
 export interface SourceErrorDetails {
   readonly cause?: unknown;
   /** Set where the same request may succeed later; `waitMs` is how long the service asked us to wait. */
-  readonly passing?: { readonly waitMs: number | null };
+  readonly passing?: { readonly waitMs: number | null } | undefined;
+  /** The text whose beginning the message quotes. */
+  readonly quoted?: string | undefined;
 }
+
+/** So much of a quoted text is kept to look for secrets in: a secret that begins in the excerpt ends within it. */
+const LOOKED_AT = 16_384;
 
 /** A fault of the service or of the way to it; `invalid` = it answered nonsense, `aborted` = it gave no answer. */
 export class SourceError extends SyncError {
@@ -60,12 +76,21 @@ export class SourceError extends SyncError {
   readonly reason: SourceReason;
   readonly state: 'invalid' | 'aborted';
   readonly passing: SourceErrorDetails['passing'];
+  /** Private, because loggers write what they find on an error. */
+  readonly #quoted: string;
 
   constructor(reason: SourceReason, message: string, details: SourceErrorDetails = {}) {
-    super(message, { code: `source.${reason}`, hint: REASONS[reason].hint, cause: details.cause });
+    const { state, hint, isGarbled }: Reason = REASONS[reason];
+    super(message, { code: `source.${reason}`, hint, cause: details.cause });
     this.reason = reason;
-    this.state = REASONS[reason].state;
-    this.passing = details.passing;
+    this.state = state;
+    this.passing = details.passing ?? (isGarbled && { waitMs: null });
+    this.#quoted = details.quoted?.slice(0, LOOKED_AT) ?? '';
+  }
+
+  /** Whether the message, or the text around its excerpt, holds what is looked for: an excerpt may cut a secret in two. */
+  shows(holds: (text: string) => boolean): boolean {
+    return holds(this.message) || holds(this.#quoted);
   }
 }
 

@@ -16,8 +16,8 @@ export interface Question<T> {
   readonly header: AuthHeader;
   /** Headers for the token, where they are not those of the settings. */
   readonly tokenUnder?: readonly string[];
-  /** Makes sense of the answer. */
-  readonly read: (answer: Received) => T;
+  /** Makes sense of the answer; where it throws, the question may be asked again. */
+  readonly read: (answer: Received) => T | Promise<T>;
   readonly tick?: () => number;
   /** Fires when the source is closed, too; without one, only then. */
   readonly signal?: AbortSignal | undefined;
@@ -34,7 +34,7 @@ export interface Answered<T> {
 export interface Exchange {
   fetch(question: Question<unknown>, signal: AbortSignal): Promise<Answered<Received>>;
   /** @throws {SourceError} Where the answer is not what was asked for. */
-  read<T>(question: Question<T>, arrived: Answered<Received>): Answered<T>;
+  read<T>(question: Question<T>, arrived: Answered<Received>): Promise<Answered<T>>;
   readonly client: HttpClient;
   destroy(): Promise<void>;
 }
@@ -58,17 +58,17 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
       const answer = await client.get({ target, headers: tokenHeaders(settings, question), where }, signal);
       const answered = tick();
       log(answer.status, answer.bytes.length);
-      const unseen = hideToken({ ...answer, where }, settings.token);
+      const unseen = hideToken({ status: answer.status, where }, settings.token);
       return { value: { ...answer, where, receivedAt: clock.now(), unseen }, sent, answered };
     } catch (error) {
       if (!(error instanceof SourceError)) log(null, 0);
       throw networkFault(error, where);
     }
   };
-  const read = <T>(question: Question<T>, { value: answer, ...ticks }: Answered<Received>): Answered<T> => ({
-    value: answer.unseen(() => question.read(answer)),
-    ...ticks,
-  });
+  const read = async <T>(question: Question<T>, arrived: Answered<Received>): Promise<Answered<T>> => {
+    const { value: answer, ...ticks } = arrived;
+    return { value: await answer.unseen(() => question.read(answer)), ...ticks };
+  };
   return { fetch, read, client, destroy: () => client.destroy() };
 }
 

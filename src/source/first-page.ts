@@ -14,22 +14,22 @@ const MOST_PAGES = 1_000_000;
 export function learnFromFirst(
   paging: 'documented' | 'by answer',
   { keys, meta }: PageResponse,
-): Pick<PagesKnown, 'stride' | 'countable' | 'onePage' | 'mostAnswers'> {
+): Pick<PagesKnown, 'stride' | 'perPage' | 'countable' | 'onePage' | 'mostAnswers'> {
   const rows = keys.length;
+  const { perPage } = meta;
   if (!tellsPages(meta)) {
     const countable = looksLikePage(rows);
     return {
-      stride: rows,
-      countable,
+      ...{ stride: rows, perPage, countable },
       onePage: paging === 'by answer',
       mostAnswers: mostAnswers(PAGES_WHERE_UNKNOWN),
     };
   }
-  const { lastPage, perPage, total } = meta;
+  const { lastPage, total } = meta;
   const onePage = (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
   const stride = onePage ? Math.max(rows, perPage ?? 0) : rows;
   const pages = Math.max(Math.min(lastPage ?? 1, MOST_PAGES), pagesFor(total ?? 0, stride));
-  return { stride, countable: true, onePage, mostAnswers: mostAnswers(pages) };
+  return { stride, perPage, countable: true, onePage, mostAnswers: mostAnswers(pages) };
 }
 
 /** Whether `meta` says anything about how long the list is. */

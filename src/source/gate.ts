@@ -1,19 +1,19 @@
-/** Lets `size` callers in at a time; the rest wait their turn, in order. */
+/** Lets so many callers in at a time as `size` says at that moment; the rest wait their turn, in order. */
 export interface Gate {
   /** Resolves when there is room; rejects when the signal fires first. Every entry needs a `leave`. */
   enter(signal: AbortSignal): Promise<void>;
   leave(): void;
 }
 
-export function createGate(size: number): Gate {
-  let free = size;
+export function createGate(size: () => number): Gate {
+  let inside = 0;
   const waiting = new Set<() => void>();
 
   return {
     enter: (signal) => {
       signal.throwIfAborted();
-      if (free > 0) {
-        free--;
+      if (inside < size()) {
+        inside++;
         return Promise.resolve();
       }
       return new Promise((resolve, reject) => {
@@ -30,13 +30,13 @@ export function createGate(size: number): Gate {
       });
     },
     leave: () => {
-      const [next] = waiting;
-      if (!next) {
-        free++;
-        return;
+      inside--;
+      for (const next of waiting) {
+        if (inside >= size()) return;
+        waiting.delete(next);
+        inside++;
+        next();
       }
-      waiting.delete(next);
-      next();
     },
   };
 }

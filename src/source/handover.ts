@@ -9,13 +9,20 @@ export interface Handover {
   through(connect: buildConnector.connector): buildConnector.connector;
   /** The socket that was handed over; null = it never was, and so no byte of the request has left. */
   readonly socket: Socket | null;
+  /** True where a connection was refused because it came too late. */
+  readonly isLate: boolean;
   /** From now on nothing is handed over: what `socket` says stays true. */
   shut(): void;
 }
 
-/** Lets one connection through at most: a second one would be the request's repetition. */
-export function createHandover(): Handover {
+/**
+ * Lets one connection through at most: a second one would be the request's repetition.
+ *
+ * @param mayGo Asked when it is about to pass; false refuses it.
+ */
+export function createHandover(mayGo: () => boolean = () => true): Handover {
   let isOpen = true;
+  let isLate = false;
   let handed: Socket | null = null;
 
   return {
@@ -26,7 +33,8 @@ export function createHandover(): Handover {
         return;
       }
       connect(options, (error, socket) => {
-        if (isOpen && socket) {
+        isLate ||= isOpen && socket !== null && !mayGo();
+        if (isOpen && socket && !isLate) {
           handed = socket;
           callback(null, socket);
           return;
@@ -37,6 +45,9 @@ export function createHandover(): Handover {
     },
     get socket() {
       return handed;
+    },
+    get isLate() {
+      return isLate;
     },
     shut: () => {
       isOpen = false;

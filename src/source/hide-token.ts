@@ -1,23 +1,26 @@
-import { holdsSecret } from '../lib/secret-pattern.ts';
+import { maskSecrets } from '../lib/mask-secrets.ts';
 import { SourceError } from './errors.ts';
-import type { HttpAnswer } from './receive.ts';
 
-export interface Told extends Pick<HttpAnswer, 'bytes' | 'status'> {
+export interface Told {
+  readonly status: number;
   readonly where: string;
 }
 
-/** Makes what runs a reading of an answer: an error that would quote a body with the token in it quotes nothing. */
-export function hideToken({ bytes, status, where }: Told, token: string): <T>(read: () => T) => T {
+/**
+ * Makes what runs a reading of an answer: an error that would quote the token quotes nothing.
+ *
+ * Only what the error quotes is looked at, and a little beyond: a whole body would take seconds.
+ */
+export function hideToken({ status, where }: Told, token: string): <T>(read: () => T) => T {
+  const mask = maskSecrets([token]);
   return (read) => {
     try {
       return read();
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      // The message may quote a header, or what the body spells with escapes.
-      const texts = [error.message, new TextDecoder().decode(bytes)];
-      if (!texts.some((text) => holdsSecret(text, token))) throw error;
+      if (!error.shows((text) => mask(text) !== text)) throw error;
       const message = `${where}: got an answer that repeats the token (status ${status})`;
-      throw new SourceError(error.reason, message, error.passing && { passing: error.passing });
+      throw new SourceError(error.reason, message, { passing: error.passing });
     }
   };
 }

@@ -7,6 +7,7 @@ import type { HttpAnswer } from './receive.ts';
 import { sendOnce } from './send-once.ts';
 import type { SendRequest, SentAnswer } from './send-once.ts';
 import type { SourceSettings } from './settings.ts';
+import { widest } from './width.ts';
 
 export interface HttpRequest {
   /** With the query, without the base URL's own path. */
@@ -54,7 +55,7 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
 
 function createDispatcher(settings: SourceSettings, origin: string): Dispatcher {
   const options = {
-    connections: settings.concurrency,
+    connections: widest(settings.concurrency),
     pipelining: 1,
     // The deadline of the attempt covers these; undici's own timers would only blur it.
     headersTimeout: 0,

@@ -13,7 +13,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 export interface RefusedAnswer {
   readonly status: number;
-  /** The body as text, for its beginning. */
+  /** The beginning of the body. */
   readonly text: string;
   readonly location: string;
   /** The wait that the service asks for, in milliseconds. */
@@ -28,15 +28,15 @@ export function isSuccess(status: number): boolean {
 export function statusFault({ status, text, location, waitMs }: RefusedAnswer, where: string): SourceError {
   const got = `${where}: got status ${status}`;
   if (status >= 500 || PASSING.has(status)) {
-    return new SourceError('unavailable', `${got}, ${quoted(text)}`, { passing: { waitMs } });
+    return new SourceError('unavailable', `${got}, ${shown(text)}`, { passing: { waitMs }, quoted: text });
   }
   if (status >= 300 && status < 400) {
     return new SourceError('redirected', `${got} to ${hostOf(location)}, expected the answer itself`);
   }
-  return new SourceError(WORDS[status] ?? 'rejected', `${got}, ${quoted(text)}`);
+  return new SourceError(WORDS[status] ?? 'rejected', `${got}, ${shown(text)}`, { quoted: text });
 }
 
-function quoted(text: string): string {
+function shown(text: string): string {
   return text.trim() === '' ? 'without a body' : excerpt(text);
 }
 

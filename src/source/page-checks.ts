@@ -19,9 +19,15 @@ export interface PagesKnown {
   readonly stride: number;
   /** That number can be counted by: it comes from `meta`, or looks like a page. */
   readonly countable: boolean;
+  /** The same as page 1 has said it in "meta". */
+  readonly perPage: number | null;
+  /** A page of another size is taken as it is: such pages are known, or one stayed so when it was asked for again. */
+  readonly sizesVary: boolean;
   readonly lastPage: number | null;
   /** The lowest page that was empty: whatever `meta` says of later ones is not so. */
   readonly emptyFrom: number;
+  /** So many empty pages were read one after the other, up to now. */
+  readonly emptyInARow: number;
   /** A short or empty page had others with rows after it: the list leaves out records after it has cut its pages. */
   readonly hasHoles: boolean;
   /** By what page 1 said, there is no page 2. */
@@ -39,6 +45,16 @@ export interface PagesKnown {
 export function refuseEndless(known: PagesKnown): void {
   if (known.answers < known.mostAnswers) return;
   throw fault('endless', known, `got ${known.answers} pages and no end, expected far fewer`);
+}
+
+const MOST_EMPTY_IN_A_ROW = 20;
+
+/** @throws {SourceError} empty_pages */
+export function refuseEmptyPages(known: PagesKnown): void {
+  const { emptyInARow, latest } = known;
+  if (emptyInARow < MOST_EMPTY_IN_A_ROW) return;
+  const got = `got ${emptyInARow} empty pages in a row, the last one page ${latest.page}`;
+  throw fault('empty_pages', known, `${got}, expected records or the end of the list`);
 }
 
 /**
@@ -87,6 +103,25 @@ export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): v
     known,
     `page ${page}: got ${keys.length} records, expected at most ${known.stride}`,
   );
+}
+
+/**
+ * Refuses a page that is not the list's last, by its own word, and yet has another size than the others.
+ *
+ * @throws {SourceError} page_resized
+ */
+export function refuseResized(known: PagesKnown, { page, keys, meta }: PageResponse): void {
+  if (known.sizesVary) return;
+  const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
+  const isHole = claimsMore && keys.length < known.stride && page < known.top.page;
+  const isOther = claimsMore || keys.length === 0 ? saysOtherSize(known, meta) : false;
+  if (!isHole && !isOther) return;
+  const got = `got ${keys.length} records, ${meta.perPage ?? 'an unknown number'} a page by its "meta"`;
+  throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.stride} a page`);
+}
+
+function saysOtherSize({ perPage }: PagesKnown, meta: Meta): boolean {
+  return Boolean(perPage) && Boolean(meta.perPage) && meta.perPage !== perPage;
 }
 
 function fault(reason: SourceReason, { where }: Pick<PagesKnown, 'where'>, what: string): SourceError {

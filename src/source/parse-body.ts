@@ -33,6 +33,6 @@ function parse(text: string, where: string): Json {
     }
     if (!(error instanceof SyntaxError)) throw error;
     const reason = text.trimStart().startsWith('<') ? 'html' : 'not_json';
-    throw new SourceError(reason, `${where}: got ${excerpt(text)}, expected JSON`);
+    throw new SourceError(reason, `${where}: got ${excerpt(text)}, expected JSON`, { quoted: text });
   }
 }

@@ -49,11 +49,14 @@ function saysGone(answer: Received): boolean {
   }
 }
 
+/** More than a message quotes, so that a secret in it is whole. */
+const STATUS_TEXT_BYTES = 16_384;
+
 /** @throws {SourceError} Where the answer is none of the service's own, or says that it failed. */
 export function refuseFault(answer: Received): void {
   const { status, headers, bytes, where, receivedAt } = answer;
   if (!isSuccess(status)) {
-    const text = new TextDecoder().decode(bytes.subarray(0, 1000));
+    const text = new TextDecoder().decode(bytes.subarray(0, STATUS_TEXT_BYTES));
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
     throw statusFault({ status, text, location: String(headers['location'] ?? ''), waitMs }, where);
   }

@@ -5,8 +5,11 @@ import { createExchange, placeOf } from './exchange.ts';
 import type { Answered, Question } from './exchange.ts';
 import type { HttpClient } from './http-client.ts';
 import { createRetry } from './retry.ts';
+import type { Attempt } from './retry.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
 import { createTurns } from './turns.ts';
+import { createWidth } from './width.ts';
+import type { Width } from './width.ts';
 
 /**
  * Puts questions to the service: paced, a few at a time, each attempt with its deadline.
@@ -19,19 +22,28 @@ export interface Requester {
   /** Repeats what may pass. @throws {SourceError} */
   ask<T>(question: Question<T>): Promise<Answered<T>>;
   /** @throws {SourceError} */
-  askOnce<T>(question: Question<T>): Promise<Answered<T>>;
+  askOnce<T>(question: Question<T>, attemptNumber?: number): Promise<Answered<T>>;
+  /** Runs an attempt that asks once, and more than once where what may pass comes of it. @throws {SourceError} */
+  repeat<T>(about: Interruptible, attempt: Attempt<T>): Promise<T>;
+  readonly maxAttempts: number;
   /** Runs something that sends one request; null where a signal fires before its turn has come. */
   inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
+  /** How many requests may be under way at once. */
+  readonly width: Pick<Width, 'now' | 'widen'>;
   readonly counts: { readonly requests: number; readonly retries: number };
   close(): Promise<void>;
 }
+
+/** A place, for messages, and what interrupts the work on it. */
+export type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
 
 /** The signal fires with the caller's, or when the source is closed. */
 export type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
 
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { clock, random = Math.random } = parts;
-  const takeTurn = createTurns(settings, parts);
+  const width = createWidth(settings.concurrency, clock);
+  const takeTurn = createTurns(settings, { clock, width });
   const retry = createRetry({ maxAttempts: settings.maxAttempts, clock, random, logger: parts.logger });
   const exchange = createExchange(settings, parts);
   const closing = new AbortController();
@@ -43,6 +55,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       if (number > 1) counts.retries++;
       return exchange.fetch(question, signal);
     }, signal);
+    width.note(arrived.value.status);
     await breathe(); // The next request goes out first: the service works on it while this answer is read.
     return exchange.read(question, arrived);
   };
@@ -52,7 +65,10 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       interruptible(question, closing.signal, (signal) =>
         retry((number) => attempt(question, number, signal), signal),
       ),
-    askOnce: (question) => interruptible(question, closing.signal, (signal) => attempt(question, 1, signal)),
+    askOnce: (question, number = 1) =>
+      interruptible(question, closing.signal, (signal) => attempt(question, number, signal)),
+    repeat: (about, run) => interruptible(about, closing.signal, (signal) => retry(run, signal)),
+    maxAttempts: settings.maxAttempts,
     closing: closing.signal,
     inTurn: (run, signal) =>
       unlessInterrupted([signal, closing.signal], (life, begin) =>
@@ -62,7 +78,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
           return run(exchange.client, life);
         }, life),
       ),
-    counts,
+    ...{ counts, width },
     close: async () => {
       closing.abort();
       await exchange.destroy();
@@ -72,7 +88,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
 
 /** Runs under the question's signal; whatever fails after it has fired was interrupted. */
 async function interruptible<T>(
-  question: Question<unknown>,
+  question: Interruptible,
   closing: AbortSignal,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -15,6 +15,8 @@ import type { SourceSettings } from './settings.ts';
 export interface SendRequest extends HttpRequest {
   readonly method: 'POST' | 'PUT';
   readonly body: string;
+  /** Asked when the request is about to be written, which a connection may take long to be made for. */
+  readonly mayGo?: (() => boolean) | undefined;
 }
 
 /** What became of a request; `why` is a stable word, or the code that Node or undici gives the fault. */
@@ -41,10 +43,10 @@ interface Way {
  */
 export async function sendOnce(
   to: Pick<Way, 'settings' | 'origin'>,
-  request: SendRequest,
+  { mayGo, ...request }: SendRequest,
   signal: AbortSignal,
 ): Promise<SentAnswer> {
-  const handover = createHandover();
+  const handover = createHandover(mayGo);
   const dispatcher = openDispatcher({ ...to, handover, signal });
   try {
     const answered = exchange(dispatcher, { ...to, handover, signal }, request);
@@ -52,6 +54,7 @@ export async function sendOnce(
   } catch (error) {
     handover.shut();
     if (handover.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
+    if (handover.isLate) return { is: 'unsent', why: 'paused' };
     if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
     if (error instanceof NoConnection) return { is: 'unsent', why: connectWord(error) };
     throw error;

@@ -24,23 +24,30 @@ export async function* somePages(
   kind: ListedKind,
   { from, to, ...options }: PageRange & LoadOptions,
 ): AsyncGenerator<ListResponse> {
-  const load = pageLoader(parts, kind, options);
+  const { load, take } = pageLoader(parts, kind, options);
   const window = windowOf(parts, options);
   let plan = planPages(kind);
   for (let next = from; next <= to; next = plan.latest.page + 1) {
     const range = { from: next, to: Math.min(to, Math.max(next, plan.lastPage ?? 0)) };
     for await (const loaded of inOrder(range, window, load)) {
-      const response = pageResponse(loaded);
-      if (isShownBefore(plan, response)) return;
+      const known: SweepPlan = plan;
+      const taken = await take(loaded, (page) => (isShownBefore(known, pageResponse(page)) ? null : page));
+      if (taken === null) return;
+      const response = pageResponse(taken);
       plan = remember(plan, response);
-      yield listResponse(loaded, plan);
+      yield listResponse(taken, plan);
       if (response.keys.length === 0) return;
     }
   }
 }
 
 function planPages({ list }: ListedKind): SweepPlan {
-  const start = startSweep({ where: `GET ${list.path}`, paging: list.paging, thorough: false });
+  const start = startSweep({
+    where: `GET ${list.path}`,
+    paging: list.paging,
+    thorough: false,
+    sizesVary: true,
+  });
   return { ...start, phase: 'done', ask: null };
 }
 

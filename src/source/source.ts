@@ -63,7 +63,7 @@ export interface Source extends AsyncDisposable {
 
 export function openSource(settings: SourceSettings, parts: SourceParts): Source {
   const requester = createRequester(settings, parts);
-  const list = { requester, concurrency: settings.concurrency };
+  const list = { requester };
 
   return {
     sweep: (kind, options) => sweepList(list, kind, options),

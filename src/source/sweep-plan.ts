@@ -3,7 +3,8 @@ import { provenEnd } from './end-proof.ts';
 import type { ListEnd } from './end-proof.ts';
 import { NO_META } from './envelope.ts';
 import { learnFromFirst } from './first-page.ts';
-import { isLastPageAgain, refuseEndless, refuseGrowth } from './page-checks.ts';
+import { isLastPageAgain, refuseEmptyPages, refuseEndless } from './page-checks.ts';
+import { refuseGrowth, refuseResized } from './page-checks.ts';
 import type { PageResponse, PagesKnown } from './page-checks.ts';
 import { only, PHASES } from './sweep-phases.ts';
 import type { View } from './sweep-phases.ts';
@@ -39,7 +40,8 @@ export interface PageRange {
   readonly to: number;
 }
 
-export type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'>;
+export type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'> &
+  Partial<Pick<SweepPlan, 'sizesVary'>>;
 
 export type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
 
@@ -47,6 +49,7 @@ const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 
 export function startSweep(start: SweepStart): SweepPlan {
   return {
+    sizesVary: false,
     ...start,
     phase: 'first',
     ask: only(1),
@@ -54,9 +57,11 @@ export function startSweep(start: SweepStart): SweepPlan {
     ended: false,
     detours: 0,
     stride: 0,
+    perPage: null,
     countable: false,
     lastPage: null,
     emptyFrom: Infinity,
+    emptyInARow: 0,
     hasHoles: false,
     onePage: false,
     answers: 0,
@@ -77,24 +82,27 @@ export function startSweep(start: SweepStart): SweepPlan {
  */
 export function reopenSweep(plan: SweepPlan): SweepPlan {
   const start = startSweep({ ...plan, thorough: false });
-  const { stride, countable, lastPage, mostAnswers, first, top } = plan;
+  const { stride, perPage, countable, lastPage, mostAnswers, first, top } = plan;
   if (top.page <= 1) return start;
   const ask = only(top.keys.length < stride ? top.page : top.page + 1);
   const asFirst = { page: 1, keys: first, meta: NO_META };
-  const learned = { stride, countable, lastPage, mostAnswers, first, top: asFirst, latest: asFirst };
+  const learned = { stride, perPage, countable, lastPage, mostAnswers, first, top: asFirst, latest: asFirst };
   return { ...start, ...learned, phase: 'open', ask };
 }
 
 /**
  * Takes the next response, in the order in which pages were asked for.
  *
- * @throws {SourceError} page_ignored, page_repeated, page_grew, endless
+ * @throws {SourceError} page_ignored, page_repeated, page_grew, page_resized, endless, empty_pages
  */
 export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
   refuseEndless(plan);
   const known = plan.phase === 'first' ? { ...plan, ...learnFromFirst(plan.paging, response) } : plan;
   const again = isLastPageAgain(known, response);
-  if (!again) refuseGrowth(known, response);
+  if (!again) {
+    refuseGrowth(known, response);
+    refuseResized(known, response);
+  }
 
   const { keys, meta } = response;
   const view: View = {
@@ -105,7 +113,9 @@ export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
     asFirst: sameTexts(keys, known.first),
   };
   const end = known.countable ? provenEnd(view, known.stride) : null;
-  return PHASES[plan.phase]({ ...remember(known, response, view.page), end }, view);
+  const remembered = remember(known, response, view.page);
+  refuseEmptyPages(remembered);
+  return PHASES[plan.phase]({ ...remembered, end }, view);
 }
 
 /** The page that a repetition shows: as it says itself, or else the last one known. */
@@ -121,6 +131,7 @@ function remember(plan: SweepPlan, response: PageResponse, shown: number): Sweep
     answers: plan.answers + 1,
     lastPage: meta.lastPage ?? plan.lastPage,
     emptyFrom: keys.length === 0 ? Math.min(plan.emptyFrom, shown) : plan.emptyFrom,
+    emptyInARow: keys.length === 0 ? plan.emptyInARow + 1 : 0,
     hasHoles: plan.hasHoles || (keys.length < plan.stride && shown < plan.top.page),
     first: page === 1 ? keys : plan.first,
     top: keys.length > 0 && shown >= plan.top.page ? { ...response, page: shown } : plan.top,

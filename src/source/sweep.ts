@@ -12,6 +12,10 @@ import type { SweepPlan } from './sweep-plan.ts';
 export interface SweepOptions extends LoadOptions {
   /** Asks on until an empty page even where `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
+  /** The list moves while it is read: more requests than usual are put side by side. */
+  readonly isMoving?: boolean | undefined;
+  /** Pages of this list are known to have holes: a short one is not asked for again. */
+  readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
   /** Mixed into every digest: the same bytes under another salt are other records. Without it no digest is made. */
@@ -35,18 +39,29 @@ export async function* sweepList(
     const known = salt === undefined ? undefined : knownPages?.get(page);
     return { salt, known, digests: known && recordDigests && (() => recordDigests(page)) };
   };
-  const load = pageLoader(parts, kind, { ...options, expect });
+  const { load, take } = pageLoader(parts, kind, { ...options, expect });
 
-  const window = windowOf(parts, options);
-  let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
-  while (plan.ask !== null) {
-    for await (const loaded of inOrder(plan.ask, window, load)) {
-      plan = advance(plan, pageResponse(loaded));
-      yield listResponse(loaded, plan);
+  const narrow = options.isMoving === true ? parts.requester.width.widen() : null;
+  try {
+    const window = windowOf(parts, options);
+    let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
+    while (plan.ask !== null) {
+      for await (const loaded of inOrder(plan.ask, window, load)) {
+        const before: SweepPlan = plan;
+        const [taken, after] = await take(loaded, (page, isLastAttempt) => {
+          const known = isLastAttempt ? { ...before, sizesVary: true } : before;
+          return [page, advance(known, pageResponse(page))] as const;
+        });
+        plan = after;
+        yield listResponse(taken, plan);
+      }
     }
+  } finally {
+    narrow?.();
   }
 }
 
-function planSweep({ list }: ListedKind, { thorough, knownRows = 0 }: SweepOptions): SweepPlan {
-  return startSweep({ where: `GET ${list.path}`, paging: list.paging, thorough, knownRows });
+function planSweep({ list }: ListedKind, { thorough, hasHoles, knownRows = 0 }: SweepOptions): SweepPlan {
+  const where = `GET ${list.path}`;
+  return startSweep({ where, paging: list.paging, thorough, knownRows, sizesVary: hasHoles ?? false });
 }

@@ -1,13 +1,17 @@
 import { createGate } from './gate.ts';
 import { createPace } from './pace.ts';
 import type { SourceParts, SourceSettings } from './settings.ts';
+import type { Width } from './width.ts';
 
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */
 export type TakeTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /** Makes what all requests of a source wait their turn with. */
-export function createTurns(settings: SourceSettings, { clock }: Pick<SourceParts, 'clock'>): TakeTurn {
-  const gate = createGate(settings.concurrency);
+export function createTurns(
+  settings: SourceSettings,
+  { clock, width }: Pick<SourceParts, 'clock'> & { readonly width: Pick<Width, 'now'> },
+): TakeTurn {
+  const gate = createGate(width.now);
   const pace = createPace(settings.requestsPerSecond, clock);
 
   return async (run, signal) => {

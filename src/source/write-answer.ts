@@ -1,6 +1,7 @@
 import { DEEPEST, isDeeper } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
-import { maskSecrets } from '../lib/logger.ts';
+import { maskSecrets } from '../lib/mask-secrets.ts';
+import { LONGEST_SPELLING } from '../lib/secret-pattern.ts';
 import { shortened, storable } from '../lib/text.ts';
 import { SourceError } from './errors.ts';
 import { parseBody } from './parse-body.ts';
@@ -26,6 +27,7 @@ export interface AnsweredWrite {
 }
 
 const START_LENGTH = 500;
+const BYTES_A_CHARACTER = 3; // Of UTF-8, at most, for one unit of UTF-16.
 
 /**
  * Reads the answer to a write, whatever it is.
@@ -55,8 +57,9 @@ function usableJson(bytes: Uint8Array, where: string): Json | undefined {
   }
 }
 
-/** The whole text is masked, so that no token is cut in two first. */
+/** Masked before it is cut: a token that begins within the start ends within what is masked, however it is spelled. */
 function startOf(bytes: Uint8Array, token: string): string {
-  const unseen = maskSecrets([token])(new TextDecoder().decode(bytes));
-  return shortened(storable(unseen), START_LENGTH);
+  const length = START_LENGTH + LONGEST_SPELLING * token.length;
+  const text = new TextDecoder().decode(bytes.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
+  return shortened(storable(maskSecrets([token])(text)), START_LENGTH);
 }

@@ -20,6 +20,8 @@ export interface WriteRequest {
 
 export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Asked when the request is about to be written; false keeps it from being sent. */
+  readonly mayGo?: () => boolean;
 }
 
 /** Sends one write once; throws on bugs only. */
@@ -48,8 +50,8 @@ export function createWrite(settings: SourceSettings, parts: SourceParts, reques
     }
   };
 
-  return async (write, { signal } = {}) => {
-    const request = sendRequest(settings, write);
+  return async (write, { signal, mayGo } = {}) => {
+    const request = { ...sendRequest(settings, write), mayGo };
     const answer = await requester.inTurn((client, life) => exchange(client, request, life), signal);
     return answer ?? { is: 'unsent', why: 'interrupted' };
   };

@@ -2,7 +2,17 @@ import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { compareRecord } from '../../src/audit/compare-record.ts';
-import { date, decimal, flag, integer, json, text, time, timestamp } from '../../src/catalog/field.ts';
+import {
+  date,
+  decimal,
+  flag,
+  integer,
+  json,
+  reference,
+  text,
+  time,
+  timestamp,
+} from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/compare.ts';
 import { decodeRecord } from '../../src/diff/decode-record.ts';
@@ -158,5 +168,40 @@ describe('agrees with the mirror, whose decoder it does not know', () => {
       }),
       { numRuns: 5_000 },
     );
+  });
+});
+
+describe('a column of texts', () => {
+  const withTexts: Kind = {
+    ...kind,
+    fields: [
+      ...kind.fields,
+      reference(text('owner'), 'things'),
+      { ...text('found_text'), textOf: 'found' },
+      { ...text('owner_text'), textOf: 'owner' },
+    ],
+  };
+  const made = (record: JsonObject): Row => {
+    const { values } = decodeRecord(withTexts, record);
+    const columns = withTexts.fields.map(({ name }, index) => [name, values[index] ?? null]);
+    return { ...(Object.fromEntries(columns) as Row), _raw: compactJson(record) };
+  };
+
+  test('holds what its field’s column could not, whatever the value', () => {
+    for (const value of [...NASTY_VALUES, '007', '7', 0, '', null, new LosslessNumber('1e999999')]) {
+      const record = { ...RECORD, found: value, owner: value, found_text: 'the service’s own' };
+      expect([value, compareRecord(withTexts, record, made(record))]).toEqual([value, []]);
+    }
+  });
+
+  test.each<[Json, string | null, string | null]>([
+    ['1,5', null, '1,5'],
+    ['1,5', '1,50', '1,5'],
+    ['1.5', '1.5', null],
+  ])('differs where %j has %j beside it', (found, column, service) => {
+    const record = { ...RECORD, found };
+    expect(compareRecord(withTexts, record, { ...made(record), found_text: column })).toEqual([
+      { field: 'found_text', service, mirror: column },
+    ]);
   });
 });

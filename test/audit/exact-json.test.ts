@@ -18,6 +18,13 @@ test.each([
   expect(exactNumber(token)).toBe(exact);
 });
 
+test('an exponent of a million digits is not computed with', () => {
+  const started = performance.now();
+  const token = `1e${'9'.repeat(1_000_000)}`;
+  expect(exactNumber(token)).toBe(token);
+  expect(performance.now() - started).toBeLessThan(100);
+});
+
 test.each(['', ' 1', '1,5', '.5', '1.', '+1', '0x10', 'NaN', '1e', '--1', '١'])(
   '%j is no number',
   (token) => {

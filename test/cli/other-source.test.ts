@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { document, run, settingsFor } from '../support/command-line.ts';
+import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask, dump, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
@@ -92,5 +92,73 @@ describe("a mirror never takes another source's data unasked", () => {
     });
 
     expect(ended).toMatchObject({ code: 0 });
+  });
+
+  test('a kind that names another company than before fails alone: 3, and doctor says the same and writes nothing', async () => {
+    const path = freshMirror();
+    const before = await startSandbox({ size: 60, companies: { departments: 99217 } });
+    const env = settingsFor(before, path);
+    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+    await before.close();
+    const port = Number(new URL(before.url).port);
+    await using after = await startSandbox({ size: 60, companies: { departments: 5 }, port });
+    const rows = [dump(path), ask(path, 'select * from runs'), ask(path, 'select * from kind_state')];
+
+    const examined = await run(['doctor', '--json'], env);
+    expect(examined.code).toBe(1);
+    const { checks } = document(examined) as { checks: readonly { name: string; ok: boolean }[] };
+    expect(checks.filter(({ ok }) => !ok)).toEqual([
+      expect.objectContaining({
+        ...{ name: 'tenant.departments', code: 'mirror.other_source' },
+        detail: expect.stringMatching(/company 5 .*company 99217/) as string,
+        hint: expect.stringContaining('--new-source') as string,
+      }),
+    ]);
+    expect([dump(path), ask(path, 'select * from runs'), ask(path, 'select * from kind_state')]).toEqual(
+      rows,
+    );
+
+    const ended = await run(['pull', '--json'], env);
+    expect(ended.code).toBe(3);
+    for (const kind of KIND_NAMES)
+      expect(kindIn(ended, kind).state, kind).toBe(kind === 'departments' ? 'invalid' : 'certified');
+    expect(kindIn(ended, 'departments')).toMatchObject({
+      reason: 'other_source',
+      detail: expect.stringMatching(/company 5 .*company 99217.*--new-source/) as string,
+    });
+    const verified = await run(['verify', 'departments', 'categories', '--json'], env);
+    expect(verified.code).toBe(3);
+    expect(document(verified)).toMatchObject({
+      kinds: [
+        { kind: 'departments', reason: 'other_source' },
+        { kind: 'categories', reason: null },
+      ],
+    });
+
+    expect(await run(['pull', 'departments', '--new-source'], env)).toMatchObject({ code: 0 });
+    expect(await run(['doctor'], env)).toMatchObject({ code: 0 });
+    expectEqual(path, after);
+  });
+
+  test.each([
+    ['another company', { systemId: 8, seed: 2 }],
+    ['another base URL', {}],
+  ])('doctor refuses %s', async (name, other) => {
+    const path = freshMirror();
+    const ours = await startSandbox({ size: 30 });
+    const env = settingsFor(ours, path);
+    await run(['pull'], env);
+    await ours.close();
+    const port = name === 'another company' ? Number(new URL(ours.url).port) : 0;
+    await using theirs = await startSandbox({ size: 30, port, ...other });
+
+    const ended = await run(['doctor', '--json'], { ...env, BMS_BASE_URL: theirs.url });
+
+    expect(ended.code).toBe(1);
+    const { checks } = document(ended) as { checks: readonly { code: string | null; name: string }[] };
+    const refused = checks.filter(({ code }) => code === 'mirror.other_source').map((check) => check.name);
+    expect(new Set(refused)).toEqual(
+      new Set(name === 'another company' ? KIND_NAMES.map((kind) => `tenant.${kind}`) : ['tenant']),
+    );
   });
 });

@@ -34,10 +34,12 @@ describe('status', () => {
         lag_seconds: expect.any(Number) as number,
         ...{ open_issues: 0, held_deletions: 0 },
       })),
+      ...{ uncertified: [], holds: [] },
       issues: [],
       drift: [],
       outbox: { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 },
-      ...{ blockedKinds: [], frozen: null },
+      ...{ blockedKinds: [], frozen: null, damage: null },
+      changeLog: { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 },
     });
 
     const asText = await run(['status'], env);
@@ -46,6 +48,7 @@ describe('status', () => {
     expect(asText.stdout).toMatch(/\nclients +certified +30 +\d{4}-/);
     expect(asText.stdout).not.toContain('Needs you');
     expect(asText.stdout).not.toContain('Outbox');
+    expect(asText.stdout).not.toContain('Not certified');
   });
 
   test('of a mirror that was never pulled says so', async () => {
@@ -180,7 +183,8 @@ describe('doctor', () => {
     const { ok, checks } = document(ended) as Examination;
     expect(ok).toBe(true);
     expect(checks.map(({ name }) => name)).toEqual([
-      ...['settings', 'database', 'database.space', 'service', 'header', 'clock'],
+      ...['settings', 'database', 'database.space', 'database.integrity', 'database.changes'],
+      ...['service', 'header', 'clock'],
       ...KIND_NAMES.map((name) => `kinds.${name}`),
     ]);
     expect(checks.every((check) => check.ok)).toBe(true);

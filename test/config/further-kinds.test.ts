@@ -63,6 +63,18 @@ describe('a declared kind', () => {
     ]);
   });
 
+  test('may say to which kind a field refers, of the catalogue or of the settings', () => {
+    const fields = { client_id: 'reference(clients)', parent_id: 'reference(sales)' };
+    expect(kindsOf({ sales: { list: '/api/sales', fields } })[0]?.fields.slice(1)).toEqual([
+      { name: 'client_id', type: 'text', refersTo: 'clients' },
+      { name: 'parent_id', type: 'text', refersTo: 'sales' },
+    ]);
+    expect(withFields({ user_id: 'reference(users)' })).toContain(
+      'kinds.purchases.fields.user_id (from BMS__KINDS): refers to "users"; expected the name of a record kind',
+    );
+    expect(withFields({ user_id: 'reference' })).toContain('reference(KIND)');
+  });
+
   test('may say that it has an id', () => {
     const fields = { code: 'text', id: 'integer' };
     expect(kindsOf({ sales: { list: '/api/sales', fields } })[0]?.fields.map(({ name }) => name)).toEqual([

@@ -47,11 +47,12 @@ test('what is in force does not say that it is not', () => {
       'log.level',
     ],
     ...['sweep.repeatBelowPages', 'deletions.graceSeconds'],
-    ...['deletions.holdAbove.rows', 'deletions.holdAbove.share'],
+    ...['deletions.holdAbove.rows', 'deletions.holdAbove.share', 'deletions.releaseHeldAfterHours'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
-    ...['schedules', 'schedules.timezone', 'kinds', 'diff.ignoreFields'],
-    ...['retention.changesDays', 'retention.runsDays', 'shutdown.graceSeconds'],
+    ...['schedules', 'schedules.timezone', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
+    ...['bi.readerRole', 'retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
+    ...['retention.issuesDays', 'shutdown.graceSeconds'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);
   expect(inForce).toHaveLength(expected.length + 9);

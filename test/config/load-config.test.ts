@@ -13,8 +13,11 @@ describe('where a setting comes from', () => {
     const config = loadConfig({ env: {} });
     expect(config.source).toMatchObject({ baseUrl: null, token: null, concurrency: 4, authHeaders: 'all' });
     expect(config.database.url).toBe('file:./data/mirror.db');
-    expect(config.deletions).toEqual({ graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } });
-    expect(config.schedules).toEqual({ timezone: 'UTC' });
+    expect(config.deletions).toEqual({
+      ...{ graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
+      releaseHeldAfterHours: null,
+    });
+    expect(config.schedules).toEqual({ timezone: 'UTC', verify: '30 3 * * 0' });
   });
 
   test('flags win over BMS__ variables, these over plain ones, these over the file', () => {

@@ -106,7 +106,7 @@ describe('a change', () => {
     ['product_price', '"10.00"', '"10.01"'],
     ['product_price', '"0.1"', '"0.10000000000000001"'],
     ['product_price', '"12345678901234567.01"', '"12345678901234567.02"'],
-    ['product_price', '"10"', '"1e1"'],
+    ['product_price', '"10"', '"1e2"'],
     ['product_price', '"0"', '""'],
     ['product_price', '"0"', 'null'],
     ['product_price', '"abc"', '"abd"'],

@@ -108,6 +108,7 @@ describe('C04: decimals with 2 places', () => {
     ['"1.0050"', '1.005'],
     ['1.005', '1.005'],
     ['1e-3', '0.001'],
+    ['"-1.5e-2"', '-0.015'],
     ['"0.100000000000000000000000000001"', '0.100000000000000000000000000001'],
   ])('more places than documented are kept, with a misfit: %s', (input, expected) => {
     expect(decode(money, input)).toEqual({ value: expected, misfit: 'more_places' });
@@ -115,10 +116,10 @@ describe('C04: decimals with 2 places', () => {
 
   test.each([
     ...[
-      '1e3',
-      '1E3',
-      '1e-3',
-      '1.5e2',
+      '1e999999',
+      '1E401',
+      '1e3.5',
+      '1 e3',
       '1e',
       'e1',
       '1,234.50',

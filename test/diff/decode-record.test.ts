@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { decimal, text } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { decodeRecord, ownValue } from '../../src/diff/decode-record.ts';
 import { compactJson, parseJson } from '../../src/lib/json.ts';
@@ -17,6 +18,38 @@ function columnsOf(kind: string, text: string) {
   const { values, misfits } = decodeRecord(named(kind), parse(text));
   return { row: Object.fromEntries(named(kind).fields.map(({ name }, at) => [name, values[at]])), misfits };
 }
+
+test('a column of texts keeps what its field’s column cannot, as it came, and is null beside all that fits', () => {
+  const fields = [decimal('rate', 2), text('rate_text')].map((field, at) =>
+    at === 0 ? field : { ...field, textOf: 'rate' },
+  );
+  const kind: Kind = { ...named('punches'), fields };
+  const kept = (value: string) =>
+    decodeRecord(kind, parse(`{"rate":${value},"rate_text":"the service’s own"}`)).values;
+  expect(kept('1.5')).toEqual(['1.50', null]);
+  expect(kept('1.505')).toEqual(['1.505', null]);
+  expect(kept('"1,5"')).toEqual([null, '1,5']);
+  expect(kept('1e999999')).toEqual([null, '1e999999']);
+  expect(kept('[1.50,"é"]')).toEqual([null, '[1.50,"é"]']);
+  expect(kept('true')).toEqual([null, 'true']);
+  expect(kept('"a\\u0000"')).toEqual([null, null]);
+  for (const none of ['null', '""', '"0000-00-00"']) expect(kept(none)).toEqual([null, null]);
+});
+
+test.each([
+  ['"7"', '7', false],
+  ['7', 7, false],
+  ['"0"', '0', false],
+  ['"9223372036854775807"', '9223372036854775807', false],
+  ['""', null, false],
+  ['"007"', null, true],
+  ['"ABC"', null, true],
+  ['7.0', null, true],
+  ['"9223372036854775808"', null, true],
+])('the reference %s is the id %s', (wire, id, isMisfit) => {
+  const { row, misfits } = columnsOf('purchase_products', `{"product_id":${wire}}`);
+  expect([row['product_id'], misfits.length > 0]).toEqual([id, isMisfit]);
+});
 
 /** Records of a kind: its own fields with any value at all, beside fields of no kind. */
 const recordsOf = ({ fields }: Kind) =>
@@ -50,7 +83,7 @@ test('a record becomes one value for each documented field', () => {
 });
 
 test('C11: a value that fits no rule costs a null and a misfit, never the row', () => {
-  const text = `{"id":7,"user_id":"twelve","date":"2025-02-30","start_time":"24:00:00","ptotal":"1e3",
+  const text = `{"id":7,"user_id":"twelve","date":"2025-02-30","start_time":"24:00:00","ptotal":"1e3x",
     "note":"a\\u0000b","system_id":3}`;
   expect(columnsOf('punches', text)).toEqual({
     row: {
@@ -68,7 +101,7 @@ test('C11: a value that fits no rule costs a null and a misfit, never the row', 
       { field: 'user_id', code: 'not_an_integer', detail: '"twelve"' },
       { field: 'date', code: 'not_a_date', detail: '"2025-02-30"' },
       { field: 'start_time', code: 'not_a_time', detail: '"24:00:00"' },
-      { field: 'ptotal', code: 'not_a_decimal', detail: '"1e3"' },
+      { field: 'ptotal', code: 'not_a_decimal', detail: '"1e3x"' },
       { field: 'note', code: 'unstorable_text', detail: '"a\\u0000b"' },
     ],
   });

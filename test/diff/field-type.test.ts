@@ -16,8 +16,11 @@ const SEEN: [string, SeenType][] = [
   ['0', 'integer'],
   ['-7', 'integer'],
   ['9223372036854775807', 'integer'],
-  ['"42"', 'integer'],
-  ['"-9223372036854775808"', 'integer'],
+  ['"42"', 'text'],
+  ['"0"', 'text'],
+  ['"-7"', 'text'],
+  ['"012345678905"', 'text'],
+  ['1e999999', 'text'],
   ['10.50', 'decimal'],
   ['1e2', 'decimal'],
   ['9223372036854775808', 'decimal'],
@@ -71,6 +74,47 @@ test.each<[SeenType, SeenType, SeenType]>([
   ['text', 'json', 'json'],
 ])('%s and %s need %s', (a, b, wider) => {
   expect(widerType(a, b)).toBe(wider);
+});
+
+const two = (value: number): string => String(value).padStart(2, '0');
+const shownValues: fc.Arbitrary<Json> = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => valueOf(String(value))),
+  fc.bigInt(0n, 10n ** 14n).map((value) => String(value)),
+  fc.tuple(fc.integer(), fc.nat(99)).map(([whole, places]) => `${whole}.${two(places)}`),
+  fc
+    .tuple(fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 1, max: 28 }))
+    .map(([year, day]) => `${String(year).padStart(4, '0')}-02-${two(day)}`),
+  fc.integer({ min: 0, max: 59 }).map((minute) => `2026-03-29 02:${two(minute)}:00`),
+  fc.constantFrom<Json>(null, '', 'ABC-1', '012345678905', true),
+);
+const shownTogether = fc.oneof(
+  ...[1, 4].map((maxLength) => fc.array(shownValues, { minLength: 1, maxLength })),
+);
+const typeOf = (values: readonly Json[]): SeenType =>
+  values.map(seenType).reduce((one, other) => widerType(one, other), 'none');
+
+/** Whether a type may be given to a value at all: digits in quotes make no number. */
+function isFor(type: SeenType, value: Json): boolean {
+  if (value === true) return type === 'text';
+  const isNumber = typeof value !== 'string';
+  if (type === 'integer') return isNumber;
+  return type !== 'decimal' || isNumber || value.includes('.');
+}
+
+test('the type of many values is the narrowest that holds them all, in whatever order they came', () => {
+  const narrowestFirst = ['integer', 'decimal', 'date', 'timestamp', 'text'] as const;
+  fc.assert(
+    fc.property(shownTogether, (values) => {
+      const type = typeOf(values);
+      const told = values.filter((value) => value !== null && value !== '');
+      const holds = (narrow: SeenType): boolean =>
+        told.every((value) => isFor(narrow, value) && fits(narrow, value));
+      expect(type).toBe(told.length === 0 ? 'none' : narrowestFirst.find(holds));
+      expect(typeOf([...values].reverse())).toBe(type);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 /** True where the value gets into a column of the type without a misfit. */

@@ -6,7 +6,7 @@ import type { Absence, AbsenceFacts, DeletionPlan } from '../../src/diff/plan-de
 const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.1 } } as const;
 const GRACE_MS = 900_000;
 const NOW = Date.parse('2026-03-01T12:00:00Z');
-const STATES = ['suspected', 'held', 'approved', 'rejected', 'unlisted'] as const;
+const STATES = ['suspected', 'held', 'approved', 'released', 'rejected', 'unlisted'] as const;
 
 /** Instants around one and two graces ago, to the millisecond. */
 const instants = fc
@@ -18,6 +18,7 @@ const absences = fc.record({
   sweep: fc.constantFrom(100, 200),
   absentSince: instants,
   struckAt: fc.option(instants, { nil: null }),
+  isCertified: fc.boolean(),
 });
 
 /** What is known of one record: whether it is absent, noted, protected. */
@@ -35,6 +36,7 @@ const situations: fc.Arbitrary<AbsenceFacts> = fc
     more: fc.nat(400),
     isDoubtful: fc.boolean(),
     canAsk: fc.boolean(),
+    isCertified: fc.boolean(),
   })
   .map(({ known, more, ...facts }) => {
     const all = known.map((record, index) => ({ ...record, id: String(index + 1) }));
@@ -49,6 +51,11 @@ const situations: fc.Arbitrary<AbsenceFacts> = fc
       now: new Date(NOW),
     };
   });
+
+const DECIDED = ['rejected', 'approved', 'released', 'unlisted'];
+
+/** Nothing is noted, asked for or buried then. */
+const saysNothing = ({ isCertified, canAsk }: AbsenceFacts): boolean => !isCertified && !canAsk;
 
 const isPast = (since: Date): boolean => NOW - since.getTime() >= GRACE_MS;
 
@@ -101,6 +108,27 @@ describe('whatever is known, a plan', () => {
     });
   });
 
+  test('buries none, and suspects none where nobody can be asked, unless a certified list says so', () => {
+    holds(({ noted, isCertified, canAsk }, { note, ask, bury }) => {
+      if (!isCertified) expect(bury).toEqual([]);
+      if (!isCertified && !canAsk) expect([note, ask]).toEqual([[], []]);
+      for (const id of bury) expect(noted.get(id)?.isCertified).toBe(true);
+      if (!isCertified)
+        expect(note.some((one) => one.isCertified && !noted.get(one.id)?.isCertified)).toBe(false);
+    });
+  });
+
+  test('says that the same are held only where nothing was noted or forgotten of any of them', () => {
+    holds(({ noted }, { held, forget, note }) => {
+      const before = [...noted.values()].filter(({ state }) => state === 'held').map(({ id }) => id);
+      if (!held.isSame) return;
+      expect([...held.ids].sort()).toEqual(before.sort());
+      expect(forget.filter((id) => before.includes(id))).toEqual([]);
+      for (const one of note.filter(({ id }) => before.includes(id)))
+        expect([one.state, one.isCertified, noted.get(one.id)?.isCertified]).toEqual(['held', true, false]);
+    });
+  });
+
   test('asks for none twice within a grace', () => {
     holds(({ noted }, { ask }) => {
       for (const id of ask) {
@@ -117,9 +145,11 @@ describe('whatever is known, a plan', () => {
         expect(['held', 'rejected']).not.toContain(known.get(id)?.state);
         expect(facts.isProtected.has(id)).toBe(false);
       }
-      for (const { id } of plan.note) {
+      for (const { id, isCertified } of plan.note) {
         expect(facts.isProtected.has(id)).toBe(false);
-        expect(['rejected', 'approved', 'unlisted']).not.toContain(facts.noted.get(id)?.state);
+        const before = facts.noted.get(id);
+        const isUpgrade = isCertified && before?.isCertified === false;
+        expect(isUpgrade ? ['rejected'] : DECIDED).not.toContain(before?.state);
       }
     });
   });
@@ -132,6 +162,7 @@ describe('whatever is known, a plan', () => {
 
   test('touches nothing but what was approved where the list is doubtful, where many are gone, or some are held', () => {
     holds((facts, plan) => {
+      if (saysNothing(facts)) return;
       const known = afterwards(facts, plan);
       const undecided = facts.absent.filter(
         ({ id }) => !facts.isProtected.has(id) && ['suspected', 'held'].includes(known.get(id)?.state ?? ''),
@@ -140,7 +171,8 @@ describe('whatever is known, a plan', () => {
       const isHeld = undecided.some(({ id }) => facts.noted.get(id)?.state === 'held');
       if (undecided.length === 0 || !(facts.isDoubtful || isMany || isHeld)) return;
       for (const { id } of undecided) expect(known.get(id)?.state).toBe('held');
-      for (const id of [...plan.ask, ...plan.bury]) expect(known.get(id)?.state).toBe('approved');
+      for (const id of [...plan.ask, ...plan.bury])
+        expect(['approved', 'released']).toContain(known.get(id)?.state);
     });
   });
 
@@ -158,6 +190,7 @@ describe('over many sweeps', () => {
   const sweeps = fc.array(
     fc.record({
       minutes: fc.integer({ min: 1, max: 20 }),
+      isCertified: fc.constantFrom(true, true, true, false),
       gone: fc.uniqueArray(fc.integer({ min: 1, max: 8 }), { maxLength: 8 }),
       decision: fc.constantFrom(null, null, null, 'approved' as const, 'rejected' as const),
     }),
@@ -174,7 +207,7 @@ describe('over many sweeps', () => {
 
   type Chapter = typeof sweeps extends fc.Arbitrary<(infer One)[]> ? One : never;
 
-  function sweep(teller: Teller, { minutes, gone }: Chapter, index: number): DeletionPlan {
+  function sweep(teller: Teller, { minutes, gone, isCertified }: Chapter, index: number): DeletionPlan {
     teller.now += minutes * MINUTE;
     const absent = gone.map(String).filter((id) => !teller.buried.has(id));
     for (const id of teller.missedSince.keys()) if (!absent.includes(id)) teller.missedSince.delete(id);
@@ -182,7 +215,7 @@ describe('over many sweeps', () => {
     const facts: AbsenceFacts = {
       absent: absent.map((id) => ({ id, changedAt: new Date(0), lastShown: 0 })),
       ...{ noted: teller.known, isProtected: new Set(), live: 8 - teller.buried.size },
-      ...{ isDoubtful: false, canAsk: false, sweep: index, now: new Date(teller.now) },
+      ...{ isDoubtful: false, canAsk: false, isCertified, sweep: index, now: new Date(teller.now) },
     };
     const plan = planDeletions(facts, RULES);
     teller.known = afterwards(facts, plan);

@@ -7,7 +7,8 @@ const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } } as cons
 const NOON = new Date('2026-03-01T12:00:00Z');
 const ago = (ms: number): Date => new Date(NOON.getTime() - ms);
 const LONG_AGO = ago(30 * 86_400_000);
-const NOTHING: DeletionPlan = { note: [], forget: [], ask: [], bury: [] };
+type Plan = Omit<DeletionPlan, 'held'>;
+const NOTHING: Plan = { note: [], forget: [], ask: [], bury: [] };
 
 const row = (id: string, changedAt = LONG_AGO, lastShown = 0): AbsentRow => ({ id, changedAt, lastShown });
 const rows = (count: number): AbsentRow[] =>
@@ -16,22 +17,28 @@ const idsOf = (some: readonly { readonly id: string }[]): string[] => some.map((
 
 /** An absence that an earlier sweep noted, a grace ago. */
 const missing = (id: string, changes: Partial<Absence> = {}): Absence => ({
-  ...{ id, state: 'suspected', sweep: 100, absentSince: ago(GRACE_MS), struckAt: null },
+  ...{ id, state: 'suspected', sweep: 100, absentSince: ago(GRACE_MS), struckAt: null, isCertified: true },
   ...changes,
 });
 const noted = (...absences: readonly Absence[]): Map<string, Absence> =>
   new Map(absences.map((absence) => [absence.id, absence]));
 
 /** Thousand live rows, a later sweep, a kind without a path to a record. */
-const plan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = {}): DeletionPlan =>
+const wholePlan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = {}): DeletionPlan =>
   planDeletions(
     {
       ...{ absent, noted: noted(), isProtected: new Set(), live: 1000 },
-      ...{ isDoubtful: false, canAsk: false, sweep: 200, now: NOON },
+      ...{ isDoubtful: false, canAsk: false, isCertified: true, sweep: 200, now: NOON },
       ...facts,
     },
     RULES,
   );
+
+/** The same without the summary of what is held. */
+const plan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = {}): Plan => {
+  const { note, forget, ask, bury } = wholePlan(absent, facts);
+  return { note, forget, ask, bury };
+};
 
 describe('a row that a certified list does not have', () => {
   test('is noted, and nothing more; where it can be asked for, it is', () => {
@@ -123,7 +130,7 @@ describe('proof by asking', () => {
 });
 
 describe('a mass disappearance', () => {
-  const states = ({ note }: DeletionPlan) => new Set(note.map(({ state }) => state));
+  const states = ({ note }: Plan) => new Set(note.map(({ state }) => state));
 
   test.each<[number, number, 'suspected' | 'held']>([
     [5, 10, 'suspected'],
@@ -192,5 +199,73 @@ describe('a mass disappearance', () => {
       expect(plan(rows(20), { noted: noted(...rejected), canAsk })).toEqual(NOTHING);
     const { note } = plan(rows(25), { noted: noted(...rejected) });
     expect(note.map(({ state }) => state)).toEqual(Array<string>(5).fill('suspected'));
+  });
+});
+
+describe('a row that two complete sweeps did not show, of a list that is not known exactly,', () => {
+  const moving = { isCertified: false, canAsk: true } as const;
+  const unseen = (id: string, changes: Partial<Absence> = {}): Absence =>
+    missing(id, { isCertified: false, ...changes });
+
+  test('is noted and asked for, and is no more than a reason to ask', () => {
+    const first = unseen('7', { sweep: 200, absentSince: NOON });
+    expect(plan([row('7')], moving)).toEqual({ ...NOTHING, note: [first], ask: ['7'] });
+    const later = plan([row('7')], { ...moving, noted: noted(unseen('7', { struckAt: ago(GRACE_MS) })) });
+    expect(later).toEqual({ ...NOTHING, ask: ['7'] });
+  });
+
+  test('where nobody can be asked, is nothing; only what is there again is forgotten', () => {
+    const facts = { isCertified: false, canAsk: false, noted: noted(missing('1'), missing('2')) };
+    expect(plan([row('1'), row('3')], facts)).toEqual({ ...NOTHING, forget: ['2'] });
+  });
+
+  test('counts for the proof by the list from the first certified look on', () => {
+    for (const state of ['suspected', 'held', 'approved', 'released'] as const) {
+      const before = unseen('7', { state, struckAt: LONG_AGO, absentSince: LONG_AGO });
+      const certified = { ...before, isCertified: true, sweep: 200, absentSince: NOON };
+      expect(plan([row('7')], { noted: noted(before) })).toEqual({ ...NOTHING, note: [certified] });
+    }
+  });
+
+  test('does not take back that a certified list has missed it', () => {
+    expect(plan([row('7')], { ...moving, noted: noted(missing('7', { struckAt: NOON })) })).toEqual(NOTHING);
+  });
+
+  test('is held with the others where many are gone at once', () => {
+    const { note, ask } = plan(rows(21), moving);
+    expect([new Set(note.map(({ state }) => state)), ask]).toEqual([new Set(['held']), []]);
+  });
+});
+
+describe('what is held', () => {
+  const held = (...ids: readonly string[]): readonly Absence[] =>
+    ids.map((id) => missing(id, { state: 'held' }));
+  const after = (absent: readonly AbsentRow[], ...absences: readonly Absence[]) =>
+    wholePlan(absent, { noted: noted(...absences) }).held;
+
+  test('stays what it is where a sweep has nothing to say', () => {
+    const facts = { noted: noted(...held('1', '2')), isCertified: false, canAsk: false };
+    expect(wholePlan([row('1'), row('2')], facts).held).toEqual({ ids: ['1', '2'], isSame: true });
+    expect(wholePlan([row('1')], facts).held).toEqual({ ids: ['1'], isSame: false });
+  });
+
+  test('is the same as long as the same records are absent', () => {
+    expect(after([row('1'), row('2')], ...held('1', '2'))).toEqual({ ids: ['1', '2'], isSame: true });
+    expect(after([])).toEqual({ ids: [], isSame: true });
+  });
+
+  test.each<[string, readonly AbsentRow[]]>([
+    ['one joins', [row('1'), row('2'), row('3')]],
+    ['one is there again', [row('1')]],
+    ['one was shown in between', [row('1'), row('2', LONG_AGO, 150)]],
+    ['one takes the place of another', [row('1'), row('3')]],
+    ['all are there again', []],
+  ])('is another hold where %s', (_name, absent) => {
+    expect(after(absent, ...held('1', '2')).isSame).toBe(false);
+  });
+
+  test('names those first that were asked for longest ago', () => {
+    const asked = [missing('1', { state: 'held', struckAt: NOON }), missing('2', { state: 'held' })];
+    expect(after([row('1'), row('2')], ...asked).ids).toEqual(['2', '1']);
   });
 });

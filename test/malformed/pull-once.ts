@@ -10,6 +10,7 @@ import type { FakeClock } from '../support/fake-clock.ts';
 import { TOKEN } from './line-of-fire.ts';
 import type { Exchange, LineOfFire } from './line-of-fire.ts';
 import type { Served } from './service.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 
 /** Stand-ins with a fault, each made of the real part. */
 export interface Doubles {
@@ -47,7 +48,7 @@ const BASE_URL = 'http://service';
 const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 
 const RULES = {
-  ...{ baseUrl: BASE_URL, acceptNewSource: false, keepRunsDays: null, keepChangesDays: null },
+  ...{ baseUrl: BASE_URL, acceptNewSource: false, retention: KEEP_ALL },
   deletions: { graceSeconds: GRACE_SECONDS, holdAbove: { rows: 5, share: 0.02 } },
   ...{ repeatBelowPages: 20, salt: 'malformed', ignoreFields: {} },
 };

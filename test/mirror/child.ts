@@ -9,6 +9,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export interface Child {
   /** What it printed, line by line. */
   readonly lines: AsyncIterableIterator<string>;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Kills it as `kill -9` does and resolves once it is gone. */
   kill(): Promise<void>;
   /** Resolves with its exit code and all that it printed to stderr. */
@@ -67,5 +68,8 @@ function follow(child: ChildProcess): Child {
   };
   onTestFinished(kill);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return { lines, kill, ended };
+  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+    child.kill(name);
+  };
+  return { lines, signal, kill, ended };
 }

@@ -4,7 +4,6 @@ import type { Absence } from '../../src/diff/plan-deletions.ts';
 import { instantText } from '../../src/lib/clock.ts';
 import {
   awaitsSweep,
-  concludeAbsences,
   decideHold,
   forgetAbsences,
   readAbsences,
@@ -12,6 +11,7 @@ import {
   readHolds,
   readProtected,
   saveAbsences,
+  saveProofs,
 } from '../../src/mirror/deletion-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { DATABASES } from './databases.ts';
@@ -20,7 +20,7 @@ import { NOON, NOON_TEXT, later } from './temp-mirror.ts';
 const SEEN = '2026-03-01 11:00:00.000';
 
 const missing = (id: string, changes: Partial<Absence> = {}): Absence => ({
-  ...{ id, state: 'suspected', sweep: 20, absentSince: NOON, struckAt: null },
+  ...{ id, state: 'suspected', sweep: 20, absentSince: NOON, struckAt: null, isCertified: true },
   ...changes,
 });
 
@@ -43,7 +43,7 @@ const conclude = (
   ids: readonly string[],
   now = NOON,
 ): Promise<Map<string, string | null>> =>
-  session.atomically((tx) => concludeAbsences(tx, 'clients', { ids, proof: 'retrieve', now }));
+  session.atomically((tx) => saveProofs(tx, 'clients', { ids, proof: 'retrieve', now }));
 
 const decide = (session: Session, decision: 'approved' | 'rejected', kind = 'clients'): Promise<number> =>
   session.atomically((tx) => decideHold(tx, kind, decision));

@@ -8,6 +8,7 @@ import {
   readFields,
   readUndiscovered,
   saveColumn,
+  saveUnusable,
   saveFields,
   saveVanished,
 } from '../../src/mirror/field-store.ts';
@@ -76,7 +77,7 @@ test('a kind is mirrored with its discovered columns, with the scale and the ite
     await saveColumn(tx, 'clients', decimal('price', 2));
     await saveColumn(tx, 'clients', json('items', [text('nom')]));
     await saveColumn(tx, 'clients', text('turned'));
-    await saveColumn(tx, 'clients', { name: 'bad', type: 'unusable' });
+    await saveUnusable(tx, 'clients', ['bad']);
   });
 
   const mirrored = await asMirrored(session, kind);
@@ -101,7 +102,7 @@ test('since when a field is missing is kept, and forgotten when it is back', asy
     [NOON, NOON_TEXT],
     [null, null],
   ] as const) {
-    await session.atomically((tx) => saveVanished(tx, 'clients', { field: 'mood', since: at }));
+    await session.atomically((tx) => saveVanished(tx, 'clients', { fields: ['mood'], since: at }));
     expect(await since()).toBe(expected);
   }
 });

@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LeaseError } from '../../src/mirror/errors.ts';
 import { claimKind, hasBaseline, releaseKind, renewLease } from '../../src/mirror/kind-lease.ts';
+import { LEASE_MS } from '../../src/mirror/lease-time.ts';
 import type { KindLease, SweepEnd } from '../../src/mirror/kind-lease.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from './temp-mirror.ts';
 
-const MINUTE = 60_000;
 const alive = (): boolean => false;
 
 const claim = (
@@ -28,10 +28,12 @@ const renew =
 const END: SweepEnd = {
   ...{ state: 'complete', reason: null, isComplete: true, hasChanges: true },
   ...{ certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0 },
   now: NOON,
 };
 const FIRST = {
   ...{ tick: 0, completeSweeps: 0, certifiedAt: null, baselineAt: null, knownFrom: 0, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
   before: { state: 'never', reason: null },
 };
 const release = (session: Session, lease: KindLease, end: Partial<SweepEnd> = {}): Promise<void> =>
@@ -54,17 +56,17 @@ describe('claiming a kind', () => {
       state: 'running',
       reason: null,
       owner: 'a',
-      lease_until: '2026-03-01 12:01:00.000',
+      lease_until: '2026-03-01 12:00:45.000',
     });
   });
 
   test('a kind that is being swept is refused, with who and until when', async () => {
     const session = await tempMirror();
     await claim(session, 'host:7:a');
-    const { code, message } = await refusal(() => claim(session, 'b', { now: later(MINUTE - 1) }));
+    const { code, message } = await refusal(() => claim(session, 'b', { now: later(LEASE_MS - 1) }));
     expect(code).toBe('mirror.kind_busy');
     expect(message).toContain('host:7:a');
-    expect(message).toContain('2026-03-01 12:01:00.000');
+    expect(message).toContain('2026-03-01 12:00:45.000');
     expect(await stateOf(session)).toMatchObject({ owner: 'host:7:a', epoch: 1 });
   });
 
@@ -88,7 +90,7 @@ describe('claiming a kind', () => {
   test('a lease that ran out is free, even of a process that lives', async () => {
     const session = await tempMirror();
     await claim(session, 'a');
-    expect(await claim(session, 'b', { now: later(MINUTE) })).toMatchObject({ epoch: 2 });
+    expect(await claim(session, 'b', { now: later(LEASE_MS) })).toMatchObject({ epoch: 2 });
   });
 
   test('of many claims at once one wins', async () => {
@@ -104,18 +106,18 @@ describe('landing under a lease', () => {
     const session = await tempMirror();
     const lease = await claim(session, 'a');
     await renew(session, lease)(4, later(50_000));
-    expect(await stateOf(session)).toMatchObject({ tick: 4, lease_until: '2026-03-01 12:01:50.000' });
-    expect((await refusal(() => claim(session, 'b', { now: later(100_000) }))).code).toBe('mirror.kind_busy');
+    expect(await stateOf(session)).toMatchObject({ tick: 4, lease_until: '2026-03-01 12:01:35.000' });
+    expect((await refusal(() => claim(session, 'b', { now: later(94_999) }))).code).toBe('mirror.kind_busy');
   });
 
   test('a lost lease is refused, and nothing of its page lands', async () => {
     const session = await tempMirror();
     const old = await claim(session, 'a');
-    const current = await claim(session, 'b', { now: later(2 * MINUTE) });
+    const current = await claim(session, 'b', { now: later(2 * LEASE_MS) });
     const landing = () =>
       session.atomically(async (tx) => {
         await putRecords(tx, 'clients', [{ id: '1' }]);
-        await renewLease(tx, old, { tick: 99, now: later(2 * MINUTE) });
+        await renewLease(tx, old, { tick: 99, now: later(2 * LEASE_MS) });
       });
     expect((await refusal(landing)).code).toBe('mirror.lease_lost');
     expect(await session.query(sql`select id from clients`)).toEqual([]);
@@ -126,8 +128,8 @@ describe('landing under a lease', () => {
   test('an owner that lost its lease and took it again cannot land with the old one', async () => {
     const session = await tempMirror();
     const old = await claim(session, 'a');
-    await claim(session, 'b', { now: later(2 * MINUTE) });
-    await claim(session, 'a', { now: later(4 * MINUTE) });
+    await claim(session, 'b', { now: later(2 * LEASE_MS) });
+    await claim(session, 'a', { now: later(4 * LEASE_MS) });
     expect((await refusal(() => renew(session, old)(5))).code).toBe('mirror.lease_lost');
   });
 
@@ -178,13 +180,13 @@ describe('giving a lease back', () => {
   test('a sweep that did not is neither, and keeps the dates of the one before', async () => {
     const session = await tempMirror();
     await release(session, await claim(session, 'a'));
-    const second = await claim(session, 'a', { now: later(MINUTE) });
+    const second = await claim(session, 'a', { now: later(LEASE_MS) });
     const end = {
       state: 'aborted',
       reason: 'http_500',
       isComplete: false,
       hasChanges: false,
-      now: later(MINUTE),
+      now: later(LEASE_MS),
     };
     await release(session, second, end);
     expect(await stateOf(session)).toMatchObject({
@@ -210,9 +212,9 @@ describe('giving a lease back', () => {
   test('a sweep without changes keeps the date of the last change', async () => {
     const session = await tempMirror();
     await release(session, await claim(session, 'a'));
-    await release(session, await claim(session, 'a'), { hasChanges: false, now: later(MINUTE) });
+    await release(session, await claim(session, 'a'), { hasChanges: false, now: later(LEASE_MS) });
     expect(await stateOf(session)).toMatchObject({
-      last_sweep_at: '2026-03-01 12:01:00.000',
+      last_sweep_at: '2026-03-01 12:00:45.000',
       last_change_at: NOON_TEXT,
     });
   });

@@ -46,7 +46,10 @@ describe('the columns of a kind', () => {
           [`${name}_e4`, 'BIGINT'],
         ]);
       expect(await columnsOf(session, kind.name)).toEqual([
-        ...kind.fields.map(({ name, type }) => [name, DECLARED[type]]),
+        ...kind.fields.map(({ name, type, refersTo }) => [
+          name,
+          DECLARED[refersTo === undefined ? type : 'integer'],
+        ]),
         ...OWN,
         ...twins,
       ]);

@@ -4,7 +4,7 @@ import { tempMirror } from './temp-mirror.ts';
 
 test('a fact is null until it is written, then what was written last, and null again once dropped', async () => {
   const session = await tempMirror();
-  const key = 'source.system_id';
+  const key = 'outbox.sends';
   expect(await readMeta(session, key)).toBeNull();
   for (const value of ['7', '', `it's "8"`]) {
     await session.atomically((tx) => writeMeta(tx, key, value));

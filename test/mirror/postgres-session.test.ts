@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { MirrorError, OtherSourceError } from '../../src/mirror/errors.ts';
 import type { Session, Transaction } from '../../src/mirror/session.ts';
-import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
+import { bystander, databaseWithSchema, freshDatabaseUrl } from '../support/postgres.ts';
 import { sessionContract } from './contract/session-contract.ts';
 import { openForTest } from './postgres-mirror.ts';
-import { gate, mirrorFault, thrownBy } from './temp-mirror.ts';
+import { mirrorFault, thrownBy } from './temp-mirror.ts';
 
-sessionContract('PostgreSQL', async () => openForTest(await freshDatabaseUrl()));
+sessionContract('PostgreSQL', async () => openForTest(await databaseWithSchema()));
 
 const THINGS = 'create table things (id bigint primary key, amount bigint)';
 
@@ -36,7 +36,9 @@ const amounts = async (session: Session): Promise<unknown[]> =>
 describe('every connection', () => {
   const settings = sql`select current_setting('TimeZone') as zone, current_setting('lock_timeout') as lock,
     current_setting('application_name') as app, current_setting('client_min_messages') as messages,
-    current_setting('DateStyle') as dates, current_setting('statement_timeout') as statement`;
+    current_setting('DateStyle') as dates, current_setting('statement_timeout') as statement,
+    current_setting('idle_in_transaction_session_timeout') as idle, current_setting('tcp_user_timeout') as unread,
+    current_setting('tcp_keepalives_idle') as alive`;
 
   test('has our settings, whatever those of the database are', async () => {
     const url = await freshDatabaseUrl();
@@ -46,6 +48,7 @@ describe('every connection', () => {
       "TimeZone to 'America/St_Johns'",
       "DateStyle to 'SQL, DMY'",
       "statement_timeout to '1h'",
+      "idle_in_transaction_session_timeout to '0'",
       "default_transaction_isolation to 'serializable'",
     ]) {
       await admin.query(`alter database ${rows[0]?.name ?? ''} set ${setting}`);
@@ -58,6 +61,9 @@ describe('every connection', () => {
       messages: 'warning',
       dates: 'ISO, YMD',
       statement: '0',
+      idle: '8s',
+      unread: '10000',
+      alive: '5',
     };
     expect(await session.query(settings)).toEqual([expected]);
     expect(await session.atomically((tx) => tx.query(settings))).toEqual([expected]);
@@ -190,20 +196,5 @@ describe('something in the way', () => {
     await other.query('commit');
     await write();
     expect(await amounts(session)).toEqual([1, 0]);
-  });
-
-  test('another bms-sync that writes for long: mirror.busy', async () => {
-    const url = await freshDatabaseUrl();
-    const [ours, theirs] = [await openWithThings(url, 20), await openForTest(url)];
-    const [begun, done] = [gate(), gate()];
-    const writing = theirs.atomically(async () => {
-      begun.open();
-      await done.opened;
-    });
-    await begun.opened;
-    expect(await mirrorFault(() => ours.atomically((tx) => add(tx, 1)))).toBe('mirror.busy');
-    done.open();
-    await writing;
-    expect(await amounts(ours)).toEqual([0, 0]);
   });
 });

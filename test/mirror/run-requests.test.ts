@@ -22,7 +22,7 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
     const session = await open();
     const id = await request(session, 'clients', 'products');
     expect(await waiting(session)).toEqual([{ id, epoch: 0 }]);
-    expect(await findRun(session, id)).toMatchObject({
+    expect(await findRun(session, id, NOON)).toMatchObject({
       ...{ id, command: 'pull', kinds: ['clients', 'products'], state: 'requested', startedAt: null },
     });
     const [row] = await session.query(sql`select request, requested_at, owner from runs`);

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { appendChanges } from '../../src/mirror/change-store.ts';
+import { applyRetention } from '../../src/mirror/retention.ts';
 import {
   findRun,
   finishRun,
@@ -12,10 +12,10 @@ import {
 } from '../../src/mirror/run-store.ts';
 import type { KindReport, RunEnd, RunStart } from '../../src/mirror/run-store.ts';
 import type { Session } from '../../src/mirror/session.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from './temp-mirror.ts';
 
 const DAY = 86_400_000;
-const KEEP_ALL = { keepRunsDays: null, keepChangesDays: null } as const;
 
 const start = (session: Session, changes: Partial<RunStart> = {}): Promise<number> =>
   startRun(session, {
@@ -27,8 +27,12 @@ const start = (session: Session, changes: Partial<RunStart> = {}): Promise<numbe
     ...changes,
   });
 
-const finish = (session: Session, id: number, changes: Partial<RunEnd> = {}): Promise<void> =>
-  finishRun(session, id, { state: 'done', reason: null, now: NOON, ...KEEP_ALL, ...changes });
+const finish = (
+  session: Session,
+  id: number,
+  { owner = 'a', ...changes }: Partial<RunEnd> & { readonly owner?: string } = {},
+): Promise<void> =>
+  finishRun(session, { runId: id, owner }, { state: 'done', reason: null, now: NOON, ...changes });
 
 const report = (kind: string, changes: Partial<KindReport> = {}): KindReport => ({
   kind,
@@ -53,19 +57,21 @@ const report = (kind: string, changes: Partial<KindReport> = {}): KindReport => 
 const save =
   (session: Session, startedAt = NOON) =>
   (id: number, one: KindReport): Promise<void> =>
-    session.atomically((tx) => saveKindReport(tx, id, { report: one, startedAt }));
+    session.atomically((tx) => saveKindReport(tx, { runId: id, owner: 'a' }, { report: one, startedAt }));
 
 const statesOf = async (session: Session) =>
-  (await listRuns(session, 100)).map(({ id, state, reason }) => [id, state, reason]);
+  (await listRuns(session, { limit: 100, now: NOON })).map(({ id, state, reason }) => [id, state, reason]);
 
 describe('a run', () => {
   test('is listed from its start to its end', async () => {
     const session = await tempMirror();
     const id = await start(session, { kinds: ['clients', 'products'] });
     const run = { id, command: 'pull', kinds: ['clients', 'products'], reason: null, startedAt: NOON_TEXT };
-    expect(await listRuns(session, 10)).toEqual([{ ...run, state: 'running', finishedAt: null }]);
+    expect(await listRuns(session, { limit: 10, now: NOON })).toEqual([
+      { ...run, state: 'running', finishedAt: null },
+    ]);
     await finish(session, id, { state: 'incomplete', reason: 'clients failed', now: later(1500) });
-    expect(await listRuns(session, 10)).toEqual([
+    expect(await listRuns(session, { limit: 10, now: NOON })).toEqual([
       { ...run, state: 'incomplete', reason: 'clients failed', finishedAt: '2026-03-01 12:00:01.500' },
     ]);
   });
@@ -77,7 +83,8 @@ describe('a run', () => {
     const second = await start(session);
     await finish(session, second, { now: later(-39 * DAY) });
     const third = await start(session);
-    await finish(session, third, { keepRunsDays: 30 });
+    await finish(session, third);
+    await applyRetention(session, { ...KEEP_ALL, runsDays: 30 }, NOON);
     expect(await statesOf(session)).toEqual([[third, 'done', null]]);
     expect(first < second && second < third).toBe(true);
     await session.atomically((tx) => tx.query(sql`delete from runs`));
@@ -87,7 +94,7 @@ describe('a run', () => {
   test('the latest come first, and no more than asked for', async () => {
     const session = await tempMirror();
     const ids = [await start(session), await start(session), await start(session)];
-    expect((await listRuns(session, 2)).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+    expect((await listRuns(session, { limit: 2, now: NOON })).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
   });
 
   test('is found with its reports, in the order in which the kinds were swept', async () => {
@@ -106,13 +113,13 @@ describe('a run', () => {
     ];
     for (const [index, one] of reports.entries()) await save(session, later(index))(id, one);
     await save(session)(other, report('clients'));
-    const found = await findRun(session, id);
+    const found = await findRun(session, id, NOON);
     expect(found).toMatchObject({ id, state: 'running' });
     expect(found?.reports).toEqual(reports);
   });
 
   test('that is not there is null', async () => {
-    expect(await findRun(await tempMirror(), 7)).toBeNull();
+    expect(await findRun(await tempMirror(), 7, NOON)).toBeNull();
   });
 
   test('has one report for a kind', async () => {
@@ -128,73 +135,17 @@ describe('runs of processes that are gone', () => {
     const session = await tempMirror();
     const dead = await start(session, { owner: 'dead' });
     const ended = await start(session, { owner: 'dead', command: 'backfill' });
-    await finish(session, ended, { state: 'failed', reason: 'why' });
+    await finish(session, ended, { state: 'failed', reason: 'why', owner: 'dead' });
     const living = await start(session, { owner: 'living' });
-    const next = await start(session, { now: later(DAY), isDead: (owner) => owner === 'dead' });
+    const next = await start(session, { now: later(1000), isDead: (owner) => owner === 'dead' });
     expect(await statesOf(session)).toEqual([
       [next, 'running', null],
       [living, 'running', null],
       [ended, 'failed', 'why'],
       [dead, 'interrupted', 'its process ended'],
     ]);
-    expect(await findRun(session, dead)).toMatchObject({ finishedAt: '2026-03-02 12:00:00.000' });
+    expect(await findRun(session, dead, NOON)).toMatchObject({ finishedAt: '2026-03-01 12:00:01.000' });
   });
-});
-
-describe('retention', () => {
-  test('forgets runs that ended longer ago, with their reports, and nothing else', async () => {
-    const session = await tempMirror();
-    const [old, edge, open] = [await start(session), await start(session), await start(session)];
-    for (const id of [old, edge, open]) await save(session)(id, report('clients'));
-    await finish(session, old, { now: later(-30 * DAY - 1) });
-    await finish(session, edge, { now: later(-30 * DAY) });
-    const last = await start(session);
-    await finish(session, last, { keepRunsDays: 30 });
-    expect((await statesOf(session)).map(([id]) => id)).toEqual([last, open, edge]);
-    const kept = await session.query(sql`select run_id from run_kinds order by run_id`);
-    expect(kept.map((row) => row['run_id'])).toEqual([edge, open]);
-  });
-
-  test('null keeps everything; 0 days still keeps the run that just ended', async () => {
-    const session = await tempMirror();
-    const old = await start(session);
-    await finish(session, old, { now: later(-9999 * DAY) });
-    const last = await start(session);
-    await finish(session, last);
-    expect(await listRuns(session, 10)).toHaveLength(2);
-    await finish(session, last, { keepRunsDays: 0 });
-    expect((await statesOf(session)).map(([id]) => id)).toEqual([last]);
-  });
-
-  test('forgets change events by a measure of their own, in the same transaction, the latest never', async () => {
-    const session = await tempMirror();
-    for (const days of [-40, -30, -20]) await saveEvent(session, later(days * DAY));
-    const [old, last] = [await start(session), await start(session)];
-    await finish(session, old, { now: later(-40 * DAY) });
-    await finish(session, last, { keepChangesDays: 30 });
-    expect(await eventTimes(session)).toEqual(['2026-01-30 12:00:00.000', '2026-02-09 12:00:00.000']);
-    expect(await listRuns(session, 10)).toHaveLength(2);
-
-    await finish(session, last, { keepRunsDays: 30 });
-    expect(await eventTimes(session)).toHaveLength(2);
-    expect(await listRuns(session, 10)).toHaveLength(1);
-
-    await finish(session, last, { keepChangesDays: 0, now: later(DAY) });
-    expect(await eventTimes(session)).toEqual(['2026-02-09 12:00:00.000']);
-  });
-
-  const saveEvent = (session: Session, now: Date): Promise<void> =>
-    session.atomically((tx) =>
-      appendChanges(tx, {
-        ...{ kind: 'clients', origin: 'service', runId: 1, now },
-        events: [
-          { recordId: '1', change: 'created', before: null, after: '{}', fields: '{}', observedFrom: null },
-        ],
-      }),
-    );
-
-  const eventTimes = async (session: Session): Promise<unknown[]> =>
-    (await session.query(sql`select observed_at from changes order by seq`)).map((row) => row['observed_at']);
 });
 
 describe('how far a run has come', () => {

@@ -1,65 +1,77 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { OtherSourceError } from '../../src/mirror/errors.ts';
-import { bindSource, boundSystem, boundUrl, claimSource } from '../../src/mirror/source-binding.ts';
+import { bindSource, boundUrl, claimSource } from '../../src/mirror/source-binding.ts';
 import type { Session } from '../../src/mirror/session.ts';
-import { NOON_TEXT, putRecords, tempMirror, thrownBy } from './temp-mirror.ts';
+import { boundCompanies, readTenants } from '../../src/mirror/tenant-store.ts';
+import { NOON_TEXT, kindNamed, putRecords, tempMirror, thrownBy } from './temp-mirror.ts';
 
 const [OURS, THEIRS] = ['https://ours.example', 'https://theirs.example/api'];
 
 /** What a run does: it makes its claim, learns the company from a record, and binds with what lands. */
 interface Binding {
   readonly acceptNew?: boolean;
-  readonly systemId?: string | null;
+  readonly kind?: string;
+  readonly company?: string | null;
 }
 
 async function bind(
   session: Session,
   baseUrl: string,
-  { acceptNew = false, systemId = '42' }: Binding = {},
+  { acceptNew = false, kind = 'departments', company = '42' }: Binding = {},
 ): Promise<void> {
   const claim = await claimSource(session, { baseUrl, acceptNew });
-  claim.systemId ??= systemId;
-  if (!claim.isBound) await session.atomically((tx) => bindSource(tx, claim));
+  const tenants = await readTenants(session, kindNamed(kind), acceptNew);
+  if (tenants.isLearning && company !== null) tenants.companies.add(company);
+  await session.atomically((tx) => bindSource(tx, claim, tenants));
 }
 
-/** A mirror of our source that has been swept. */
+const KINDS = ['clients', 'departments'];
+
+/** A mirror of our source of which two kinds have been swept. */
 async function boundMirror(): Promise<Session> {
   const session = await tempMirror();
+  for (const kind of KINDS)
+    await session.atomically(async (tx) => {
+      await putRecords(tx, kind, [{ id: '1' }]);
+      await tx.query(sql`
+        insert into sightings (kind, answered, sent, run_id, page, ids, rows, seen_at)
+        values (${kind}, 2, 1, 1, 1, '[1]', 1, ${NOON_TEXT})`);
+      await tx.query(sql`
+        insert into kind_state (kind, tick, state, complete_sweeps, epoch) values (${kind}, 2, 'complete', 3, 5)`);
+    });
   await bind(session, OURS);
-  await session.atomically(async (tx) => {
-    await putRecords(tx, 'clients', [{ id: '1' }]);
-    await tx.query(sql`
-      insert into sightings (kind, answered, sent, run_id, page, ids, rows, seen_at)
-      values ('clients', 2, 1, 1, 1, '[1]', 1, ${NOON_TEXT})`);
-    await tx.query(sql`
-      insert into kind_state (kind, tick, state, complete_sweeps, epoch) values ('clients', 2, 'complete', 3, 5)`);
-  });
   return session;
 }
 
 const factsOf = async (session: Session) => ({
   url: await boundUrl(session),
-  system: await boundSystem(session),
-  sightings: (await session.query(sql`select 1 from sightings`)).length,
-  state: await session.query(sql`select tick, epoch, complete_sweeps from kind_state`),
+  companies: Object.fromEntries(await boundCompanies(session)),
+  sightings: (await session.query(sql`select kind from sightings order by kind`)).map(({ kind }) => kind),
+  state: await session.query(sql`select tick, epoch, complete_sweeps from kind_state order by kind`),
   rows: (await session.query(sql`select 1 from clients`)).length,
 });
 
+const [SWEPT, FORGOTTEN] = [3, 0].map((complete_sweeps) => ({ tick: 2, epoch: 5, complete_sweeps }));
+
 describe('whose data the mirror holds', () => {
   test('an address that nothing has landed from binds nothing', async () => {
-    const session = await tempMirror();
-    await claimSource(session, { baseUrl: THEIRS, acceptNew: false });
-    await bind(session, OURS);
+    const session = await boundMirror();
     await claimSource(session, { baseUrl: THEIRS, acceptNew: true });
-    expect([await boundUrl(session), await boundSystem(session)]).toEqual([OURS, '42']);
+    expect(await factsOf(session)).toMatchObject({ url: OURS, companies: { departments: ['42'] } });
   });
 
   test('nobody’s at first; then that of the first source', async () => {
     const session = await tempMirror();
-    expect([await boundUrl(session), await boundSystem(session)]).toEqual([null, null]);
+    expect([await boundUrl(session), (await boundCompanies(session)).size]).toEqual([null, 0]);
     await bind(session, OURS);
-    expect([await boundUrl(session), await boundSystem(session)]).toEqual([OURS, '42']);
+    expect(await boundUrl(session)).toBe(OURS);
+  });
+
+  test('each kind has a company of its own', async () => {
+    const session = await boundMirror();
+    await bind(session, OURS, { kind: 'clients', company: '43' });
+    expect(await factsOf(session)).toMatchObject({ companies: { clients: ['43'], departments: ['42'] } });
   });
 
   test('the same source again changes nothing', async () => {
@@ -82,21 +94,21 @@ describe('whose data the mirror holds', () => {
 
   test('--new-source accepts it: rows and ticks stay, what the old source proved is forgotten', async () => {
     const session = await boundMirror();
-    await bind(session, THEIRS, { acceptNew: true, systemId: null });
+    await bind(session, THEIRS, { acceptNew: true, company: null });
     expect(await factsOf(session)).toEqual({
-      url: THEIRS,
-      system: null,
-      sightings: 0,
-      state: [{ tick: 2, epoch: 5, complete_sweeps: 0 }],
-      rows: 1,
+      ...{ url: THEIRS, companies: {}, sightings: [], state: [FORGOTTEN, FORGOTTEN], rows: 1 },
     });
     const error = await thrownBy(() => bind(session, OURS));
     expect(error).toBeInstanceOf(OtherSourceError);
   });
 
-  test('--new-source with the same URL accepts another company behind it', async () => {
+  test('--new-source with the same URL accepts another company of that kind, and leaves the others alone', async () => {
     const session = await boundMirror();
-    await bind(session, OURS, { acceptNew: true, systemId: null });
-    expect(await boundSystem(session)).toBeNull();
+    await bind(session, OURS, { kind: 'clients', company: '43' });
+    await bind(session, OURS, { acceptNew: true, company: '44' });
+    expect(await factsOf(session)).toEqual({
+      ...{ url: OURS, companies: { clients: ['43'], departments: ['44'] }, sightings: ['clients'] },
+      ...{ state: [SWEPT, FORGOTTEN], rows: 1 },
+    });
   });
 });

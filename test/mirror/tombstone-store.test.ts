@@ -28,7 +28,13 @@ const bury = (session: Session, ids: readonly string[], burial: Partial<Burial> 
 /** Notes an absence for each id, by when the record was seen last. */
 const note = (session: Session, lastSeen: Readonly<Record<string, string | null>>): Promise<void> =>
   session.atomically((tx) => {
-    const absence = { state: 'suspected', sweep: 9, absentSince: NOON, struckAt: null } as const;
+    const absence = {
+      state: 'suspected',
+      sweep: 9,
+      absentSince: NOON,
+      struckAt: null,
+      isCertified: true,
+    } as const;
     const absences = Object.entries(lastSeen).map(([id, lastSeenAt]) => ({ ...absence, id, lastSeenAt }));
     return saveAbsences(tx, 'clients', absences);
   });

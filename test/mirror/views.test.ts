@@ -20,14 +20,14 @@ const SHOWN = {
 };
 
 const shownAs = ({ fields }: Kind): [string, string][] =>
-  fields.flatMap(({ name, type }): [string, string][] =>
+  fields.flatMap(({ name, type, refersTo }): [string, string][] =>
     type === 'decimal'
       ? [
           [name, 'REAL'],
           [`${name}_exact`, 'TEXT'],
           [`${name}_e4`, 'BIGINT'],
         ]
-      : [[name, SHOWN[type]]],
+      : [[name, refersTo === undefined ? SHOWN[type] : SHOWN.integer]],
   );
 
 describe('bi_<kind>', () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { columnType } from '../../src/catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../src/catalog/kind.ts';
 
 /** A value as JSON text, and what its column must hold: text to the digit, null, or JSON of the same meaning. */
@@ -77,10 +78,22 @@ function decimalSent(scale: number): fc.Arbitrary<Sent> {
     },
     fc.constantFrom(
       { wire: '15e2', column: canonicalDecimal({ sign: '', whole: '1500', fraction: '' }, scale) },
+      { wire: '"1E+3"', column: canonicalDecimal({ sign: '', whole: '1000', fraction: '' }, scale) },
       { wire: '1.5E-3', column: canonicalDecimal({ sign: '', whole: '0', fraction: '0015' }, scale) },
     ),
     lost(
-      ...['""', '"0000-00-00"', '"1,234.50"', '" 12 "', '"0x10"', '".5"', '"5."', '"١٢"', '"1e3"', '"+1"'],
+      ...[
+        '""',
+        '"0000-00-00"',
+        '"1,234.50"',
+        '" 12 "',
+        '"0x10"',
+        '".5"',
+        '"5."',
+        '"١٢"',
+        '"1e999999"',
+        '"+1"',
+      ],
       ...['"12.5 $"', '"NaN"', '1e999', 'true', '[]', '{"a":1}', '"--1"', '"1.2.3"'],
     ),
   );
@@ -162,7 +175,8 @@ const SENT: Record<Exclude<FieldType, 'decimal'>, fc.Arbitrary<Sent>> = {
 
 /** A documented field of a record: absent, null, right, or as wrong as the service can make it. */
 function member(field: Field): fc.Arbitrary<Sent | null> {
-  const sent = field.type === 'decimal' ? decimalSent(field.scale ?? 0) : SENT[field.type];
+  const type = columnType(field);
+  const sent = type === 'decimal' ? decimalSent(field.scale ?? 0) : SENT[type];
   return fc.oneof(
     { weight: 1, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constant({ wire: 'null', column: null }) },

@@ -7,14 +7,14 @@ const lives = (): boolean => false;
 const DAY = 86_400_000;
 
 describe.each(DATABASES)('workers in %s', (_, open) => {
-  test('one that is not seen for a minute is dead', async () => {
+  test('one that is not seen for 45 s is dead', async () => {
     const session = await open();
     await registerWorker(session, { owner: 'a', roles: ['outbox'] }, NOON);
     await registerWorker(session, { owner: 'b', roles: ['outbox'] }, NOON);
     await seeWorker(session, { owner: 'b', roles: ['outbox'] }, later(30_000));
-    expect(await deadWorkers(session, later(59_999), lives)).toEqual([]);
-    expect(await deadWorkers(session, later(60_000), lives)).toEqual(['a']);
-    expect(await deadWorkers(session, later(90_000), lives)).toEqual(['a', 'b']);
+    expect(await deadWorkers(session, later(44_999), lives)).toEqual([]);
+    expect(await deadWorkers(session, later(45_000), lives)).toEqual(['a']);
+    expect(await deadWorkers(session, later(75_000), lives)).toEqual(['a', 'b']);
   });
 
   test('one that is gone for certain is dead at once', async () => {

@@ -5,6 +5,7 @@ import { TOGETHER } from '../../src/pull/land-pages.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import type { SourceSettings } from '../../src/source/source.ts';
 import { canary } from '../support/canary.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 
 /** Pages wait for each other by a timer of the process, which no virtual time moves: here each lands by itself. */
 TOGETHER.most = 1;
@@ -31,7 +32,7 @@ export function pullRequest({
   readonly runId: number;
 }): PullRequest {
   return {
-    ...{ kinds, runId, baseUrl: BASE_URL, acceptNewSource: false, keepRunsDays: null, keepChangesDays: null },
+    ...{ kinds, runId, baseUrl: BASE_URL, acceptNewSource: false, retention: KEEP_ALL },
     deletions: { graceSeconds: 900, holdAbove: { rows: 1_000_000, share: 1 } },
     ...{ repeatBelowPages: 20, salt: 'simulation', ignoreFields: {} },
   };

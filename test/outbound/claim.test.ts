@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { applyRetention } from '../../src/mirror/retention.ts';
+import { readHistory } from '../../src/outbound/entry-list.ts';
 import { freeze } from '../../src/outbound/frozen.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 import { DATABASES } from '../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, update, zoes } from './stage.ts';
 import type { Stage } from './stage.ts';
@@ -47,6 +50,22 @@ describe.each(DATABASES)('a row that an application inserts in %s', (database) =
     }
     expect(asked(on, 'POST')).toEqual([]);
   });
+});
+
+test('a row that an application inserts under the key of an entry that ended long ago is never sent', async () => {
+  const on = await opened();
+  const first = await on.store(create(ZOE));
+  await on.work();
+  const key = (await on.entry(first)).key;
+  await on.pass(2 * 86_400);
+  await applyRetention(on.session, { ...KEEP_ALL, outboxDays: 1 }, on.clock.now());
+  const second = await insertRow(on, { key, payload: JSON.stringify(ZOE) });
+  const sent = asked(on, 'POST').length;
+  await on.work();
+  expect(await on.entry(second)).toMatchObject({ state: 'rejected', verdict: 'key_taken' });
+  expect(JSON.parse((await on.entry(second)).result ?? '')).toMatchObject({ entry: first, state: 'done' });
+  expect(asked(on, 'POST')).toHaveLength(sent);
+  await expect(readHistory(on.session, first)).rejects.toMatchObject({ code: 'outbox.ended' });
 });
 
 test('a frozen outbox sends nothing, looks for nothing, and is not due', async () => {

@@ -261,6 +261,24 @@ test('G/D10: a process that was stopped after the journal sends nothing', async 
   expect(await on.grades(id)).toEqual(['unsent']);
 });
 
+test('G/D10: a process that was stopped while it waited for its connection sends nothing', async () => {
+  const on = await opened();
+  const { source } = on.parts;
+  Object.assign(on.parts, {
+    source: {
+      ...source,
+      write: async (...[request, options]: Parameters<typeof source.write>) => {
+        await on.clock.sleep(20_001);
+        return source.write(request, options);
+      },
+    },
+  });
+  const id = await on.store(create());
+  await on.work();
+  expect(asked(on, 'POST')).toEqual([]);
+  expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
+});
+
 test('every send is counted, in the database and beside it', async () => {
   const on = await opened();
   await on.store(create());

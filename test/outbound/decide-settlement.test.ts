@@ -26,6 +26,7 @@ const instant = (seconds: number | null | undefined): Date | null =>
 function decide({ now, known, swept = known, ...facts }: At): Settlement {
   return decideSettlement({
     ...{ look: ABSENT, repeats: false, isDoubtful: false, isAskedFor: false, asked: null, rules: RULES },
+    ...{ sweepsSince: 0, isMarked: false },
     ...facts,
     ...{ givenUpAt: new Date(SENT), now: new Date(SENT + now * 1000) },
     ...{ knownAt: instant(known), sweptAt: instant(swept) },
@@ -39,6 +40,37 @@ describe('a create whose outcome is unknown', () => {
     expect(decide({ now: 301, known: 300, look: FOUND })).toEqual({ is: 'adopt', id: '7' });
     expect(decide({ now: 301, known: 299, look: FOUND })).toMatchObject({ is: 'wait' });
     expect(decide({ now: 301, known: null, look: FOUND })).toMatchObject({ is: 'wait' });
+  });
+
+  test('is adopted without a certificate once two complete sweeps have shown it, or one its mark', () => {
+    for (const known of [null, 299]) {
+      const at = { now: 2000, known, look: FOUND };
+      expect(decide({ ...at, sweepsSince: 1 })).toMatchObject({ is: 'wait' });
+      expect(decide({ ...at, sweepsSince: 2 })).toEqual({ is: 'adopt', id: '7' });
+      expect(decide({ ...at, sweepsSince: 0, isMarked: true })).toMatchObject({ is: 'wait' });
+      expect(decide({ ...at, sweepsSince: 1, isMarked: true })).toEqual({ is: 'adopt', id: '7' });
+      expect(decide({ ...at, sweepsSince: 9, repeats: true })).toMatchObject({ is: 'wait' });
+      for (const look of [
+        { is: 'twins', ids: ['7', '8'] },
+        { is: 'look-alike', ids: ['7'] },
+      ] as const)
+        expect(decide({ ...at, sweepsSince: 9, look })).toMatchObject({ is: 'wait' });
+    }
+  });
+
+  test('that no sweep shows is never sent again without a certificate, however many there are', () => {
+    expect(decide({ now: 100_000, known: null, swept: 99_999, sweepsSince: 99 })).toMatchObject({
+      is: 'wait',
+    });
+  });
+
+  test('is parked with what was found where patience is over and nothing was certain', () => {
+    const asked: AskedSweeps = { due: 86_400_000, times: 2, since: 172_800_000 };
+    const over = { now: 172_900, known: null, asked };
+    expect(decide({ ...over, look: FOUND })).toEqual({ is: 'park', verdict: 'no_certificate', ids: ['7'] });
+    expect(decide({ ...over, look: FOUND, repeats: true })).toMatchObject({ verdict: 'repeats', ids: ['7'] });
+    const twins = { is: 'twins', ids: ['7', '8'] } as const;
+    expect(decide({ ...over, look: twins })).toEqual({ is: 'park', verdict: 'twins', ids: ['7', '8'] });
   });
 
   test('is parked where equal records are legitimate, or there is a doubt', () => {
@@ -121,6 +153,7 @@ describe('whatever the facts are', () => {
     .record({
       ...{ now: fc.nat({ max: 400_000 }), known: fc.option(seconds), swept: fc.option(seconds) },
       ...{ look: looks, asked, repeats: fc.boolean(), isDoubtful: fc.boolean(), isAskedFor: fc.boolean() },
+      ...{ sweepsSince: fc.nat({ max: 3 }), isMarked: fc.boolean() },
     })
     .map((given): At & { known: number | null } => ({
       ...given,
@@ -136,9 +169,10 @@ describe('whatever the facts are', () => {
     );
   };
 
-  test('nothing is adopted or sent again before the list is known after the rest', () => {
-    always(({ known }, { is }) => {
-      if (is === 'adopt' || is === 'resend') expect(known).toBeGreaterThanOrEqual(300);
+  test('nothing is sent again before the list is known after the rest, or adopted before that or complete sweeps', () => {
+    always(({ known, sweepsSince = 0, isMarked }, { is }) => {
+      if (is === 'resend') expect(known).toBeGreaterThanOrEqual(300);
+      if (is === 'adopt' && sweepsSince < (isMarked ? 1 : 2)) expect(known).toBeGreaterThanOrEqual(300);
     });
   });
 

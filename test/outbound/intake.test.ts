@@ -3,10 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 import { changeEntry, findByKey, findEntry } from '../../src/mirror/outbox-store.ts';
+import { applyRetention } from '../../src/mirror/retention.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { readBatch } from '../../src/outbound/batch.ts';
 import type { EntryRequest } from '../../src/outbound/entry-request.ts';
 import { storeEntries } from '../../src/outbound/intake.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 import { DATABASES } from '../mirror/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../mirror/temp-mirror.ts';
 
@@ -221,5 +223,52 @@ describe.each(DATABASES)('a row of an application in %s', (_name, open) => {
     await insert(session, '{ "name": "Ada", "code": "C-1" }');
     expect((await store(session, ADA))[0]).toMatchObject({ id: 1, isNew: false, state: 'ready' });
     expect((await findByKey(session, 'ada'))?.id).toBe(1);
+  });
+});
+
+describe.each(DATABASES)('the key of an entry that ended long ago in %s', (_name, open) => {
+  async function ended(request: EntryRequest): Promise<Session> {
+    const session = await withRecord(await open());
+    await store(session, request);
+    const patch = { state: 'done', recordId: '17' } as const;
+    await session.atomically((tx) => changeEntry(tx, { id: 1, epoch: 0, patch, now: NOON }));
+    await applyRetention(session, { ...KEEP_ALL, outboxDays: 365 }, later(366 * 86_400_000));
+    return session;
+  }
+
+  test('still answers the same request with what became of it', async () => {
+    const session = await ended(ADA);
+    expect(await storedRows(session)).toBe(0);
+    const again = { ...ADA, data: { name: 'Ada', code: 'C-1' } };
+    expect(await store(session, again)).toEqual([
+      {
+        ...{ id: 1, key: 'ada', kind: 'clients', operation: 'create', recordId: '17' },
+        ...{ state: 'done', isNew: false, notes: [] },
+      },
+    ]);
+    expect(await storedRows(session)).toBe(0);
+  });
+
+  test('still refuses another request', async () => {
+    const session = await ended(ADA);
+    const other = await faultOf(() => store(session, { ...ADA, data: { code: 'C-1', name: 'Eve' } }));
+    expect(other).toMatchObject({
+      code: 'outbox.key_taken',
+      message: expect.stringContaining('entry 1') as string,
+    });
+  });
+
+  test('tells updates apart by the record, and by the base where the caller tells one', async () => {
+    const keyed = { ...RENAME, key: 'rename' };
+    const session = await ended(keyed);
+    const isNew = async (request: EntryRequest) => (await store(session, request))[0]?.isNew;
+    expect([await isNew(keyed), await isNew({ ...keyed, base: JSON.parse(RAW) as never })]).toEqual([
+      false,
+      false,
+    ]);
+    expect((await faultOf(() => store(session, { ...keyed, id: '18' }))).code).toBe('outbox.key_taken');
+    expect((await faultOf(() => store(session, { ...keyed, base: { name: 'Zoé' } }))).code).toBe(
+      'outbox.key_taken',
+    );
   });
 });

@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { DEEPEST, parseJson } from '../../src/lib/json.ts';
 import { abandonEntry, retryEntry } from '../../src/outbound/decide.ts';
-import { DATABASES } from '../pull/steps.ts';
-import { ZOE, asked, create, opened, spoil, zoes, enter } from './stage.ts';
+import { DATABASES, MIRRORS } from '../pull/steps.ts';
+import { rewriting, sandbox } from '../pull/support.ts';
+import { ZOE, asked, create, opened, spoil, stage, zoes, enter } from './stage.ts';
 import type { Opening, Stage } from './stage.ts';
 
 /** A create that was sent and that nobody knows anything of: it arrived, or it did not. */
@@ -125,6 +126,34 @@ describe('a create of unknown outcome', () => {
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 2 });
   });
+
+  test.each([
+    ['there', 'done', 'adopted'],
+    ['not there', 'parked', 'no_certificate'],
+  ] as const)(
+    'where the list never certifies and the record is %s, is %s in the end, and never sent again',
+    async (is, state, verdict) => {
+      const honest = await sandbox();
+      let isLying = false;
+      const service = await rewriting(honest, (body) =>
+        isLying ? body.replace(/"total":\d+/, '"total":999') : body,
+      );
+      const on = stage(service, await MIRRORS.SQLite());
+      await on.pull('clients');
+      isLying = true;
+      const id = await on.store(create());
+      await on.work(); // What stands between passes on nothing but reads: nobody knows what became of it.
+      if (is === 'there') enter(on, ZOE);
+      await on.pass(200);
+      await on.pull('clients');
+      await on.work();
+      expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
+      await on.pass(100);
+      expect((await on.entry(id)).state).toBe(is === 'there' ? 'done' : 'unsettled');
+      for (const seconds of [1500, 5400, 14_400, 64_800, 86_000, 90_000, 90_000]) await on.pass(seconds);
+      expect(await on.entry(id)).toMatchObject({ state, verdict, attempts: 1 });
+    },
+  );
 
   test('is looked for by a sweep, however long nobody was there to look', async () => {
     const { on, id } = await lostCreate('arrived');

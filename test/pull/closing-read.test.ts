@@ -88,7 +88,9 @@ test('new records alone are no reason to read again; a missing one is, and a wri
 
   service.world.insert(kind, { code: `${middle}c` });
   service.world.remove(kind, service.world.ids(kind)[10] ?? 0);
-  expect(await pullOne(service, session, { kind, minute: 40 })).toMatchObject({ state: 'certified' });
+  expect(await pullOne(service, session, { kind, minute: 40 })).toMatchObject({
+    reason: 'absences_unproven',
+  });
   expect(pages()).toHaveLength(4 + 3);
 });
 

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { Session } from '../../src/mirror/session.ts';
+import { saveUnlisted } from '../../src/mirror/unlisted-store.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rowsOf, sandbox } from './support.ts';
 import {
@@ -44,12 +45,12 @@ test.each(LISTED_KINDS.map(({ name }) => name))(
     const [gone = ''] = remove(service, kind, 1);
 
     const second = await pullOne(service, session, { kind, minute: 20 });
-    expect(second).toMatchObject({ state: 'certified', deleted: 0 });
+    expect(second).toMatchObject({ state: 'complete', reason: 'absences_unproven', deleted: 0 });
     expect(await absencesOf(session)).toEqual([`${gone} suspected`]);
     expect(await liveIds(session, kind)).toContain(gone);
 
     const early = await pullOne(service, session, { kind, minute: 34 });
-    expect(early).toMatchObject({ state: 'certified', deleted: 0 });
+    expect(early).toMatchObject({ state: 'complete', reason: 'absences_unproven', deleted: 0 });
     expect(await eventsOf(session)).toEqual([]);
 
     const third = await pullOne(service, session, { kind, minute: 35 });
@@ -183,7 +184,10 @@ test('a row that no sweep has shown for long is found missing all the same', asy
   await pullOne(service, session, { kind: 'clients' });
   const [gone = ''] = remove(service, 'clients', 5);
   // What the first sweep saw is forgotten before any sweep gets as far as a certificate.
-  await session.atomically((tx) => tx.query(sql`delete from sightings`));
+  await session.atomically(async (tx) => {
+    await saveUnlisted(tx, 'clients', [gone]);
+    await tx.query(sql`delete from sightings`);
+  });
 
   await pullOne(service, session, { kind: 'clients', minute: 20 });
   await pullOne(service, session, { kind: 'clients', minute: 40 });

@@ -82,7 +82,9 @@ describe('after the first pull', () => {
   test('types follow the hints where every value fits, and else the values', async () => {
     const [service, session] = [await sandbox({ size: 40 }), await mirror()];
     const values: Record<string, readonly Json[]> = {
-      whole: [1, '2', null],
+      whole: [1, 2, null],
+      upc: ['121313', '121314'],
+      either: [5, '7'],
       money: ['1.50', 2],
       day: ['2026-01-01', ''],
       moment: ['2026-01-01 10:00:00'],
@@ -101,6 +103,8 @@ describe('after the first pull', () => {
     expect(await columnTypes(session, 'bookings')).toMatchObject({
       ...{
         whole: 'integer',
+        upc: 'text',
+        either: 'text',
         money: 'decimal',
         day: 'date',
         moment: 'timestamp',
@@ -111,8 +115,24 @@ describe('after the first pull', () => {
       ...{ price: 'decimal 2', distance: 'decimal 2', pickup_date: 'date', items: 'json', inactive: 'text' },
     });
     const [first, second] = await rowsOf(session, 'bookings');
-    expect(first).toMatchObject({ whole: 1, money: '1.5', code: '0042', mixed: '2026-01-01', nest: '1' });
-    expect(second).toMatchObject({ whole: 2, money: '2', code: '7', mixed: '5', nest: '[1,2.5]' });
+    expect(first).toMatchObject({
+      whole: 1,
+      upc: '121313',
+      either: '5',
+      money: '1.5',
+      code: '0042',
+      mixed: '2026-01-01',
+      nest: '1',
+    });
+    expect(second).toMatchObject({
+      whole: 2,
+      upc: '121314',
+      either: '7',
+      money: '2',
+      code: '7',
+      mixed: '5',
+      nest: '[1,2.5]',
+    });
     expect(await columnsOf(session, 'bi_bookings')).not.toContain('empty');
     const [items] = await session.query(sql`select count(*) as n from bi_bookings_items`);
     const sent = recordsOf(service, 'bookings').flatMap((record) => record['items'] as Json[]);
@@ -130,7 +150,7 @@ describe('after the first pull', () => {
   });
 });
 
-test('a later misfit costs a null and an issue, never the row, and the column keeps its type', async () => {
+test('a later misfit is null in its column, which keeps its type, with an issue, and its text stands in a column of its own', async () => {
   const [service, session] = [await sandbox({ size: 40 }), await mirror()];
   change(service, 'vehicle_brands', { rank: 7 });
   change(service, 'vehicle_brands', { rank: 8 }, 1);
@@ -142,7 +162,10 @@ test('a later misfit costs a null and an issue, never the row, and the column ke
   expect(report.kinds[0]).toMatchObject({ state: 'certified', updated: 1 });
   const [first, second] = await rowsOf(session, 'vehicle_brands');
   expect([first?.['rank'], second?.['rank']]).toEqual([null, 8]);
+  expect([first?.['rank_text'], second?.['rank_text']]).toEqual(['seven', null]);
   expect(String(first?.['_raw'])).toContain('"seven"');
+  const shown = await columnsOf(session, 'bi_vehicle_brands');
+  expect(shown.at(-1)).toBe('rank_text');
   expect(await openIssues(session)).toEqual([{ record_id: id, field: 'rank', code: 'not_an_integer' }]);
   expect(await columnTypes(session, 'vehicle_brands')).toMatchObject({ rank: 'integer' });
   expect(await drift(session)).toMatchObject([
@@ -150,9 +173,47 @@ test('a later misfit costs a null and an issue, never the row, and the column ke
   ]);
 
   change(service, 'vehicle_brands', { rank: 9 });
+  change(service, 'vehicle_brands', { rank: ['1', 2.5], mood: 'sunny' }, 1);
   await pullOf(service, session, 'vehicle_brands');
-  expect((await rowsOf(session, 'vehicle_brands'))[0]).toMatchObject({ rank: 9 });
-  expect(await openIssues(session)).toEqual([]);
+  const [mended, nested] = await rowsOf(session, 'vehicle_brands');
+  expect(mended).toMatchObject({ rank: 9, rank_text: null });
+  expect(nested).toMatchObject({ rank: null, rank_text: '["1",2.5]', mood: 'sunny' });
+  expect(await columnsOf(session, 'bi_vehicle_brands')).toEqual([...shown, 'mood']);
+  expect(await openIssues(session)).toMatchObject([{ field: 'rank', code: 'not_an_integer' }]);
+});
+
+test('what is beside the point of a column adds none: an empty text, more places, a text that no database keeps', async () => {
+  const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+  change(service, 'vehicle_brands', { rank: 7, mood: 'sunny' });
+  await pullOf(service, session, 'vehicle_brands');
+  const shown = await columnsOf(session, 'bi_vehicle_brands');
+  change(service, 'vehicle_brands', { rank: '', mood: 'a\0b' });
+  change(service, 'bookings', { price: '1.23456' });
+
+  await pullOf(service, session, 'vehicle_brands', 'bookings');
+
+  expect(await columnsOf(session, 'bi_vehicle_brands')).toEqual(shown);
+  expect(await columnsOf(session, 'bi_bookings')).not.toContain('price_text');
+  expect((await openIssues(session)).map(({ field }) => field).sort()).toEqual(['mood', 'price', 'rank']);
+});
+
+test('a field of the service that is called like a column of texts keeps its name, whichever was first', async () => {
+  const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+  change(service, 'vehicle_brands', { rank: 7, rank_text: 'own', size: 1 });
+  await pullOf(service, session, 'vehicle_brands');
+  change(service, 'vehicle_brands', { rank: 'seven', rank_text: 'own', size: 'XL' });
+  await pullOf(service, session, 'vehicle_brands');
+  change(service, 'vehicle_brands', { rank: 'seven', rank_text: 'mine', size: 'XL', size_text: 'late' });
+  await pullOf(service, session, 'vehicle_brands');
+
+  const row = { rank: null, rank_text: 'mine', rank_text_2: 'seven', size: null, size_text: 'XL' };
+  expect((await rowsOf(session, 'vehicle_brands'))[0]).toMatchObject(row);
+  const notes = (await drift(session)).filter(({ code }) => code !== 'new_field' && code !== 'retyped_field');
+  expect(notes).toMatchObject([
+    { code: 'text_column', field: 'rank', detail: expect.stringContaining('"rank_text_2"') as string },
+    { code: 'unusable_field', field: 'size_text', detail: 'the name "size_text" is taken' },
+  ]);
+  expect(await session.query(sql`select record_id from changes`)).toHaveLength(2);
 });
 
 test('a field first seen later is appended, no column moves, and an analyst’s own view goes on working', async () => {
@@ -290,7 +351,7 @@ describe('what changes in the answers is noted', () => {
     await pullOf(service, session, 'departments');
     for (const id of service.world.ids('departments')) service.world.remove('departments', id);
     expect((await pullOf(service, session, 'departments')).kinds[0]).toMatchObject({
-      state: 'certified',
+      reason: 'absences_unproven',
       rows: 0,
     });
     expect(await drift(session)).toEqual([]);

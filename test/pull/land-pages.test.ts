@@ -12,10 +12,12 @@ import { createTicks } from '../../src/pull/ticks.ts';
 import { createTouched } from '../../src/pull/touched.ts';
 import { startSweep } from '../../src/source/sweep-plan.ts';
 import { readPages } from '../../src/mirror/page-store.ts';
+import { readTenants } from '../../src/mirror/tenant-store.ts';
 import { readTouches } from '../../src/mirror/touch-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { ListResponse } from '../../src/source/source.ts';
 import { issueKey } from '../../src/mirror/issue-store.ts';
+import { createEarlierSightings } from '../../src/pull/earlier-sightings.ts';
 import { createLayeredSet } from '../../src/pull/layered-set.ts';
 import { mirror, rowsOf } from './support.ts';
 
@@ -28,12 +30,14 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   const claim = {
     baseUrl: 'http://service.test',
     isNew: false,
-    systemId: null,
     isBound: false,
-    isReset: false,
+    isConfirmed: false,
+    isAsked: false,
+    refusal: null,
   };
   return {
     ...{ kind, lease, runId: 1, claim, knownRows: 0, hasHoles: false, began: lease.tick, salt: 'salt' },
+    tenants: await readTenants(session, kind, false),
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),
@@ -42,6 +46,8 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     quarantined: createLayeredSet(new Set()),
     newest: { sent: 0 },
     sending: new Set(),
+    earlier: createEarlierSightings(kind.name, lease),
+    comparesColumns: false,
   };
 }
 

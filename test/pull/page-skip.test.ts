@@ -226,14 +226,18 @@ describe('what goes on while pages are not parsed', () => {
     expect(await drift()).toEqual([{ code: 'vanished_field', field: 'mood' }]);
   });
 
-  test('a row that somebody took out of the table comes back with a backfill of all', async () => {
+  test('a row that somebody took out of the table comes back with the next pull, or a backfill of all', async () => {
     const { service, session } = await pulled();
     const id = service.world.ids(kind)[150] ?? 0;
-    await session.atomically((tx) => tx.query(sql`delete from clients where id = ${id}`));
+    const takeOut = () => session.atomically((tx) => tx.query(sql`delete from clients where id = ${id}`));
+    await takeOut();
     await pullOne(service, session, { kind, minute: 10 });
-    expect(await rowsOf(session, kind)).toHaveLength(259);
+    await expectTruth(service, session);
 
-    await backfillFrom(service, session, { kind, extent: ALL, minute: 20 });
+    await takeOut();
+    expect(await backfillFrom(service, session, { kind, extent: ALL, minute: 20 })).toMatchObject({
+      mended: 1,
+    });
     await expectTruth(service, session);
   });
 

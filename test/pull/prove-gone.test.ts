@@ -122,7 +122,7 @@ test.each(FAILURES)('%s for the record in question is no evidence', async (_, fa
       id === String(gone) ? Promise.reject(failure()) : honest.retrieve(asked, id, options),
     );
     expect(await pullOne(service, session, { kind, minute, parts: { source } })).toMatchObject({
-      state: 'certified',
+      reason: 'absences_unproven',
       deleted: 0,
     });
   }

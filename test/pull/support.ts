@@ -23,6 +23,7 @@ import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 
 export const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 
@@ -50,8 +51,7 @@ export const RULES = {
   repeatBelowPages: 20,
   salt: 'token',
   ignoreFields: {},
-  keepRunsDays: 30,
-  keepChangesDays: null,
+  retention: { ...KEEP_ALL, runsDays: 30 },
 } as const;
 
 export interface Pulling {

@@ -58,6 +58,37 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect(page).toContain('nothing is sent: restored, products may not be written (forbidden)');
   });
 
+  test('the status says since when a kind is not certified, why, and what waits for it', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await session.atomically(async (tx) => {
+      await tx.query(sql`
+        insert into kind_state (kind, tick, state, reason, complete_sweeps, certified_at, uncertified_sweeps, epoch)
+        values ('clients', 9, 'complete', 'rows_unseen', 7, ${NOON_TEXT}, 4, 1),
+          ('products', 9, 'certified', null, 7, ${NOON_TEXT}, 0, 1),
+          ('sales_products', 9, 'complete', null, 0, null, null, 1)`);
+      const absence = { absentSince: NOON, sweep: 1, struckAt: null, lastSeenAt: null, isCertified: false };
+      const states = ['suspected', 'suspected', 'released', 'held', 'rejected', 'unlisted'] as const;
+      const absences = states.map((state, index) => ({ ...absence, state, id: String(index) }));
+      await saveAbsences(tx, 'clients', absences);
+      for (const key of ['a', 'b'])
+        await tx.query(sql`insert into outbox (idempotency_key, kind, operation, payload, state)
+          values (${key}, 'clients', 'create', '{}', 'unsettled')`);
+    });
+    const status = await jsonOf(await stage.get('/v1/status'));
+    fits(stage, 'GET /v1/status', status);
+    const why = 'rows moved between its pages while it was read';
+    const clients = { kind: 'clients', since: NOON_TEXT, sweeps: 4, reason: 'rows_unseen', why };
+    const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
+    expect(status).toMatchObject({ uncertified: [{ ...clients, waiting }] });
+    const holds = ['held', 'rejected', 'released'].map((state) => ({
+      ...{ kind: 'clients', state, records: 1, since: NOON_TEXT },
+    }));
+    expect(status).toMatchObject({ holds });
+    const page = await (await stage.get('/')).text();
+    expect(page).toContain(why);
+  });
+
   test('a record comes as the service sent it, to the digit', async () => {
     const session = await open();
     const raw = '{"id":9007199254740993,"credit":123456789012345.6789,"b":1.10,"a":-0.0,"note":"</script>"}';
@@ -203,7 +234,14 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
   test('held deletions are listed and decided', async () => {
     const session = await open();
     const stage = await serveMirror(session);
-    const absence = { state: 'held', sweep: 1, absentSince: NOON, struckAt: null, lastSeenAt: null } as const;
+    const absence = {
+      state: 'held',
+      sweep: 1,
+      absentSince: NOON,
+      struckAt: null,
+      isCertified: true,
+      lastSeenAt: null,
+    } as const;
     await session.atomically((tx) =>
       saveAbsences(
         tx,

@@ -11,7 +11,7 @@ import type { Stage } from './stage.ts';
 /** The limits in miniature: what a server does at them is the same. `errors.test.ts` holds the figures themselves. */
 const LIMITS = vi.hoisted(() => ({
   ...{ HEADERS_MS: 800, REQUEST_MS: 3_000, KEEP_ALIVE_MS: 1_500, CHECK_MS: 100 },
-  ...{ STILL_MS: 1_000, CONNECTIONS: 12, PIPELINED: 4 },
+  ...{ STILL_MS: 1_000, CONNECTIONS: 12, PIPELINED: 4, OPEN_BODY_MS: 1_800 },
 }));
 vi.mock('../../src/server/limits.ts', async (original) => ({
   ...(await original<Record<string, number>>()),
@@ -101,14 +101,20 @@ const BODIES: readonly Manner[] = [
   { atOnce: POST + LENGTH, drip: ' ' },
   { atOnce: `${POST}transfer-encoding: chunked\r\n\r\n`, drip: '1\r\n \r\n' },
   { atOnce: `${POST}${LENGTH}{"kinds"` },
-  { atOnce: SIGN_IN + LENGTH, drip: ' ' },
-  { atOnce: SIGN_IN + LENGTH },
+];
+const SIGN_IN_LENGTH = 'content-length: 4000\r\n\r\n';
+const SIGN_IN_BODIES: readonly Manner[] = [
+  { atOnce: SIGN_IN + SIGN_IN_LENGTH, drip: ' ' },
+  { atOnce: `${SIGN_IN}transfer-encoding: chunked\r\n\r\n`, drip: '1\r\n \r\n' },
+  { atOnce: `${SIGN_IN}${SIGN_IN_LENGTH}{"token"` },
+  { atOnce: SIGN_IN + SIGN_IN_LENGTH },
 ];
 
 test('who sends a body byte by byte, in bytes of chunks or never to its end is cut off too; others are answered meanwhile', async () => {
   const made = await stage();
   const ask = asking(made.url, 1);
   const slow = BODIES.map((manner) => slowly(made, manner));
+  const signingIn = SIGN_IN_BODIES.map((manner) => slowly(made, manner));
   const over = { is: false };
   void Promise.race(slow).then(() => (over.is = true));
   let answered = 0;
@@ -116,6 +122,11 @@ test('who sends a body byte by byte, in bytes of chunks or never to its end is c
     const { status } = await ask({ path: '/health' });
     expect(status).toBe(200);
     answered++;
+  }
+  for (const { text, afterMs } of await Promise.all(signingIn)) {
+    expectTooSlow(text);
+    expect(afterMs).toBeGreaterThan(LIMITS.OPEN_BODY_MS - CLOCK_MS);
+    expect(afterMs).toBeLessThan(LIMITS.REQUEST_MS);
   }
   for (const { text, afterMs } of await Promise.all(slow)) {
     expectTooSlow(text);
@@ -132,10 +143,13 @@ test('who was answered and keeps the connection for nothing loses it, without a 
   expect(afterMs).toBeGreaterThan(LIMITS.KEEP_ALIVE_MS - CLOCK_MS);
 });
 
+const wish = (path: string): string =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`;
+
 /** The answer on a connection that is there. */
 async function askOn(socket: Socket): Promise<string> {
   const answer = once(socket, 'data');
-  socket.write(`${HEALTH}\r\n`);
+  socket.write(wish('/v1/deletions'));
   return String((await answer)[0]);
 }
 
@@ -159,8 +173,22 @@ test('a crowd that says nothing keeps nobody out: who comes gets the place of th
   for (const text of ended.slice(surplus + 1)) expectTooSlow(text);
 });
 
-const wish = (path: string): string =>
-  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`;
+test('requests whose body does not come hold no place, those of callers that were let in the longest', async () => {
+  const made = await stage();
+  const mine = { over: false };
+  const kept = connected(made.url);
+  expect(await askOn(kept)).toContain('200 OK');
+  const sending = slowly(made, { atOnce: `${POST}${LENGTH}{"kinds"` }).then(() => (mine.over = true));
+  const others = LIMITS.CONNECTIONS - 2;
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < others; n++) void slowly(made, { atOnce: `${SIGN_IN}${SIGN_IN_LENGTH}{"token"` });
+    expect((await fetch(`${made.url}/health`)).status).toBe(200);
+    expect(await askOn(kept)).toContain('200 OK');
+    expect(mine.over).toBe(false);
+    expect(await openAt(made)).toBeLessThanOrEqual(LIMITS.CONNECTIONS);
+  }
+  await sending; // In its own time.
+});
 
 test('where all connections wait for an answer, one more is refused', async () => {
   const made = await stage();

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import type { Session } from '../../src/mirror/session.ts';
 import { createServer } from '../../src/server/create-server.ts';
+import { BACKLOG } from '../../src/server/limits.ts';
 import type { ServerParts } from '../../src/server/parts.ts';
 import type { Server } from '../../src/server/server.ts';
 import { canary } from '../support/canary.ts';
@@ -41,11 +42,12 @@ export async function serveMirror(session: Session, parts: Partial<ServerParts> 
   const kinds: readonly Kind[] = KINDS.filter(({ name }) => ['clients', 'products'].includes(name));
   const app = await createServer({
     ...{ session, kinds, clock: systemClock, logger, token: TOKEN, host: '127.0.0.1', names: [], port: 0 },
+    writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
     ...{ version: '1.2.3', sendMark: { read: () => Promise.resolve(0) }, ring: () => (rings += 1) },
     ...parts,
   });
   onTestFinished(() => app.close());
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = await app.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
   const auth = { authorization: `Bearer ${parts.token ?? TOKEN}` };
   return {
     ...{ app, url, log, host: new URL(url).host, rings: () => rings },

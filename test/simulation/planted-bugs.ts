@@ -178,6 +178,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     parts: HASTY,
   },
   {
+    name: 'what two complete sweeps did not show is deleted without asking',
+    id: 'P02b',
+    fixed: RACING,
+    parts: {
+      planDeletions: (real) => (facts, rules) =>
+        facts.isCertified
+          ? real(facts, rules)
+          : { ...real(facts, rules), ask: [], bury: facts.absent.map(({ id }) => id) },
+    },
+  },
+  {
     name: 'a web page with status 404 says that a record is gone',
     id: 'P06',
     fixed: { personality: 'retrieveIsWebPage' },

@@ -10,6 +10,7 @@ import type { Schedule } from './schedule.ts';
 import type { Doubles, Stage } from './stage.ts';
 import { watchedSession } from './watched-session.ts';
 import type { Life } from './watched-session.ts';
+import { KEEP_ALL } from '../support/retention.ts';
 
 const LONGEST_STEP_MS = 600_000; // Set back further, the clock would make a grace outlast the healing.
 const BASE_URL = 'http://service';
@@ -108,8 +109,7 @@ function requestOf(schedule: Schedule): PullRequest {
     kinds: schedule.kinds.map(({ kind }) => kind),
     baseUrl: BASE_URL,
     acceptNewSource: false,
-    keepRunsDays: null,
-    keepChangesDays: null,
+    retention: KEEP_ALL,
     deletions: { graceSeconds: schedule.graceSeconds, holdAbove: schedule.holdAbove },
     repeatBelowPages: schedule.repeatBelowPages,
     salt: 'simulation',

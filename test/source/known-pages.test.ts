@@ -137,7 +137,7 @@ test('a known page that can no longer be parsed does not show the token', async 
   expect(() => response?.read()).toThrow(
     expect.objectContaining({
       reason: 'too_deep',
-      message: 'GET /api/clients page 1: got an answer that repeats the token (status 200)',
+      message: 'GET /api/clients page 1: got JSON nested too deep to be parsed',
     }) as Error,
   );
 });

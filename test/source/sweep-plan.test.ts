@@ -20,10 +20,12 @@ type Service = (page: number) => PageResponse;
 interface Options {
   readonly paging?: 'documented' | 'by answer';
   readonly thorough?: boolean;
+  readonly sizesVary?: boolean;
 }
 
-function carryOut(service: Service, { paging = 'documented', thorough = false }: Options = {}): Walk {
-  return follow(startSweep({ where: 'GET /list', paging, thorough }), service);
+function carryOut(service: Service, options: Options = {}): Walk {
+  const { paging = 'documented', thorough = false, sizesVary = true } = options;
+  return follow(startSweep({ where: 'GET /list', paging, thorough, sizesVary }), service);
 }
 
 /** Reads the list's end again, and the pages before it. */
@@ -159,7 +161,7 @@ describe('any quiet list', () => {
       fc.property(fc.nat(60), fc.integer({ min: 1, max: 20 }), meta, (rows, stride, lie) => {
         const service = withMeta(paged(ids(rows), stride), () => lie);
         const reason = reasonOf(() => carryOut(service, { thorough: true }));
-        expect(['no fault', 'endless', 'page_grew', 'page_ignored']).toContain(reason);
+        expect(['no fault', 'endless', 'empty_pages', 'page_grew', 'page_ignored']).toContain(reason);
       }),
       { numRuns: 2000 },
     );
@@ -306,6 +308,22 @@ describe('what a service may do to its pages', () => {
     const { seen, ends } = carryOut(service, { thorough: true });
     expect(seen.size).toBe(15);
     for (const { page } of ends) expect(page).toBeGreaterThanOrEqual(6);
+  });
+
+  test('A16: they are asked for again first, unless the page says that it is the last', () => {
+    const whole = paged(ids(35), 10);
+    const short: Service = (page) => (page === 2 ? { ...whole(page), keys: ['11'] } : whole(page));
+    expect(reasonOf(() => carryOut(short, { sizesVary: false }))).toBe('page_resized');
+    const shrunk: Service = (page) => (page === 3 ? paged(ids(24), 10)(page) : whole(page));
+    expect(reasonOf(() => carryOut(shrunk, { sizesVary: false }))).toBe('no fault');
+  });
+
+  test('A17: a page that says that pages have another size is asked for again, unless it is the last', () => {
+    const whole = paged(ids(35), 10);
+    const other = withMeta(whole, (_, page) => (page === 2 ? { perPage: 5 } : {}));
+    expect(reasonOf(() => carryOut(other, { sizesVary: false }))).toBe('page_resized');
+    const counted = withMeta(whole, (_, page) => ({ perPage: whole(page).keys.length }));
+    expect(reasonOf(() => carryOut(counted, { sizesVary: false, thorough: true }))).toBe('no fault');
   });
 
   test('A17: a later page with more rows than the first', () => {

@@ -153,13 +153,13 @@ describe('the body', () => {
     ['B23', 'not_json', '/* hello */ {"data":[]}'],
     ['B03', 'success_false', '{"success":false,"data":[]}'],
     ['B04', 'data_not_a_list', '{"success":true}'],
-  ])('%s: is refused as %s, and not asked for again', async (_, reason, body) => {
+  ])('%s: is refused as %s once all attempts are used up', async (_, reason, body) => {
     const base = await serve((_, response) => {
       send(response, body);
     });
     const { source } = open(base);
     await expect(sweepAll(source)).rejects.toMatchObject(invalid(reason));
-    expect(source.counts.requests).toBe(1);
+    expect(source.counts.requests).toBe(5);
   });
 
   test('B05: 204 is an empty body', async () => {

@@ -261,6 +261,19 @@ describe('unsent', () => {
     expect(await writeTo(https(base))).toEqual(unsent('ECONNRESET'));
   });
 
+  test('where it may not go any more once the connection is there', async () => {
+    const requests: string[] = [];
+    const base = await serve((request, response) => {
+      requests.push(String(request.method));
+      send(response, { id: 1 });
+    });
+    const { source } = open(base);
+    expect(await source.write(CREATE, { mayGo: () => false })).toEqual(unsent('paused'));
+    expect(requests).toEqual([]);
+    expect(await source.write(CREATE, { mayGo: () => true })).toMatchObject({ is: 'answered' });
+    expect(requests).toEqual(['POST']);
+  });
+
   test('where no connection comes about in time', async () => {
     const base = await serveSockets(() => undefined);
     expect(await writeTo(https(base), { timeoutSeconds: 0.1 })).toEqual(unsent('timeout'));

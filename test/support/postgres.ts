@@ -31,6 +31,13 @@ export async function freshDatabaseUrl(): Promise<string> {
   return url;
 }
 
+/** The same with the schema of our tables, for sessions whose tables are made by hand. */
+export async function databaseWithSchema(): Promise<string> {
+  const url = await freshDatabaseUrl();
+  await runOn(url, 'create schema bms_sync');
+  return url;
+}
+
 /** A connection beside the session under test, closed when the test ends. */
 export async function bystander(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
@@ -38,6 +45,23 @@ export async function bystander(url: string): Promise<pg.Client> {
   await client.connect();
   onTestFinished(() => client.end());
   return client;
+}
+
+export interface FreshRole {
+  readonly name: string;
+  /** The database's address for a connection as this role. */
+  readonly url: string;
+}
+
+/** A role without rights of its own, which goes when the test ends, with all that it owns in this database. */
+export async function freshRole(url: string): Promise<FreshRole> {
+  const name = `role_${randomUUID().replaceAll('-', '')}`;
+  await runOn(url, `create role ${name} login password 'of-a-test'`);
+  onTestFinished(() => runOn(url, `drop owned by ${name} cascade; drop role ${name}`));
+  const own = new URL(url);
+  own.username = name;
+  own.password = 'of-a-test';
+  return { name, url: own.href };
 }
 
 async function runOn(url: string, statement: string): Promise<void> {

@@ -1,29 +1,46 @@
 import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../../config/settings.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { well } from '../../lib/finding.ts';
 import type { Finding } from '../../lib/finding.ts';
 import { readBlocks } from '../../mirror/block-store.ts';
 import type { WriteBlock } from '../../mirror/block-store.ts';
+import { readChangeLogSize } from '../../mirror/change-log-size.ts';
 import { databaseVersion, postgresSize } from '../../mirror/database-facts.ts';
 import type { Session } from '../../mirror/session.ts';
-import { boundSystem, boundUrl } from '../../mirror/source-binding.ts';
+import { checkIntegrity } from '../../mirror/integrity-check.ts';
+import { boundUrl } from '../../mirror/source-binding.ts';
+import { boundCompanies } from '../../mirror/tenant-store.ts';
+import { changeLogText } from '../change-log-text.ts';
+import { DAMAGE_HINT } from '../daily-check.ts';
 import { openMirror } from '../open-mirror.ts';
 import { check } from './check.ts';
+import { checkReaderRole } from './reader-role.ts';
 
 /** Looks at the database, the room that it has, and what it knows of kinds that the token may not write. */
 export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
   const more: Finding[] = [];
   const opened = await check('database', async () => {
     await using session = await openMirror(config);
-    more.push(await checkSpace(session));
+    more.push(await checkSpace(session), ...(await checkFile(session)), await tellChangeLog(session));
+    more.push(...(await checkReaderRole(session, config.bi.readerRole)));
     more.push(...(await readBlocks(session)).map(blocked));
-    const [url, system] = [await boundUrl(session), await boundSystem(session)];
+    const url = await boundUrl(session);
     const found = `${session.location} can be written (${await databaseVersion(session)})`;
     if (url === null) return `${found}; it holds no data yet`;
-    return `${found}; it holds ${url}${system === null ? '' : `, company ${system}`}`;
+    return `${found}; it holds ${url}${told(await boundCompanies(session))}`;
   });
   return [opened, ...more];
+}
+
+/** The companies that the mirror holds; with their kinds, where they are several. */
+function told(companies: ReadonlyMap<string, readonly string[]>): string {
+  const ids = [...new Set([...companies.values()].flat())];
+  if (ids.length < 2) return ids.map((id) => `, company ${id}`).join('');
+  const kindsOf = (id: string): string =>
+    [...companies].flatMap(([kind, named]) => (named.includes(id) ? [kind] : [])).join(', ');
+  return `, companies ${ids.map((id) => `${id} (${kindsOf(id)})`).join(', ')}`;
 }
 
 async function checkSpace(session: Session): Promise<Finding> {
@@ -33,6 +50,23 @@ async function checkSpace(session: Session): Promise<Finding> {
   }
   const size = megabytes(await postgresSize(session));
   return well('database.space', `${size} are in use; how much is free, the server does not tell`);
+}
+
+/** By default nothing is removed from the change events, so a person must see how they grow. */
+async function tellChangeLog(session: Session): Promise<Finding> {
+  const size = await readChangeLogSize(session, systemClock.now());
+  return well(
+    'database.changes',
+    `change events: ${changeLogText(size)} (retention.changesDays limits them)`,
+  );
+}
+
+async function checkFile(session: Session): Promise<readonly Finding[]> {
+  if (session.dialect !== 'sqlite') return [];
+  const name = 'database.integrity';
+  const findings = await checkIntegrity(session);
+  if (findings.length === 0) return [well(name, 'SQLite finds the file sound')];
+  return [{ name, ok: false, code: 'mirror.damaged', detail: findings.join('; '), hint: DAMAGE_HINT }];
 }
 
 const LEAST_FREE = 256 * 2 ** 20;

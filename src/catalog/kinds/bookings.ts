@@ -1,4 +1,4 @@
-import { date, decimal, flag, integer, json, text } from '../field.ts';
+import { date, decimal, flag, integer, json, reference, text } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.11, §4.10: no field is shown; the hints are what the live service was seen to send. */
@@ -20,7 +20,7 @@ export const bookings: Kind = {
     flag('inactive'),
     date('pickup_date'),
     date('delivery_date'),
-    integer('client_id'),
+    reference(integer('client_id'), 'clients'),
     text('contact'),
     text('contact_phone'),
     text('contact_fax'),
@@ -34,7 +34,7 @@ export const bookings: Kind = {
     date('creation_date'),
     json('items', [
       integer('id'),
-      integer('booking_id'),
+      reference(integer('booking_id'), 'bookings'),
       text('description'),
       decimal('value', 2),
       decimal('length', 2),

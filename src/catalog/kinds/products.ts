@@ -1,4 +1,4 @@
-import { decimal, integer, json, text, timestamp } from '../field.ts';
+import { decimal, integer, json, reference, text, timestamp } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.7, §4.6: what a read returns beyond `id` is not shown; the list omits `success`. */
@@ -18,10 +18,16 @@ export const products: Kind = {
   },
   update: { path: '/api/products/:id', header: 'Authentication', body: [] },
   naturalKey: ['code'],
-  fields: [integer('id'), text('code'), integer('category_id'), text('name_fr'), text('name_en')],
+  fields: [
+    integer('id'),
+    text('code'),
+    reference(integer('category_id'), 'categories'),
+    text('name_fr'),
+    text('name_en'),
+  ],
   hints: [
     text('code_cup'),
-    integer('origin_product_id'), // A variant's is its parent's id, a parent's its own.
+    reference(integer('origin_product_id'), 'products'), // A variant's is its parent's id, a parent's its own.
     timestamp('created_at'),
     timestamp('updated_at'),
     text('type'),
@@ -33,7 +39,7 @@ export const products: Kind = {
     decimal('dimensions_height', 3),
     decimal('weight', 3),
     text('unit'),
-    integer('provider_id'),
+    reference(integer('provider_id'), 'providers'),
     json('medias'),
     json('variantes'),
   ],

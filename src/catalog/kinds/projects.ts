@@ -1,4 +1,4 @@
-import { date, decimal, flag, integer, json, text } from '../field.ts';
+import { date, decimal, flag, integer, json, reference, text } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.2, §4.1. */
@@ -17,13 +17,13 @@ export const projects: Kind = {
   fields: [
     integer('id'),
     text('code'),
-    integer('client_id'),
+    reference(integer('client_id'), 'clients'),
     flag('active'),
     text('nom', { name: 'name' }),
     text('description'),
     json('tasks', [
       integer('id'),
-      integer('projet_id'),
+      reference(integer('projet_id'), 'projects'),
       flag('active'),
       date('creation_date'),
       text('title'),

@@ -1,4 +1,4 @@
-import { decimal, integer, json, text } from '../field.ts';
+import { decimal, integer, json, reference, text } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.5, §4.4. The list lives under `purchases_products`. */
@@ -21,7 +21,7 @@ export const purchaseProducts: Kind = {
   fields: [
     integer('id'),
     integer('purchase_id', { as: 'text' }),
-    text('product_id'),
+    reference(text('product_id'), 'products'),
     text('produit_compte'),
     text('product_name'),
     text('product_description'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, mapOf, setting } from '../setting.ts';
+import { group, mapOf, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';
 
 const LOOKS = [300, 1800, 7200, 21_600, 86_400];
@@ -13,6 +13,10 @@ export const deletions = group({
     rows: setting(a.countOrNone.default(5), 'Disappearances at once, beyond which a person must approve.'),
     share: setting(a.share.default(0.02), 'The same as a share of the live rows; the larger of both counts.'),
   }),
+  releaseHeldAfterHours: setting(
+    unset(a.hours),
+    'How long nothing may speak against a hold before it goes on to its proof by itself; null: a person decides.',
+  ),
 });
 
 export const outbound = group({

@@ -26,9 +26,13 @@ const ALL_FIELDS = 'all sent fields';
 const MOST_PLACES = 18;
 const DECIMALS = Array.from({ length: MOST_PLACES + 1 }, (_, places) => `decimal(${places})` as const);
 
-const fieldType = z.enum(
-  [...PLAIN_TYPES, ...DECIMALS],
-  `${PLAIN_TYPES.join(', ')} or decimal(PLACES), PLACES from 0 to ${MOST_PLACES}`,
+const FIELD_TYPE = `${PLAIN_TYPES.join(', ')} or decimal(PLACES), PLACES from 0 to ${MOST_PLACES}, or reference(KIND)`;
+const fieldType = z.union(
+  [
+    z.enum([...PLAIN_TYPES, ...DECIMALS]),
+    z.templateLiteral(['reference(', z.string().regex(/^[a-z][a-z0-9_]*$/), ')']),
+  ],
+  FIELD_TYPE,
 );
 const NATURAL_KEY = `a list of field names, or ${ALL_FIELDS}`;
 const naturalKey = z.union([z.literal(ALL_FIELDS), z.array(fieldName).min(1, NATURAL_KEY)], NATURAL_KEY);

@@ -26,8 +26,22 @@ const schedule = z
     if (expected !== null) context.addIssue({ code: 'custom', message: expected, path });
   });
 
+const cronOrNone = z
+  .string('a cron expression, or null for never')
+  .superRefine((text, context) => {
+    const expected = cronFault(text);
+    if (expected !== null) context.addIssue({ code: 'custom', message: expected });
+  })
+  .nullable();
+
 export const schedules = openGroup(
-  { timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.') },
+  {
+    timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.'),
+    verify: setting(
+      cronOrNone.default('30 3 * * 0'),
+      'When to compare all with the service and mend what differs; null for never.',
+    ),
+  },
   schedule,
   {
     meaning:

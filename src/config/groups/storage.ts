@@ -17,17 +17,30 @@ export const queue = group({
   ),
 });
 
-export const bi = group(
-  {
-    snapshotPath: setting(unset(a.text), 'File that gets a copy of the SQLite mirror for reporting tools.'),
-    snapshotMinSeconds: setting(a.seconds.default(900), 'Least time between two such copies.'),
-  },
-  { inForce: false },
-);
+export const bi = group({
+  readerRole: setting(
+    unset(a.text),
+    'Role of PostgreSQL that may read the views, those that are made later included; null grants nothing.',
+  ),
+  snapshotPath: setting(unset(a.text), 'File that gets a copy of the SQLite mirror for reporting tools.', {
+    inForce: false,
+  }),
+  snapshotMinSeconds: setting(a.seconds.default(900), 'Least time between two such copies.', {
+    inForce: false,
+  }),
+});
 
 export const retention = group({
   changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.'),
   runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),
+  outboxDays: setting(
+    a.days.nullable().default(365),
+    'How long entries of the outbox that ended are kept with their attempts; null keeps them all. Their keys stay.',
+  ),
+  issuesDays: setting(
+    a.days.nullable().default(365),
+    'How long closed issues, notes of drift and proven deletions are kept; null keeps them all.',
+  ),
   deliveriesDays: setting(
     a.days.nullable().default(30),
     'How long webhook deliveries are kept; null keeps them all.',

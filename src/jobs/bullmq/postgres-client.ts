@@ -1,6 +1,7 @@
 import { createPostgresBackend, runMigrations, withBackend } from 'bullmq';
 import type { PgPool } from 'bullmq';
 import pg from 'pg';
+import { KEEP_ALIVE, LIVENESS_SETTINGS, settingStatements } from '../../mirror/postgres-liveness.ts';
 import { WORKER_OPTIONS, queueClient } from './queue-client.ts';
 import type { ClientOptions, QueueClient } from './queue-client.ts';
 
@@ -9,7 +10,6 @@ const { Queue, Worker } = withBackend(createPostgresBackend);
 const CONNECT_MS = 5_000;
 const SCHEMA = 'bullmq'; // BullMQ takes no other with a pool that it has not made.
 const STATEMENT_MS = 30_000;
-const KEEP_ALIVE_MS = 10_000;
 
 /** Opens a queue in PostgreSQL, in tables of its own: the schema `bullmq`. */
 export function openPostgresClient(url: string, options: ClientOptions): QueueClient {
@@ -46,11 +46,11 @@ interface PoolOptions extends Omit<pg.PoolConfig, 'onConnect'> {
  * With a pool of its own, BullMQ leaves connections without a listener at times: one that the server ends at such a
  * moment, above all while a process starts, would end the process.
  */
-function openPool({ url, max, connectMs }: PoolTarget, onFault: ClientOptions['onFault']): PgPool {
+export function openPool({ url, max, connectMs }: PoolTarget, onFault: ClientOptions['onFault']): PgPool {
   let isMigrated = false;
   const options: PoolOptions = {
     ...{ connectionString: url, application_name: 'bms-sync', max, connectionTimeoutMillis: connectMs },
-    ...{ query_timeout: STATEMENT_MS, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS },
+    ...{ query_timeout: STATEMENT_MS, ...KEEP_ALIVE },
     onConnect: async (client) => {
       client.on('error', (error) => {
         // Without another listener BullMQ would hold on to a dead connection for good.
@@ -58,7 +58,7 @@ function openPool({ url, max, connectMs }: PoolTarget, onFault: ClientOptions['o
       });
       if (!isMigrated) await runMigrations(client, SCHEMA);
       isMigrated = true;
-      await client.query(`set search_path to ${SCHEMA}`);
+      await client.query(settingStatements({ ...LIVENESS_SETTINGS, search_path: SCHEMA }).join('; '));
     },
   };
   const pool = new pg.Pool(options);

@@ -55,7 +55,7 @@ export function openRedisClient(url: string, options: ClientOptions): QueueClien
       connections.push(one);
       return one;
     };
-    const first = keep(new Redis(url, { connectTimeout: 5_000, keepAlive: 10_000, retryStrategy, ...more }));
+    const first = keep(new Redis(url, { connectTimeout: 5_000, keepAlive: 5_000, retryStrategy, ...more }));
     const duplicate = first.duplicate.bind(first);
     first.duplicate = (override) => keep(duplicate(override));
     return first;

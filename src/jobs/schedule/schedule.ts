@@ -18,6 +18,8 @@ export interface Schedule {
   readonly kinds: readonly string[];
   /** Only so many pages from the beginning of each list; null = whole lists. */
   readonly pages: number | null;
+  /** Compares the kinds with the service in place of pulling them. */
+  readonly verifies?: true;
 }
 
 export interface ScheduleParts {
@@ -101,10 +103,10 @@ interface Due {
 
 async function ask(
   { session, logger, isDead }: ScheduleParts,
-  { name, kinds, pages }: Schedule,
+  { name, kinds, pages, verifies }: Schedule,
   due: Due,
 ): Promise<void> {
-  const wish = { ...due, schedule: name, kinds, pages, isDead };
+  const wish = { ...due, schedule: name, kinds, pages, isDead, ...(verifies && { verifies }) };
   const end = await session.atomically((tx) => requestSlot(tx, wish));
   if (end.is !== 'taken') logger.info({ ...end, schedule: name, slot: due.slot.toISOString() }, said(end));
 }

@@ -41,8 +41,6 @@ const NOT_HERE: Problem = {
 export function createAccess(token: string | null, clock: Clock): Access {
   const attempts = createAttempts(clock);
   const tryToken = (address: string, given: string, expected: string): Problem | null => {
-    const closed = attempts.closedFor(address);
-    if (closed > 0) return tooMany(closed);
     if (isSameSecret(given, expected)) return null;
     const wait = attempts.fail(address);
     return wait > 0 ? tooMany(wait) : WRONG;

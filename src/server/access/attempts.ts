@@ -4,17 +4,13 @@ import { plainAddress } from './loopback.ts';
 
 /** Counts wrong tokens by the address that they come from. */
 export interface Attempts {
-  /** Seconds for which tokens from this address are not even looked at; 0 where they are. */
-  readonly closedFor: (address: string) => number;
   /** Counts a wrong token; returns the seconds to wait before another, 0 as long as few were wrong. */
   readonly fail: (address: string) => number;
 }
 
 const WINDOW_MS = 60_000;
-/** From here on, who errs is told to wait, longer each time. The right token is still let in: others may share its address. */
-export const PATIENT_WITH = 20;
-/** From here on nothing from the address is looked at until the minute is over: no more guesses than these a minute. */
-export const CLOSED_AFTER = 100;
+/** From this one on, each wrong token is told to wait, longer each time. The right one is let in: others may share its address. */
+const PATIENCE = 20;
 const REMEMBERED = 10_000;
 
 interface Failures {
@@ -31,10 +27,6 @@ export function createAttempts(clock: Pick<Clock, 'monotonicMs'>): Attempts {
   const secondsLeft = ({ since }: Failures): number =>
     Math.max(1, Math.ceil((since + WINDOW_MS - clock.monotonicMs()) / 1000));
   return {
-    closedFor: (address) => {
-      const known = recent(networkOf(address));
-      return known !== null && known.count >= CLOSED_AFTER ? secondsLeft(known) : 0;
-    },
     fail: (address) => {
       const network = networkOf(address);
       const { since, count } = recent(network) ?? { since: clock.monotonicMs(), count: 0 };
@@ -43,8 +35,8 @@ export function createAttempts(clock: Pick<Clock, 'monotonicMs'>): Attempts {
       failures.set(network, now);
       const [oldest] = failures.keys();
       if (failures.size > REMEMBERED && oldest !== undefined) failures.delete(oldest);
-      const excess = now.count - PATIENT_WITH;
-      return excess <= 0 ? 0 : Math.min(2 ** (excess - 1), secondsLeft(now));
+      const excess = now.count - PATIENCE;
+      return excess < 0 ? 0 : Math.min(2 ** excess, secondsLeft(now));
     },
   };
 }

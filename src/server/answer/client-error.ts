@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { closeGently } from '../close-gently.ts';
 import { PROBLEM_TYPE, problemText } from './problem.ts';
 import type { Problem } from './problem.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -27,7 +28,6 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const status = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\n`;
-  socket.end(`${status}${head.join('')}\r\n${body}`, () => {
-    socket.destroy();
-  });
+  socket.write(`${status}${head.join('')}\r\n${body}`);
+  closeGently(socket);
 }

@@ -5,6 +5,8 @@ import type { Problem } from './problem.ts';
 
 /** What each fault comes to in HTTP; a fault of the usage that is not here is 400. */
 const STATUS: Readonly<Record<string, number>> = {
+  'http.too_slow': 408,
+  'http.body_too_large': 413,
   'outbox.absent': 404,
   'run.absent': 404,
   'record.absent': 404,
@@ -56,7 +58,6 @@ interface Words {
 /** Said in our own words: the framework's may repeat what the caller sent. */
 const WORDS: Readonly<Record<number, Words>> = {
   404: { code: 'http.not_found', detail: 'There is nothing here.' },
-  413: { code: 'http.body_too_large', detail: 'The body is larger than 1 MB.' },
   414: { code: 'http.url_too_long', detail: 'A part of the path is too long.' },
   415: {
     code: 'http.media_type',

@@ -21,7 +21,7 @@ export function metricsRoute(app: Server, context: Context, registry: Registry):
       },
     },
     async (_request, reply) => {
-      const status = await readMirrorStatus(session, kinds);
+      const status = await readMirrorStatus(session, kinds, clock.now());
       const texts = [
         await registry.metrics(),
         await mirrorMetrics({

@@ -6,11 +6,13 @@ import type { Html } from './html.ts';
 export function statusPage(status: Status): Html {
   return html`<h1>bms-sync</h1>
     <p>${status.database}</p>
-    ${needs(status)} ${kindTable(status)} ${outboxTable(status)} ${issueTable(status)}`;
+    ${needs(status)} ${kindTable(status)} ${uncertifiedTable(status)} ${outboxTable(status)}
+    ${issueTable(status)}`;
 }
 
-function needs({ kinds, outbox, blockedKinds, frozen }: Status): Html {
+function needs({ kinds, outbox, blockedKinds, frozen, damage }: Status): Html {
   const told = [
+    ...(damage === null ? [] : [damage.reason]),
     ...(frozen === null ? [] : [`nothing is sent: ${frozen.reason}`]),
     ...(outbox.parked > 0 ? [`${outbox.parked} parked in the outbox`] : []),
     ...blockedKinds.map(({ kind, reason }) => `${kind} may not be written (${reason})`),
@@ -40,6 +42,23 @@ function kindTable({ kinds }: Status): Html {
     ['kind', 'state', 'rows', 'last sweep (UTC)', 'certified (UTC)', 'last change (UTC)', 'open issues'],
     rows,
   );
+}
+
+function uncertifiedTable({ uncertified }: Status): Html {
+  if (uncertified.length === 0) return html``;
+  const rows = uncertified.map(
+    ({ kind, since, why, waiting }) =>
+      html`<tr>
+        <th scope="row">${kind}</th>
+        <td>${since ?? 'never was'}</td>
+        <td>${why}</td>
+        <td class="number">${waiting.suspectedDeletions}</td>
+        <td class="number">${waiting.heldDeletions}</td>
+        <td class="number">${waiting.unsettledCreates}</td>
+      </tr>`,
+  );
+  const waits = ['suspected deletions', 'held deletions', 'unsettled creates'];
+  return table('Not certified', ['kind', 'not since (UTC)', 'why', ...waits], rows);
 }
 
 function outboxTable({ outbox }: Status): Html {

@@ -7,7 +7,7 @@ import type { Context, Server } from '../server.ts';
 
 const hold = z.object({
   kind: z.string(),
-  state: z.enum(['held', 'approved', 'rejected']),
+  state: z.enum(['held', 'approved', 'released', 'rejected']),
   records: z.int(),
   since: instant,
   ids: z.array(z.string()).describe('some of the records'),

@@ -1,12 +1,13 @@
-import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { LATE, within } from '../../lib/within.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { readDamage } from '../../mirror/integrity-store.ts';
 import { sendJson } from '../answer/json.ts';
 import { sendProblem } from '../answer/problem.ts';
 import type { Context, Server } from '../server.ts';
 
 const PATIENCE_MS = 2_000;
+const UNLANDED_MS = 15_000; // By then a writer that stood still has been ended by its server.
 const state = z.object({ status: z.string() });
 const schema = { tags: ['Health'], security: [], response: { 200: state } };
 
@@ -35,11 +36,23 @@ export function healthRoutes(app: Server, context: Context): void {
 }
 
 /** What keeps the server from doing its work. */
-async function faults({ session, clock, closing, logger }: Context): Promise<readonly string[]> {
-  if (closing.aborted) return ['it is stopping'];
+async function faults(context: Context): Promise<readonly string[]> {
+  if (context.closing.aborted) return ['it is stopping'];
+  return [...(await readFaults(context)), ...writeFaults(context)];
+}
+
+function writeFaults({ writes }: Context): string[] {
+  const { unlandedMs, fault } = writes();
+  if (unlandedMs < UNLANDED_MS) return [];
+  const why = fault ?? 'another transaction has not ended';
+  return [`writes to the mirror have not landed for ${Math.round(unlandedMs / 1000)} s: ${why}`];
+}
+
+async function readFaults({ session, clock, logger }: Context): Promise<readonly string[]> {
   try {
-    const read = await within(clock, PATIENCE_MS, session.query(sql`select value from mirror_meta limit 1`));
-    return read === LATE ? [`the mirror does not answer within ${PATIENCE_MS / 1000} s`] : [];
+    const read = await within(clock, PATIENCE_MS, readDamage(session));
+    if (read === LATE) return [`the mirror does not answer within ${PATIENCE_MS / 1000} s`];
+    return read === null ? [] : [read.reason];
   } catch (error) {
     if (error instanceof SyncError) return [error.message];
     logger.error({ err: error }, 'the mirror cannot be read');

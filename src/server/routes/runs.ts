@@ -35,7 +35,7 @@ const tags = ['Runs'];
 
 /** What was run, and pulls that are asked for. */
 export function runRoutes(app: Server, context: Context): void {
-  const { session } = context;
+  const { session, clock } = context;
   const query = z.strictObject({ after: afterId, limit: wholeNumber(1, 1000).default(20) });
   app.get(
     '/v1/runs',
@@ -46,8 +46,11 @@ export function runRoutes(app: Server, context: Context): void {
       },
     },
     async ({ query: { after, limit } }, reply) => {
+      const now = clock.now();
       const found =
-        after === undefined ? await listRuns(session, limit) : await runsAfter(session, { after, limit });
+        after === undefined
+          ? await listRuns(session, { limit, now })
+          : await runsAfter(session, { after, limit, now });
       return sendJsonText(reply, JSON.stringify({ runs: found, ...nextAfter(after, found) }));
     },
   );
@@ -60,7 +63,7 @@ export function runRoutes(app: Server, context: Context): void {
       },
     },
     async ({ params }, reply) => {
-      const found = await findRun(session, params.id);
+      const found = await findRun(session, params.id, clock.now());
       if (found === null)
         throw new SyncError(`There is no run ${params.id}.`, {
           code: 'run.absent',

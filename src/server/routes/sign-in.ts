@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sendProblem } from '../answer/problem.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
+import * as limits from '../limits.ts';
 import type { Context, Server } from '../server.ts';
 
 /** Longer than any token: a form that sends more is not asked about it. */
@@ -22,7 +23,8 @@ export function signInRoutes(app: Server, { access }: Context): void {
   app.post(
     '/login',
     {
-      config: { open: true },
+      config: { open: true, takesForms: true, bodyMs: limits.OPEN_BODY_MS },
+      bodyLimit: limits.OPEN_BODY_BYTES,
       schema: {
         ...schema,
         summary: 'Give a cookie for the token',

@@ -20,6 +20,22 @@ const kindStatus = z.object({
   held_deletions: z.int(),
 });
 
+const uncertifiedKind = z.object({
+  kind: z.string(),
+  since: instant.nullable().describe('the list was known exactly then, and not since; null = never'),
+  sweeps: z.int().describe('complete sweeps running that did not certify it'),
+  reason: z.string().nullable(),
+  why: z.string(),
+  waiting: z.object({ suspectedDeletions: z.int(), heldDeletions: z.int(), unsettledCreates: z.int() }),
+});
+
+const hold = z.object({
+  kind: z.string(),
+  state: z.enum(['held', 'approved', 'released', 'rejected']),
+  records: z.int(),
+  since: instant,
+});
+
 const issueCount = z.object({
   kind: z.string(),
   field: z.string().nullable(),
@@ -44,18 +60,26 @@ export const writeBlock = z.object({
 
 export const frozen = z.object({ reason: z.string(), since: instant }).nullable();
 
+const changeLog = z
+  .object({ events: z.int(), bytes: z.int(), eventsPerDay: z.int(), bytesPerDay: z.int() })
+  .describe('How large the change events are, and how fast they grow; estimates');
+
 const status = z.object({
   database: z.string(),
   kinds: z.array(kindStatus),
+  uncertified: z.array(uncertifiedKind),
+  holds: z.array(hold),
   issues: z.array(issueCount),
   drift: z.array(drift),
   outbox: z.record(z.enum(STATES), z.int()),
   blockedKinds: z.array(writeBlock),
+  changeLog,
   frozen,
+  damage: z.object({ reason: z.string(), since: instant }).nullable(),
 });
 
 /** How fresh and how sound the mirror is, for programs and for people. */
-export function statusRoutes(app: Server, { session, kinds }: Context): void {
+export function statusRoutes(app: Server, { session, kinds, clock }: Context): void {
   app.get(
     '/v1/status',
     {
@@ -65,9 +89,10 @@ export function statusRoutes(app: Server, { session, kinds }: Context): void {
         response: { 200: status },
       },
     },
-    async (_request, reply) => sendJsonText(reply, JSON.stringify(await readMirrorStatus(session, kinds))),
+    async (_request, reply) =>
+      sendJsonText(reply, JSON.stringify(await readMirrorStatus(session, kinds, clock.now()))),
   );
   app.get('/', { config: { signsIn: true }, schema: { hide: true } }, async (_request, reply) =>
-    sendPage(reply, 'bms-sync', statusPage(await readMirrorStatus(session, kinds))),
+    sendPage(reply, 'bms-sync', statusPage(await readMirrorStatus(session, kinds, clock.now()))),
   );
 }

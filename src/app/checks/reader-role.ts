@@ -1,0 +1,61 @@
+import { well } from '../../lib/finding.ts';
+import type { Finding } from '../../lib/finding.ts';
+import { identifier } from '../../mirror/identifier.ts';
+import { hasRole, noSuchRole, rightsOf } from '../../mirror/reader-role.ts';
+import type { Rights } from '../../mirror/reader-role.ts';
+import { TABLES_SCHEMA, VIEWS_SCHEMA } from '../../mirror/schemas.ts';
+import type { Session } from '../../mirror/session.ts';
+
+const NAME = 'bi.readerRole';
+
+/** Whether the role of `bi.readerRole` is there, can read every view, write none, and reaches no table. */
+export async function checkReaderRole(session: Session, role: string | null): Promise<readonly Finding[]> {
+  if (session.dialect !== 'postgres' || role === null) return [];
+  if (await hasRole(session, role)) return [judgeReader(identifier(role), await rightsOf(session, role))];
+  const { code, message, hint } = noSuchRole(role, session.location);
+  return [{ name: NAME, ok: false, code, detail: message, hint: hint ?? null }];
+}
+
+/** Says what is wrong with the rights of a role, quoted, that is to read the views and nothing else. */
+export function judgeReader(role: string, rights: Rights): Finding {
+  const faults = RULES.filter(({ against }) => rights[against].length > 0);
+  if (faults.length === 0) return well(NAME, `${role} can read all views, write none, and reaches no table`);
+  const found = faults.map(({ against, says }) => `${says} ${rights[against].join(', ')}`);
+  const mends = faults.flatMap(({ mend }) => mend(role));
+  return {
+    ...{ name: NAME, ok: false, code: 'mirror.reader_rights', detail: `${role} ${found.join('; ')}` },
+    hint: `${mends.join(' ')} What it may do as a superuser or through another role is taken from it there.`,
+  };
+}
+
+interface Rule {
+  readonly against: keyof Rights;
+  readonly says: string;
+  readonly mend: (role: string) => readonly string[];
+}
+
+const RULES: readonly Rule[] = [
+  {
+    against: 'unreadable',
+    says: 'cannot read',
+    mend: (role) => [
+      `grant usage on schema ${VIEWS_SCHEMA} to ${role};`,
+      `grant select on all tables in schema ${VIEWS_SCHEMA} to ${role};`,
+    ],
+  },
+  {
+    against: 'writable',
+    says: 'has the right to write',
+    mend: (role) => [
+      `revoke insert, update, delete, truncate on all tables in schema ${VIEWS_SCHEMA} from ${role};`,
+    ],
+  },
+  {
+    against: 'tables',
+    says: 'has rights on the tables',
+    mend: (role) => [
+      `revoke all on all tables in schema ${TABLES_SCHEMA} from ${role};`,
+      `revoke all on schema ${TABLES_SCHEMA} from ${role};`,
+    ],
+  },
+];

@@ -1,0 +1,34 @@
+import type { ListedKind } from '../../catalog/kind.ts';
+import type { Config } from '../../config/settings.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { well } from '../../lib/finding.ts';
+import type { Finding } from '../../lib/finding.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { boundUrl, claimSource } from '../../mirror/source-binding.ts';
+import { findForeign } from '../../pull/find-foreign.ts';
+import { openMirror } from '../open-mirror.ts';
+import { openConfiguredSource } from '../open-source.ts';
+import { check } from './check.ts';
+
+/** Looks whether the lists that the token may read are of the companies that the mirror holds, as a pull does; lands nothing. */
+export async function checkTenants(
+  config: Config,
+  kinds: readonly ListedKind[],
+  logger: Logger,
+): Promise<readonly Finding[]> {
+  const { baseUrl } = config.source;
+  if (baseUrl === null) return [];
+  await using session = await openMirror(config);
+  if ((await boundUrl(session)) === null) return [];
+  const refused: Finding[] = [];
+  const compared = await check('tenant', async () => {
+    const claim = await claimSource(session, { baseUrl, acceptNew: false });
+    await using source = openConfiguredSource(config, { clock: systemClock, logger });
+    for (const [name, error] of await findForeign({ session, source }, kinds, claim))
+      refused.push(await check(`tenant.${name}`, () => Promise.reject(error)));
+    return `the token reads what this mirror holds of ${baseUrl}`;
+  });
+  if (refused.length === 0) return [compared];
+  const named = refused.map(({ name }) => name.slice('tenant.'.length)).join(', ');
+  return [well('tenant', `${compared.detail}, but ${named}`), ...refused];
+}

@@ -1,0 +1,28 @@
+import type { PullOutcome } from '../audit/verify-kind.ts';
+import type { ListedKind } from '../catalog/kind.ts';
+import { describe } from '../lib/sync-error.ts';
+import { OtherSourceError } from '../mirror/errors.ts';
+import type { PullParts } from '../pull/parts.ts';
+import { pullKinds } from '../pull/pull-kinds.ts';
+import { OTHER_SOURCE } from '../pull/read-list.ts';
+import type { PullSettings } from './pull.ts';
+
+/** Pulls a kind between two readings of a verification, as `bms-sync pull` does. */
+export async function pullBetween(
+  parts: PullParts,
+  kind: ListedKind,
+  settings: PullSettings,
+): Promise<PullOutcome> {
+  const kinds = await pullKinds(parts, { kinds: [kind], acceptNewSource: false, ...settings }).then(
+    (report) => report.kinds,
+    refusedKind,
+  );
+  const failed = kinds.find(({ state }) => state === 'invalid' || state === 'aborted');
+  return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
+}
+
+/** Another company's list of one kind stops no other kind. */
+function refusedKind(error: unknown): [{ state: 'invalid'; reason: string; detail: string }] {
+  if (!(error instanceof OtherSourceError)) throw error;
+  return [{ state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) }];
+}

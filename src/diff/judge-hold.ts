@@ -1,0 +1,32 @@
+import type { DeletionRules, HeldAbsences } from './plan-deletions.ts';
+
+/** Since when the same records of a kind are held, with nothing speaking against it. */
+export interface HoldClock {
+  readonly since: Date;
+  readonly records: number;
+}
+
+export interface HoldFacts {
+  readonly before: HoldClock | null;
+  readonly held: HeldAbsences;
+  /** The list may have been cut off: then it misses the same records for ever, and time proves nothing. */
+  readonly mayBeCutOff: boolean;
+  readonly now: Date;
+}
+
+/** The clock of a hold after a sweep: it starts anew where the records are not exactly those that were held before. */
+export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldClock | null {
+  const records = held.ids.length;
+  if (records === 0) return null;
+  const goesOn = before !== null && held.isSame && before.records === records && !mayBeCutOff;
+  return goesOn ? before : { since: now, records };
+}
+
+/** Whether a hold has lasted long enough to go on by itself; never where a person is to decide. */
+export function isOverdue(
+  { since }: HoldClock,
+  now: Date,
+  { releaseHeldAfterHours: hours }: DeletionRules,
+): boolean {
+  return typeof hours === 'number' && now.getTime() - since.getTime() >= hours * 3_600_000;
+}

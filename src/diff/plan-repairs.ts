@@ -1,0 +1,49 @@
+import type { Change } from './change-event.ts';
+
+/** What our own books say of a record, apart from its row: the row is what a hand may have touched. */
+export interface RecordFacts {
+  /** The latest change event that is kept; null where none is. */
+  readonly lastChange: Change | null;
+  /** Its deletion was concluded, by what the list of absences still says. */
+  readonly isProvenGone: boolean;
+  /** An earlier list response showed it, or our books name it as one that we have landed or written. */
+  readonly wasLanded: boolean;
+  /** It was seen, but perhaps never landed: it was quarantined, or a write of ours was changing it at the time. */
+  readonly mayNeverHaveLanded: boolean;
+  /** Events as old as its row may have been forgotten. */
+  readonly mayBeForgotten: boolean;
+}
+
+/** What a listed record without a live row is: the service's news, or a row that a hand has taken away. */
+export type ListedIs = 'created' | 'restored' | 'returned';
+
+/**
+ * Judges a record that the list shows and that has no live row.
+ *
+ * Where the books leave both open, it is news: an event too many can be seen through, one that is missing cannot.
+ */
+export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): ListedIs {
+  const { lastChange, isProvenGone, wasLanded, mayNeverHaveLanded, mayBeForgotten } = facts;
+  if (lastChange !== null) return lastChange === 'deleted' ? 'restored' : 'returned';
+  if (isProvenGone) return 'restored';
+  if (row === 'tombstone' && mayBeForgotten) return 'restored';
+  const hadRow = row === 'tombstone' || !mayNeverHaveLanded; // A row that was seen and is here has landed.
+  return wasLanded && hadRow ? 'returned' : 'created';
+}
+
+/** What a live row outside the list is: a disappearance to prove, or the work of a hand. */
+export type UnlistedIs = 'disappeared' | 'inserted' | 'undeleted';
+
+/** Judges a live row that the list does not have; where the books leave it open, it has disappeared, and needs its proof. */
+export function judgeUnlisted({ lastChange, isProvenGone, wasLanded }: RecordFacts): UnlistedIs {
+  if (lastChange !== null) return lastChange === 'deleted' ? 'undeleted' : 'disappeared';
+  if (isProvenGone) return 'undeleted';
+  return wasLanded ? 'disappeared' : 'inserted';
+}
+
+/** Whether a tombstone of a record that the list does not have is a hand's: then its deletion is still to be proven. */
+export function isFalseTombstone(facts: RecordFacts): boolean {
+  const { lastChange, isProvenGone, wasLanded, mayBeForgotten } = facts;
+  if (lastChange !== null) return lastChange !== 'deleted';
+  return !isProvenGone && wasLanded && !mayBeForgotten;
+}

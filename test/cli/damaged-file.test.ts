@@ -1,0 +1,50 @@
+import { copyFileSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { run, settingsFor } from '../support/command-line.ts';
+import { freshMirror, tempFolder } from '../support/temp-folder.ts';
+
+const COMMANDS: readonly (readonly string[])[] = [
+  ['pull'],
+  ['pull', '--new-source'],
+  ['backfill', 'clients', '--ids', '1'],
+  ['verify'],
+  ['status'],
+  ['runs'],
+  ['changes'],
+  ['deletions'],
+  ['outbox'],
+  ['push', 'create', 'clients', '--data', '{"code":"A"}'],
+  ['migrate'],
+  ['doctor'],
+  ['serve'],
+];
+
+test(
+  'a file that ends early is refused by every command, exit 1, and stays as it is',
+  { timeout: 60_000 },
+  async () => {
+    await using sandbox = await startSandbox({ size: 20 });
+    const path = freshMirror();
+    await run(['pull'], settingsFor(sandbox, path));
+    const { size } = statSync(path);
+    for (const cut of [1, 4096, Math.floor(size / 2)]) {
+      const damaged = join(tempFolder(), 'mirror.db');
+      copyFileSync(path, damaged);
+      truncateSync(damaged, size - cut);
+      const before = readFileSync(damaged);
+      for (const argv of COMMANDS) {
+        const ended = await run(argv, settingsFor(sandbox, damaged));
+        expect([argv, ended.code]).toEqual([argv, 1]);
+        const told = ended.stdout + ended.stderr;
+        expect(told).toContain(
+          `The mirror ${damaged} is not a healthy SQLite database: it has ${size - cut} bytes`,
+        );
+        expect(told).toContain(`(${size} bytes)`);
+        expect(told).toContain('Restore it from a copy');
+      }
+      expect(readFileSync(damaged).equals(before)).toBe(true);
+    }
+  },
+);

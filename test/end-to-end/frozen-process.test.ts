@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { instantText } from '../../src/lib/clock.ts';
+import type { Session } from '../../src/mirror/session.ts';
+import type { Program } from '../support/program.ts';
+import { atRest, expectExact, tally } from './outbound-ledger.ts';
+import { creates, insert, scattered, serveBeside, setScene } from './outbound-scene.ts';
+import type { Scene, Wish } from './outbound-scene.ts';
+
+/** So many moments at which a process is stopped; by hand 30. */
+const FREEZES = Number(process.env['BMS_TEST_FREEZES'] ?? 2);
+const CREATES = 100;
+const WITHIN_MS = 100_000;
+/** About as long as two processes take for the creates. */
+const WORK_MS = 4_000;
+
+const FAULTS = [
+  { on: { method: 'POST' }, do: { latencyMs: 100 } },
+  ...scattered({ method: 'POST' }, 12, [
+    { drop: 'before' },
+    { drop: 'after' },
+    { statusAfter: 500 },
+    { status: 503, retryAfter: '1' },
+  ]),
+];
+
+const SETTINGS = {
+  BMS__OUTBOUND__PATIENCE_SECONDS: '20',
+  BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS: '[300,1800,7200,21600,86400]',
+  BMS__SOURCE__TIMEOUT_SECONDS: '30',
+  BMS__SOURCE__CONCURRENCY: '4',
+};
+
+test(
+  `of two processes on one PostgreSQL mirror one is stopped, ${FREEZES} times under ${CREATES} creates: the other does all, nothing twice`,
+  { timeout: 60_000 + FREEZES * (WITHIN_MS + 30_000) },
+  async ({ onTestFinished }) => {
+    const scene = await setScene(onTestFinished, { size: 60, at: 'postgres', env: SETTINGS, faults: FAULTS });
+    const both = [await serveBeside(onTestFinished, scene.env), await serveBeside(onTestFinished, scene.env)];
+    const wishes: Wish[] = [];
+    for (let freeze = 0; freeze < FREEZES; freeze++) {
+      const half = CREATES / 2;
+      const more = ['clients', 'providers'].flatMap((kind) => creates(kind, half, freeze * half));
+      wishes.push(...more);
+      const victim = both[freeze % 2];
+      if (victim === undefined) throw new Error('no process');
+      const figures = await freezeUnder(scene, { victim, more });
+      console.log(`FIGURE freeze ${freeze}`, figures, await tally(scene.session));
+      await expectExact(scene, wishes);
+    }
+    const states = await tally(scene.session);
+    expect(Object.keys(states).filter((state) => !state.startsWith('create done'))).toEqual([]);
+    for (const { child } of both) child.kill('SIGTERM');
+    for (const { ended } of both) expect(await ended).toMatchObject({ code: 0 });
+    await expectExact(scene, wishes);
+  },
+);
+
+interface Freeze {
+  readonly victim: Program;
+  readonly more: readonly Wish[];
+}
+
+/** Stops a process at some moment after these creates were stored, and wakes it once the other has done them. */
+async function freezeUnder(
+  scene: Scene,
+  { victim, more }: Freeze,
+): Promise<Readonly<Record<string, unknown>>> {
+  await insert(scene, more);
+  const momentMs = Math.round(Math.random() * WORK_MS);
+  await pause(momentMs);
+  victim.child.kill('SIGSTOP');
+  const stopped = await standing(scene.session, victim);
+  const begun = performance.now();
+  await atRest(scene, WITHIN_MS);
+  const restMs = Math.round(performance.now() - begun);
+  const woken = new Date();
+  victim.child.kill('SIGCONT');
+  await expect.poll(() => seenSince(scene.session, victim, woken), { timeout: 20_000 }).toBe(1);
+  await atRest(scene, WITHIN_MS);
+  return { momentMs, restMs, ...stopped };
+}
+
+const ofProcess = ({ child }: Program): string => `%:${child.pid ?? ''}:%`;
+
+/** What a process has in its hands. */
+async function standing(session: Session, victim: Program): Promise<Readonly<Record<string, unknown>>> {
+  const like = ofProcess(victim);
+  const [row = {}] = await session.query(sql`
+    select (select count(*) from outbox where owner like ${like}) as entries,
+      (select count(*) from kind_state where owner like ${like}) as lists,
+      (select count(*) from pg_stat_activity where application_name = 'bms-sync' and datname = current_database()
+        and state = 'idle in transaction') as transactions`);
+  return row;
+}
+
+async function seenSince(session: Session, victim: Program, woken: Date): Promise<number> {
+  const rows = await session.query(sql`
+    select owner from workers where owner like ${ofProcess(victim)} and seen_at >= ${instantText(woken)}`);
+  return rows.length;
+}

@@ -1,0 +1,4 @@
+import type { Retention } from '../../src/mirror/retention.ts';
+
+/** Removes nothing. */
+export const KEEP_ALL: Retention = { changesDays: null, runsDays: null, outboxDays: null, issuesDays: null };
