@@ -8,6 +8,7 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'run_kinds',
   'pages',
   'sightings',
+  'unlisted_rows',
   'fields',
   'drift',
   'issues',
@@ -16,6 +17,7 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'deletions',
   'outbox',
   'outbox_attempts',
+  'outbox_keys',
   'links',
   'write_blocks',
   'workers',
@@ -24,7 +26,13 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
 ];
 
 /** `bi_sync_status`, `bi_dictionary` and `client_contacts` are views; `schedules.timezone` is a setting. */
-export const OTHER_NAMES: readonly string[] = ['sync_status', 'dictionary', 'client_contacts', 'timezone'];
+export const OTHER_NAMES: readonly string[] = [
+  'sync_status',
+  'dictionary',
+  'client_contacts',
+  'timezone',
+  'verify',
+];
 
 /** Our views, and what each database keeps for itself. */
 export const RESERVED_PREFIXES = ['bi_', 'sqlite_', 'pg_'] as const;

@@ -42,7 +42,7 @@ describe('the worked example of docs/further-kinds.md', () => {
       Object.keys(rows[0] ?? {}),
       rows.map((row) => Object.values(row).map(String)),
     );
-    expect(`${table}\n`).toBe(answered);
+    expect(`${table.join('\n')}\n`).toBe(answered);
   });
 
   test('has its settings: the sandbox’s own address and token', () => {
