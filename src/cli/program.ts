@@ -83,7 +83,10 @@ function createProgram(context: Context): Command {
 function applyOutput(command: Command, context: Context): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => context.io.stdout.write(text),
-    writeErr: (text) => context.io.stderr.write(plainLines(text.replace(/^error:/, 'Error:'))),
+    writeErr: (text) => {
+      const lines = text.replace(/^error:/, 'Error:').split('\n');
+      context.io.stderr.write(lines.map(furtherLine).map(plainLine).join('\n'));
+    },
   });
   for (const inner of command.commands) applyOutput(inner, context);
 }
@@ -111,9 +114,7 @@ function printError(error: unknown, { io, mask, asJson }: Printing): void {
 
 /** Further lines are set in, so that no quoted text looks like a line of ours. */
 function furtherLine(line: string, index: number): string {
-  return index === 0 || line.startsWith('  ') ? line : `  ${line}`;
+  return index === 0 || line === '' || line.startsWith('  ') ? line : `  ${line}`;
 }
-
-const plainLines = (text: string): string => text.split('\n').map(plainLine).join('\n');
 
 const BUG = 'This is a bug in bms-sync: please report it with the text above.';

@@ -25,6 +25,15 @@ function maskOne(secret: string): (text: string) => string {
     );
 }
 
+const PART = 8;
+
+/** Whether a text holds a part of a secret that is worth hiding: eight characters of one twice as long. */
+export function holdsPart(text: string, secret: string): boolean {
+  if (secret.length < 2 * PART) return false;
+  const starts = Array.from({ length: secret.length - PART + 1 }, (_, start) => start);
+  return starts.some((start) => secretPattern(secret.slice(start, start + PART)).test(text));
+}
+
 const FEWEST_CHARACTERS = 6;
 const LONG = 20;
 const MEDIUM = 12;

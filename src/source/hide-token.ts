@@ -1,4 +1,4 @@
-import { maskSecrets } from '../lib/mask-secrets.ts';
+import { holdsPart, maskSecrets } from '../lib/mask-secrets.ts';
 import { SourceError } from './errors.ts';
 
 export interface Told {
@@ -12,13 +12,13 @@ export interface Told {
  * Only what the error quotes is looked at, and a little beyond: a whole body would take seconds.
  */
 export function hideToken({ status, where }: Told, token: string): <T>(read: () => T) => T {
-  const mask = maskSecrets([token]);
   return (read) => {
     try {
       return read();
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      if (!error.shows((text) => mask(text) !== text)) throw error;
+      const mask = maskSecrets([token]);
+      if (!error.shows((text) => mask(text) !== text || holdsPart(text, token))) throw error;
       const message = `${where}: got an answer that repeats the token (status ${status})`;
       throw new SourceError(error.reason, message, { passing: error.passing });
     }

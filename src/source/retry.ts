@@ -23,12 +23,17 @@ export type Retry = <T>(attempt: Attempt<T>, signal: AbortSignal) => Promise<T>;
 
 /**
  * Makes a `Retry` whose requests learn from one another: once one has found the service unreachable to the end, each
- * gets a single attempt until any answer comes, so that ten lists do not wait ten times for a dead host.
+ * gets a single attempt until any answer comes, so that ten lists do not wait ten times for a dead host. The same where
+ * answers stay garbled to the end, until a good one comes: a web site in the service's place is soon found out.
  */
 export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy): Retry {
   let isDown = false;
+  let isGarbling = false;
   const mayPass = (error: Error): error is SourceError =>
-    error instanceof SourceError && error.passing !== undefined && !isDown;
+    error instanceof SourceError &&
+    error.passing !== undefined &&
+    !isDown &&
+    !(isGarbling && isGarbled(error));
 
   const waitAfter = async ({ error, attemptNumber, retriesLeft }: RetryContext, signal: AbortSignal) => {
     if (isAnswer(error)) isDown = false;
@@ -47,9 +52,10 @@ export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy)
         shouldRetry: ({ error }) => mayPass(error),
         onFailedAttempt: (context) => waitAfter(context, signal),
       });
-      isDown = false;
+      [isDown, isGarbling] = [false, false];
       return result;
     } catch (error) {
+      isGarbling ||= isGarbled(error);
       if (error instanceof SourceError && error.reason === 'unreachable') isDown = true;
       throw error;
     }
@@ -74,6 +80,10 @@ async function afterFirst<T>(attempt: Attempt<T>, signal: AbortSignal, options: 
 /** Full jitter: anywhere between nothing and a bound that doubles with every attempt. */
 function backOffMs(attemptNumber: number, random: () => number): number {
   return random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attemptNumber - 1));
+}
+
+function isGarbled(error: unknown): boolean {
+  return error instanceof SourceError && error.state === 'invalid' && error.passing !== undefined;
 }
 
 function isAnswer(error: Error): boolean {

@@ -76,8 +76,10 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
     const ended = await run(['pull', '--json'], settingsFor({ url, token: canary('-token') }, path));
 
     expect(ended.code).not.toBe(0);
-    for (const { state, reason } of json(ended).kinds)
-      expect({ state, reason }).toEqual({ state: 'invalid', reason: 'html' });
+    const { kinds } = json(ended);
+    for (const kind of kinds) expect(kind).toMatchObject({ state: 'invalid', reason: 'html' });
+    // All attempts are made once: nobody waits ten times for what is no service.
+    expect(kinds.filter(({ retries }) => retries > 0).length).toBeLessThanOrEqual(1);
     expectEmpty(path);
   });
 
@@ -95,6 +97,8 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
     expectEmpty(path);
   });
 });
+
+const TWO_TRIES = { BMS__SOURCE__MAX_ATTEMPTS: '2' }; // The waits are real.
 
 describe('one kind that fails leaves the others whole, and the pull ends with 3', () => {
   test.each<[string, Fault['do'], { state: string; reason: string; detail: RegExp }]>([
@@ -139,7 +143,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     await using sandbox = await startSandbox({ size: 230, faults: [{ on: { kind: 'clients' }, do: deed }] });
     const path = freshMirror();
 
-    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
+    const ended = await run(['pull', '--json'], { ...settingsFor(sandbox, path), ...TWO_TRIES });
 
     expect(ended.code).toBe(3);
     expect(kindIn(ended, 'clients')).toMatchObject(outcome);
@@ -176,13 +180,30 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
 
     for (const deed of [{ html: true }, { successFalse: true }, { cut: 300 }, { refuse: true }] as const) {
       sandbox.setFaults([{ do: deed }]);
-      expect((await run(['pull'], env)).code).not.toBe(0);
+      expect((await run(['pull'], { ...env, ...TWO_TRIES })).code).not.toBe(0);
       expect(dump(path)).toEqual(before);
     }
   });
 });
 
 describe('a fault that passes is waited for, and counted', () => {
+  test('an answer that is garbled once', async () => {
+    const garbled: Fault['do'][] = [
+      { html: true },
+      { cut: 300 },
+      { successFalse: true },
+      { ignorePage: true },
+    ];
+    for (const deed of garbled) {
+      const fault: Fault = { on: { kind: 'clients', page: 2 }, times: 1, do: deed };
+      await using sandbox = await startSandbox({ size: 450, faults: [fault] });
+      const path = freshMirror();
+      const ended = await run(['pull', 'clients', '--json'], settingsFor(sandbox, path));
+      expect(ended.code).toBe(0);
+      expect(kindIn(ended, 'clients')).toMatchObject({ state: 'certified', reason: null, retries: 1 });
+    }
+  });
+
   test.each<[string, Fault, number]>([
     [
       '429 with Retry-After (B08)',

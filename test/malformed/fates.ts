@@ -39,6 +39,7 @@ export function fateOf(exchange: Exchange, pulled: Pulled, held: Held): Fate {
   const state = pulled.reports.get(served.name)?.state;
   if (state !== 'certified' && state !== 'complete') return fine(outcome);
   if (reading.is === 'refused') return fateOfRefused(exchange, pulled);
+  if (isOddPage(exchange, pulled) && wasAskedAgain(exchange, pulled)) return fine('asked again');
   return reading.is === 'list'
     ? fateOfRows(reading.rows, outcome, held)
     : fine('harmless: nested deep beside');
@@ -56,6 +57,20 @@ function fateOfRefused({ reading, target, served }: Exchange, { exchanges }: Pul
   const wasAnswered = same.some((other) => other.reading.is !== 'refused');
   if (reading.is === 'refused' && reading.mayPass && wasAnswered) return fine('asked again');
   return { code: 'swallowed', problem: 'no list, but it was read as one' };
+}
+
+/** A page of another size than the list's, as its first answer shows it, is taken for garbled where it is not the last. */
+function isOddPage({ reading, served }: Exchange, { exchanges }: Pulled): boolean {
+  const lists = exchanges.filter((other) => other.served === served && other.page !== null);
+  const sizes = [served.pageSize, ...lists.slice(0, 1).map(sizeOf)];
+  return reading.is === 'list' && sizes.some((size) => size !== reading.rows.length);
+}
+
+const sizeOf = ({ reading }: Exchange): number => (reading.is === 'list' ? reading.rows.length : 0);
+
+function wasAskedAgain(exchange: Exchange, { exchanges }: Pulled): boolean {
+  const later = exchanges.slice(exchanges.indexOf(exchange) + 1);
+  return later.some(({ target, served }) => target === exchange.target && served === exchange.served);
 }
 
 function fateOfRecord({ reading, truth, id }: Exchange): string {

@@ -3,7 +3,7 @@ import { copiedMirror } from './mirror-file.ts';
 import { PLANTED_FAULTS } from './planted-faults.ts';
 import { fillMirror, playScenario } from './scenario.ts';
 
-const MOST_SEEDS = 100;
+const MOST_SEEDS = 400;
 
 const open = copiedMirror(fillMirror);
 

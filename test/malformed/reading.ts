@@ -15,7 +15,8 @@ export type Reading =
 export type Refusal =
   'status' | 'encoding' | 'cache' | 'no text' | 'no JSON' | 'says it failed' | 'no records' | 'meta';
 
-const refused = (why: Refusal, mayPass = false): Reading => ({ is: 'refused', why, mayPass });
+/** Only a status may be the last word: nonsense is asked for again. */
+const refused = (why: Refusal, mayPass = why !== 'status'): Reading => ({ is: 'refused', why, mayPass });
 
 const MAY_PASS = new Set([408, 425, 429]);
 const CACHES = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'];

@@ -37,6 +37,13 @@ test('an excerpt that ends in the midst of the token shows no part of it, wherev
     }
 });
 
+test.each([
+  ['is cut', TOKEN.slice(0, 9)],
+  ['has another character in its midst', TOKEN.replace('-token-', '-tokem-')],
+])('a token that %s shows no part worth having', (_, damaged) => {
+  expect(messageOf(quoting(`{"error":"${damaged}"}`))).toBe(HIDDEN);
+});
+
 test('any other error keeps its words', () => {
   expect(messageOf(new SourceError('success_false', 'got {}, expected a list'))).toBe(
     'got {}, expected a list',
