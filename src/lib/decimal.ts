@@ -21,6 +21,12 @@ export function shortestNumber(token: string): string | null {
   return Math.abs(Number(match[1])) > LARGEST_EXPONENT ? null : shorten(new Big(token).toFixed());
 }
 
+/** The digits of a JSON number that is whole however it is written (`7`, `7.0`, `7e2`); null for any other. */
+export function wholeText(token: { toString(): string }): string | null {
+  const shortest = shortestNumber(String(token));
+  return shortest === null || shortest.includes('.') ? null : shortest;
+}
+
 /** Pads a shortest decimal to `scale` places; a value with more places keeps them all. */
 export function atScale(shortest: string, scale: number): string {
   const places = decimalPlaces(shortest);
