@@ -23,6 +23,12 @@ function moved(whole: string, fraction: string, places: number): string {
   return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
+/** The digits of a JSON number that is whole however it is written (`7`, `7.0`, `7e2`); null for any other. */
+export function wholeText(token: { toString(): string }): string | null {
+  const shortest = shortestNumber(String(token));
+  return shortest === null || shortest.includes('.') ? null : shortest;
+}
+
 /** Pads a shortest decimal to `scale` places; a value with more places keeps them all. */
 export function atScale(shortest: string, scale: number): string {
   const places = decimalPlaces(shortest);

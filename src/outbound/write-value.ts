@@ -1,4 +1,5 @@
 import type { Field, FieldType } from '../catalog/kind.ts';
+import { wholeText } from '../lib/decimal.ts';
 import { decodeField } from '../diff/decode-field.ts';
 import type { MisfitCode } from '../diff/decode-field.ts';
 import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject, parseJson } from '../lib/json.ts';
@@ -22,7 +23,9 @@ const EXPECTED: Record<FieldType, string> = {
 const LONGEST_SHOWN = 60;
 
 /** Brings a value into the form that a write of the field takes; numbers keep their digits. */
-export function writtenValue(field: Field, value: Json): WrittenValue {
+export function writtenValue(field: Field, given: Json): WrittenValue {
+  const digits = field.type === 'integer' && isNumber(given) ? wholeText(given) : null;
+  const value = digits === null ? given : parseJson(digits); // JSON has one sort of numbers: 7.0 is the integer 7.
   if (value === null) return { value };
   const misfit = misfitOf(field, value);
   if (misfit === 'unstorable_text')

@@ -7,6 +7,7 @@ import { answerOtherMethods } from './access/methods.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
 import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { readBodies } from './body.ts';
+import { describeApi } from './openapi/describe-api.ts';
 import { createConnections } from './connections.ts';
 import { endWaiting } from './lifecycle.ts';
 import * as limits from './limits.ts';
@@ -17,7 +18,7 @@ import { tellWrites } from './metrics/write-metrics.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
-import { describeApi, openapiRoute } from './routes/openapi.ts';
+import { openapiRoute } from './routes/openapi.ts';
 import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
 import { outboxRoutes } from './routes/outbox.ts';
 import { recordRoutes } from './routes/records.ts';
@@ -52,7 +53,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   answerErrors(app, logger);
   readBodies(app);
   validateByZod(app);
-  await describeApi(app, version);
+  await describeApi(app, context);
   for (const addRoutes of ROUTES) addRoutes(app, context);
   metricsRoute(app, context, registry);
   answerOtherMethods(app);
@@ -64,10 +65,12 @@ function createApp({ logger }: ServerParts): Server {
   const app = fastify({
     loggerInstance: logger satisfies FastifyBaseLogger,
     ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
+    routerOptions: { maxParamLength: limits.HEAD_BYTES }, // What no schema takes is refused as that.
     ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
     ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, connectionTimeout: limits.STILL_MS },
     clientErrorHandler: connections.fail,
     http: {
+      maxHeaderSize: limits.HEAD_BYTES,
       headersTimeout: limits.HEADERS_MS,
       connectionsCheckingInterval: limits.CHECK_MS,
       requireHostHeader: false, // The guard says so in the form of all our answers.

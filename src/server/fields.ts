@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { Kind } from '../catalog/kind.ts';
+import { wholeText } from '../lib/decimal.ts';
 import { isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
+import { LARGEST_BOUND, LARGEST_INTEGER, patternUpTo } from './openapi/whole-numbers.ts';
 
 const LONGEST_NUMBER = 15; // What a JS number holds exactly.
 
@@ -14,6 +17,12 @@ export function wholeNumber(minimum: number, maximum = 10 ** LONGEST_NUMBER - 1)
     .refine((value) => value >= minimum && value <= maximum, expected)
     .meta({ type: 'integer', minimum, maximum });
 }
+
+/** The same in a header, which is a text: as such it is described. */
+export const wholeNumberText = z
+  .string()
+  .regex(new RegExp(`^[0-9]{1,${LONGEST_NUMBER}}$`), 'expected a whole number')
+  .transform(Number);
 
 /** Of a list, where a page begins: as in the feed of changes. */
 export const afterId = wholeNumber(0)
@@ -36,23 +45,34 @@ export function nextAfter(
 /** Our own number of an entry or a run, in a path. */
 export const rowId = z.strictObject({ id: wholeNumber(1) });
 
-const LARGEST = 2n ** 63n - 1n;
 const RECORD_ID = 'expected a whole number from 1 to 9223372036854775807';
+
+const ID_PATTERN = `^(?:${patternUpTo(LARGEST_INTEGER)})$`;
 
 /** The id of a record, which is a text: a JS number does not hold all of them. */
 export const recordId = z
   .string(RECORD_ID)
-  .regex(/^[1-9]\d{0,18}$/, RECORD_ID)
-  .refine((text) => BigInt(text) <= LARGEST, { error: RECORD_ID, when: ({ issues }) => issues.length === 0 });
+  .regex(new RegExp(ID_PATTERN), RECORD_ID)
+  .describe('id of a record');
 
 /** The same in a body, where it may be a number too. */
 export const recordIdOrNumber = z
   .custom<Json>((value) => typeof value === 'string' || isNumber(value as Json), RECORD_ID)
-  .transform(String)
+  .transform((value) => (typeof value === 'string' ? value : isNumber(value) ? wholeText(value) : null))
   .pipe(recordId)
-  .meta({ type: ['string', 'integer'], description: 'id of a record' });
+  .meta({
+    anyOf: [
+      { type: 'integer', minimum: 1, maximum: LARGEST_BOUND },
+      { type: 'string', pattern: ID_PATTERN },
+    ],
+  });
 
-export const kindName = z.string().max(100).describe('name of a record kind');
+/** The name of one of these kinds; the routes refuse others, and name those that there are. */
+export const kindName = (kinds: readonly Pick<Kind, 'name'>[]) =>
+  z
+    .string()
+    .max(100)
+    .meta({ description: 'name of a record kind', enum: kinds.map(({ name }) => name) });
 
 /** A JSON object whose numbers keep their digits. */
 export const jsonObject = z

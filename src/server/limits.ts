@@ -1,5 +1,6 @@
 /** What one caller may take of the server, so that nobody can keep it from the others. */
 
+export const HEAD_BYTES = 16_384;
 export const BODY_BYTES = 1_048_576;
 /** Of a body that anybody may send, and the time that it may take. */
 export const OPEN_BODY_BYTES = 4_096;

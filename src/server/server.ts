@@ -46,6 +46,11 @@ declare module 'fastify' {
   }
   interface FastifySchema {
     hide?: boolean;
+    /** Statuses by which it refuses, beyond those of all routes of its sort. */
+    refusals?: readonly number[];
+    /** A JSON Schema that says more of the body than `body` checks. */
+    toldBody?: Readonly<Record<string, unknown>>;
+    consumes?: readonly string[];
     summary?: string;
     description?: string;
     tags?: readonly string[];

@@ -1,15 +1,14 @@
-import type { RouteOptions } from 'fastify';
+import type { HTTPMethods, RouteOptions } from 'fastify';
 import type { Server } from '../server.ts';
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** Gives every path an answer to the methods that it has not: 405, where the router would say that nothing is there. */
 export function answerOtherMethods(app: Server): void {
+  const all = app.supportedMethods as HTTPMethods[];
   const paths = new Map<string, string[]>();
   for (const { url, method } of app.routes) paths.set(url, [...(paths.get(url) ?? []), ...[method].flat()]);
   for (const [url, known] of paths) {
     const allow = known.join(', ');
-    const method = METHODS.filter((name) => !known.includes(name));
+    const method = all.filter((name) => !known.includes(name));
     const config: NonNullable<RouteOptions['config']> = { allow };
     if (method.length > 0)
       app.route({ ...{ method, url, config, schema: { hide: true } }, handler: (_, reply) => reply.send() });

@@ -58,7 +58,6 @@ interface Words {
 /** Said in our own words: the framework's may repeat what the caller sent. */
 const WORDS: Readonly<Record<number, Words>> = {
   404: { code: 'http.not_found', detail: 'There is nothing here.' },
-  414: { code: 'http.url_too_long', detail: 'A part of the path is too long.' },
   415: {
     code: 'http.media_type',
     detail: 'A body of this type is not understood.',

@@ -5,11 +5,15 @@ import type { Server } from '../server.ts';
 const SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
 const REFUSED = [401, 403, 421, 429];
 
+/** Gauges that are named like counters; beside them stand the same figures by type. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
+
 /** Counts what this process answers, and what it takes to do so. */
 export function countRequests(app: Server, { seats, version }: { seats: Seats; version: string }): Registry {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const requests = new Counter({
     ...{ name: 'bms_sync_http_requests_total', help: 'Requests that were answered.', registers },
     labelNames: ['method', 'route', 'status'],

@@ -28,28 +28,50 @@ const documentOf = ({ entry, warning }: Decided) => ({ ...entryDocument(entry), 
 
 /** A person's decisions on entries that are stuck. */
 export function outboxDecisionRoutes(app: Server, context: Context): void {
-  const { session, kinds, clock, ring } = context;
+  const { session, clock, ring } = context;
   for (const [name, { work, summary }] of Object.entries(CARRY_OUT))
     app.post(
       `/v1/outbox/:id/${name}`,
-      { schema: { ...schema, summary, params: rowId, body: noBody, response: { 200: decided } } },
+      {
+        schema: {
+          ...schema,
+          summary,
+          params: rowId,
+          body: noBody,
+          refusals: [409],
+          response: { 200: decided },
+        },
+      },
       async ({ params }, reply) => {
         const made = await work(session, params.id, clock.now());
         ring?.();
         return sendJson(reply, documentOf(made));
       },
     );
+  adoptRoute(app, context);
+  resumeRoute(app, context);
+}
+
+function adoptRoute(app: Server, { session, kinds, clock, ring }: Context): void {
   const summary = 'Say which record of the mirror a create has made';
   app.post(
     '/v1/outbox/:id/adopt',
-    { schema: { ...schema, summary, params: rowId, body: adoption, response: { 200: decided } } },
+    {
+      schema: {
+        ...schema,
+        summary,
+        params: rowId,
+        body: adoption,
+        refusals: [409, 422],
+        response: { 200: decided },
+      },
+    },
     async ({ params: { id }, body: { recordId } }, reply) => {
       const made = await adoptRecord(session, { kinds, id, recordId, now: clock.now() });
       ring?.();
       return sendJson(reply, documentOf(made));
     },
   );
-  resumeRoute(app, context);
 }
 
 function resumeRoute(app: Server, { session, sendMark, ring }: Context): void {

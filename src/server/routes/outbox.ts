@@ -3,16 +3,9 @@ import { entryDocument, historyDocument } from '../../outbound/entry-document.ts
 import { OPEN_STATES, STATES, listOutbox, pageOfOutbox, readHistory } from '../../outbound/entry-list.ts';
 import { storeEntries } from '../../outbound/intake.ts';
 import { sendJson } from '../answer/json.ts';
-import {
-  afterId,
-  jsonObject,
-  kindName,
-  nextAfter,
-  nextId,
-  recordIdOrNumber,
-  rowId,
-  wholeNumber,
-} from '../fields.ts';
+import { afterId, jsonObject, nextAfter, nextId, recordIdOrNumber, rowId, wholeNumber } from '../fields.ts';
+import { jsonSchemaOf } from '../json-schema.ts';
+import { changeBody } from '../openapi/change-body.ts';
 import type { Context, Server } from '../server.ts';
 import { entry, history, stored } from './entry-schemas.ts';
 import { frozen, writeBlock } from './status.ts';
@@ -35,7 +28,7 @@ const list = z.object({
 
 const change = z.strictObject({
   operation: z.enum(['create', 'update']),
-  kind: kindName,
+  kind: z.string().max(100),
   id: recordIdOrNumber.nullish().describe('of the record to update'),
   data: jsonObject.describe('the fields to write'),
   base: jsonObject.nullish().describe('what was seen before the update'),
@@ -44,7 +37,7 @@ const change = z.strictObject({
 const headers = z.looseObject({
   'idempotency-key': z
     .string('expected the caller’s own name for this change: the same key is stored once')
-    .regex(/^[\x20-\x7e]{1,200}$/, 'expected 1 to 200 characters of ASCII'),
+    .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/, 'expected 1 to 200 characters of ASCII'),
 });
 
 const tags = ['Outbox'];
@@ -89,13 +82,15 @@ export function outboxRoutes(app: Server, context: Context): void {
 }
 
 function intakeRoute(app: Server, { session, kinds, clock, ring }: Context): void {
+  const toldBody = changeBody(kinds, jsonSchemaOf(recordIdOrNumber, 'input'));
   app.post(
     '/v1/outbox',
     {
       schema: {
         summary: 'Put a create or an update into the outbox',
         description: 'The same key and body again: 200 and the entry as it is by now. Another body: 409.',
-        ...{ tags, headers, body: change, response: { 202: stored, 200: stored } },
+        ...{ tags, headers, body: change, toldBody, refusals: [409, 422] },
+        response: { 202: stored, 200: stored },
       },
     },
     async (request, reply) => {

@@ -6,8 +6,6 @@ import { instant, jsonObject, kindName, recordId } from '../fields.ts';
 import { requireKind } from '../kinds.ts';
 import type { Context, Server } from '../server.ts';
 
-const params = z.strictObject({ kind: kindName, id: recordId });
-
 const record = z.object({
   kind: z.string(),
   id: z.string(),
@@ -18,6 +16,7 @@ const record = z.object({
 
 /** One record, as the service sent it. */
 export function recordRoutes(app: Server, { session, kinds }: Context): void {
+  const params = z.strictObject({ kind: kindName(kinds), id: recordId });
   app.get(
     '/v1/records/:kind/:id',
     { schema: { summary: 'Read one record', tags: ['Mirror'], params, response: { 200: record } } },

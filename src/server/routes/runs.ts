@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isListed } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { requestPull } from '../../mirror/run-requests.ts';
 import { findRun, listRuns, runsAfter } from '../../mirror/run-store.ts';
@@ -29,7 +30,6 @@ const report = z.object({
   ...Object.fromEntries([...COUNTS, ...MORE_COUNTS].map((name) => [name, z.int()])),
 });
 
-const pulls = z.strictObject({ kinds: z.array(kindName).max(1000).default([]) });
 const requested = z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) });
 const tags = ['Runs'];
 
@@ -76,12 +76,14 @@ export function runRoutes(app: Server, context: Context): void {
 }
 
 function pullRoute(app: Server, { session, kinds, clock, ring }: Context): void {
+  const name = kindName(kinds.filter(isListed));
+  const pulls = z.strictObject({ kinds: z.array(name).max(1000).default([]) });
   app.post(
     '/v1/pulls',
     {
       schema: {
         ...{ summary: 'Ask for a pull of these kinds; of all where none is named', tags },
-        ...{ body: pulls.nullable(), response: { 202: requested } },
+        ...{ body: pulls.nullable(), refusals: [422], response: { 202: requested } },
       },
     },
     async ({ body }, reply) => {

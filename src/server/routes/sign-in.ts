@@ -1,13 +1,19 @@
 import { z } from 'zod';
+import * as limits from '../limits.ts';
 import { sendProblem } from '../answer/problem.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
-import * as limits from '../limits.ts';
+import { PAGE_CONTENT } from '../openapi/problems.ts';
+
 import type { Context, Server } from '../server.ts';
 
-/** Longer than any token: a form that sends more is not asked about it. */
-const LONGEST_TOKEN = 4_096;
+const form = z.strictObject({ token: z.string().min(1) });
+const page = { description: 'The form', content: PAGE_CONTENT };
 
-const form = z.strictObject({ token: z.string().min(1).max(LONGEST_TOKEN) });
+const seeStatus = {
+  ...{ description: 'The cookie, and the way to the status', type: 'null' },
+  headers: { location: { type: 'string' }, 'set-cookie': { type: 'string' } },
+};
+
 const schema = { tags: ['Sign-in'], security: [] };
 
 /** The form that gives a browser its cookie for the token. */
@@ -16,7 +22,7 @@ export function signInRoutes(app: Server, { access }: Context): void {
     '/login',
     {
       config: { open: true },
-      schema: { ...schema, summary: 'Show the sign-in form', produces: ['text/html'] },
+      schema: { ...schema, summary: 'Show the sign-in form', response: { 200: page } },
     },
     (_request, reply) => sendSignIn(reply),
   );
@@ -27,9 +33,9 @@ export function signInRoutes(app: Server, { access }: Context): void {
       bodyLimit: limits.OPEN_BODY_BYTES,
       schema: {
         ...schema,
-        summary: 'Give a cookie for the token',
-        body: form,
-        response: { 303: z.string() },
+        ...{ summary: 'Give a cookie for the token', body: form, refusals: [401, 429] },
+        consumes: ['application/json', 'application/x-www-form-urlencoded'],
+        response: { 303: seeStatus },
       },
     },
     (request, reply) => {

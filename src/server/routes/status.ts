@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sendJsonText } from '../answer/json.ts';
 import { instant } from '../fields.ts';
+import { PAGE_CONTENT } from '../openapi/problems.ts';
 import { sendPage } from '../pages/page.ts';
 import { statusPage } from '../pages/status-page.ts';
 import type { Context, Server } from '../server.ts';
@@ -78,6 +79,11 @@ const status = z.object({
   damage: z.object({ reason: z.string(), since: instant }).nullable(),
 });
 
+const page = {
+  ...{ summary: 'Show the status to people', tags: ['Mirror'] },
+  response: { 200: { description: 'The page', content: PAGE_CONTENT } },
+};
+
 /** How fresh and how sound the mirror is, for programs and for people. */
 export function statusRoutes(app: Server, { session, kinds, clock }: Context): void {
   app.get(
@@ -92,7 +98,7 @@ export function statusRoutes(app: Server, { session, kinds, clock }: Context): v
     async (_request, reply) =>
       sendJsonText(reply, JSON.stringify(await readMirrorStatus(session, kinds, clock.now()))),
   );
-  app.get('/', { config: { signsIn: true }, schema: { hide: true } }, async (_request, reply) =>
+  app.get('/', { config: { signsIn: true }, schema: page }, async (_request, reply) =>
     sendPage(reply, 'bms-sync', statusPage(await readMirrorStatus(session, kinds, clock.now()))),
   );
 }
