@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: './src/mirror/postgres-schema.ts',
+  schema: './src/mirror/tables/postgres-schema.ts',
   out: './migrations/postgres',
 });

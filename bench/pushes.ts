@@ -16,10 +16,10 @@ import { startEngine } from '../src/jobs/engine.ts';
 import { createInProcessNotifier } from '../src/jobs/notifier.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createLogger } from '../src/lib/logger.ts';
-import type { Session } from '../src/mirror/session.ts';
-import { createFileMark } from '../src/outbound/file-mark.ts';
-import { storeEntries } from '../src/outbound/intake.ts';
-import { createOwner } from '../src/pull/owner.ts';
+import type { Session } from '../src/mirror/session/session.ts';
+import { createFileMark } from '../src/outbound/freeze/file-mark.ts';
+import { storeEntries } from '../src/outbound/intake/intake.ts';
+import { createOwner } from '../src/pull/run/owner.ts';
 import { sqliteFiles } from './databases.ts';
 
 /**

@@ -4,16 +4,16 @@ import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { backfill } from '../pull/backfill.ts';
-import type { BackfillReport, Extent } from '../pull/backfill.ts';
-import { createOwner } from '../pull/owner.ts';
-import type { PullParts } from '../pull/parts.ts';
+import { backfill } from '../pull/backfill/backfill.ts';
+import type { BackfillReport, Extent } from '../pull/backfill/backfill.ts';
+import { createOwner } from '../pull/run/owner.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { kindNamed } from './kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 
-export type { BackfillReport, Extent } from '../pull/backfill.ts';
+export type { BackfillReport, Extent } from '../pull/backfill/backfill.ts';
 
 export interface BackfillCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
   readonly logger: Logger;

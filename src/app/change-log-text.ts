@@ -1,4 +1,4 @@
-import type { ChangeLogSize } from '../mirror/change-log-size.ts';
+import type { ChangeLogSize } from '../mirror/records/change-log-size.ts';
 
 /** Says how large the change events are and how fast they grow. */
 export function changeLogText({ events, bytes, eventsPerDay, bytesPerDay }: ChangeLogSize): string {

@@ -2,10 +2,10 @@ import { repeat } from '../jobs/repeat.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { SyncError, describe } from '../lib/sync-error.ts';
-import { checkIntegrity } from '../mirror/integrity-check.ts';
-import { damageOf, lastCheck, saveCheck } from '../mirror/integrity-store.ts';
-import type { Session } from '../mirror/session.ts';
-import { isIdle } from '../mirror/startable-runs.ts';
+import { checkIntegrity } from '../mirror/sqlite/integrity-check.ts';
+import { damageOf, lastCheck, saveCheck } from '../mirror/kinds/integrity-store.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { isIdle } from '../mirror/runs/startable-runs.ts';
 
 export interface CheckParts {
   readonly session: Session;

@@ -1,10 +1,10 @@
 import type { Config } from '../config/settings.ts';
-import { decideHeld, readShownHolds } from '../mirror/held-deletions.ts';
-import type { Decided, Decision, ShownHold } from '../mirror/held-deletions.ts';
+import { decideHeld, readShownHolds } from '../mirror/records/held-deletions.ts';
+import type { Decided, Decision, ShownHold } from '../mirror/records/held-deletions.ts';
 import { listedKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export type { Decided, Decision, ShownHold } from '../mirror/held-deletions.ts';
+export type { Decided, Decision, ShownHold } from '../mirror/records/held-deletions.ts';
 
 /** Lists mass disappearances: those that wait for a person, and those that one has decided. */
 export async function listHolds(config: Config): Promise<readonly ShownHold[]> {

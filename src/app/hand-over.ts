@@ -1,12 +1,12 @@
 import { instantOf, sleepUnlessStopped } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { claimWaitingRun, closeDeadRuns, requestPull } from '../mirror/run-requests.ts';
-import { findRun } from '../mirror/run-store.ts';
-import type { RunState } from '../mirror/run-store.ts';
-import { claimSource } from '../mirror/source-binding.ts';
-import { goneOwners, isServed } from '../mirror/worker-store.ts';
-import { notSwept, withZone } from '../pull/kind-reports.ts';
-import type { PullParts } from '../pull/parts.ts';
+import { claimWaitingRun, closeDeadRuns, requestPull } from '../mirror/runs/run-requests.ts';
+import { findRun } from '../mirror/runs/run-store.ts';
+import type { RunState } from '../mirror/runs/run-store.ts';
+import { claimSource } from '../mirror/kinds/source-binding.ts';
+import { goneOwners, isServed } from '../mirror/runs/worker-store.ts';
+import { notSwept, withZone } from '../pull/run/kind-reports.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 
 /** A pull that somebody else has done, or the run that is now this process's own to work: none where none was asked for. */

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { asMirrored } from '../mirror/field-store.ts';
-import { hasBaseline } from '../mirror/kind-lease.ts';
-import { migrate } from '../mirror/migrate.ts';
+import { asMirrored } from '../mirror/kinds/field-store.ts';
+import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
+import { migrate } from '../mirror/shape/migrate.ts';
 import { openSession } from '../mirror/open-session.ts';
-import { redecode } from '../mirror/redecode.ts';
-import type { Session } from '../mirror/session.ts';
+import { redecode } from '../mirror/shape/redecode.ts';
+import type { Session } from '../mirror/session/session.ts';
 import { allKinds } from './kinds.ts';
 
 /** Opens the mirror, creating it where there is none, and brings it to the shape of this release. */

@@ -1,26 +1,26 @@
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { EntryState } from '../mirror/outbox-store.ts';
-import { adoptRecord } from '../outbound/adopt.ts';
-import { abandonEntry, retryEntry } from '../outbound/decide.ts';
-import type { Decided } from '../outbound/decide.ts';
-import { readHistory as historyOf, listOutbox as entriesIn } from '../outbound/entry-list.ts';
-import type { History, OutboxList } from '../outbound/entry-list.ts';
-import { resumeSends } from '../outbound/frozen.ts';
-import type { Frozen } from '../outbound/frozen.ts';
+import type { EntryState } from '../mirror/outbox/outbox-store.ts';
+import { adoptRecord } from '../outbound/decisions/adopt.ts';
+import { abandonEntry, retryEntry } from '../outbound/decisions/decide.ts';
+import type { Decided } from '../outbound/decisions/decide.ts';
+import { readHistory as historyOf, listOutbox as entriesIn } from '../outbound/report/entry-list.ts';
+import type { History, OutboxList } from '../outbound/report/entry-list.ts';
+import { resumeSends } from '../outbound/freeze/frozen.ts';
+import type { Frozen } from '../outbound/freeze/frozen.ts';
 import { allKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 import { openSendMark } from './send-mark.ts';
 
-export { explain } from '../outbound/verdicts.ts';
-export { OPEN_STATES, STATES } from '../outbound/entry-list.ts';
-export { entryDocument, historyDocument, jsonOrText } from '../outbound/entry-document.ts';
-export type { Explanation } from '../outbound/verdicts.ts';
-export type { Decided } from '../outbound/decide.ts';
-export type { History, OutboxList } from '../outbound/entry-list.ts';
-export type { Frozen } from '../outbound/frozen.ts';
-export type { Attempt } from '../mirror/attempt-store.ts';
-export type { Entry, EntryState } from '../mirror/outbox-store.ts';
+export { explain } from '../outbound/report/verdicts.ts';
+export { OPEN_STATES, STATES } from '../outbound/report/entry-list.ts';
+export { entryDocument, historyDocument, jsonOrText } from '../outbound/report/entry-document.ts';
+export type { Explanation } from '../outbound/report/verdicts.ts';
+export type { Decided } from '../outbound/decisions/decide.ts';
+export type { History, OutboxList } from '../outbound/report/entry-list.ts';
+export type { Frozen } from '../outbound/freeze/frozen.ts';
+export type { Attempt } from '../mirror/outbox/attempt-store.ts';
+export type { Entry, EntryState } from '../mirror/outbox/outbox-store.ts';
 
 /** Lists the latest entries in these states: what needs a person first, then the newest first. */
 export async function listOutbox(

@@ -1,10 +1,10 @@
 import type { PullOutcome } from '../audit/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
-import { OtherSourceError } from '../mirror/errors.ts';
-import type { PullParts } from '../pull/parts.ts';
+import { OtherSourceError } from '../mirror/session/errors.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
-import { OTHER_SOURCE } from '../pull/read-list.ts';
+import { OTHER_SOURCE } from '../pull/sweep/read-list.ts';
 import type { PullSettings } from './pull.ts';
 
 /** Pulls a kind between two readings of a verification, as `bms-sync pull` does. */

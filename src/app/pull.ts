@@ -3,17 +3,17 @@ import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { handOver } from './hand-over.ts';
-import { createOwner } from '../pull/owner.ts';
-import type { PullParts } from '../pull/parts.ts';
+import { createOwner } from '../pull/run/owner.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 import { listedKinds } from './kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 
-export type { Progress } from '../pull/parts.ts';
+export type { Progress } from '../pull/run/parts.ts';
 export type { PullReport } from '../pull/pull-kinds.ts';
-export type { KindReport } from '../mirror/run-store.ts';
+export type { KindReport } from '../mirror/runs/run-store.ts';
 
 export interface PullCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
   readonly logger: Logger;

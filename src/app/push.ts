@@ -1,20 +1,20 @@
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Entry } from '../mirror/outbox-store.ts';
-import { checkEntries } from '../outbound/entry-request.ts';
-import type { EntryRequest } from '../outbound/entry-request.ts';
-import { storeChecked } from '../outbound/intake.ts';
-import type { StoredEntry } from '../outbound/intake.ts';
-import { previewEntry } from '../outbound/preview.ts';
-import type { Preview } from '../outbound/preview.ts';
-import { waitForEntries } from '../outbound/wait-for-entry.ts';
+import type { Entry } from '../mirror/outbox/outbox-store.ts';
+import { checkEntries } from '../outbound/intake/entry-request.ts';
+import type { EntryRequest } from '../outbound/intake/entry-request.ts';
+import { storeChecked } from '../outbound/intake/intake.ts';
+import type { StoredEntry } from '../outbound/intake/intake.ts';
+import { previewEntry } from '../outbound/intake/preview.ts';
+import type { Preview } from '../outbound/intake/preview.ts';
+import { waitForEntries } from '../outbound/report/wait-for-entry.ts';
 import { allKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export { readBatch } from '../outbound/batch.ts';
-export type { EntryRequest } from '../outbound/entry-request.ts';
-export type { StoredEntry } from '../outbound/intake.ts';
-export type { Preview, RequestShown } from '../outbound/preview.ts';
+export { readBatch } from '../outbound/intake/batch.ts';
+export type { EntryRequest } from '../outbound/intake/entry-request.ts';
+export type { StoredEntry } from '../outbound/intake/intake.ts';
+export type { Preview, RequestShown } from '../outbound/intake/preview.ts';
 
 /**
  * Puts creates and updates into the outbox, all or none.

@@ -2,16 +2,16 @@ import { sql } from 'drizzle-orm';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { findRun, listRuns } from '../mirror/run-store.ts';
-import type { KindReport, Run } from '../mirror/run-store.ts';
-import type { Row } from '../mirror/session.ts';
+import { findRun, listRuns } from '../mirror/runs/run-store.ts';
+import type { KindReport, Run } from '../mirror/runs/run-store.ts';
+import type { Row } from '../mirror/session/session.ts';
 import { readMirrorStatus as statusOf } from '../server/status.ts';
 import type { Status } from '../server/status.ts';
 import { allKinds, listedKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export type { KindReport, Run } from '../mirror/run-store.ts';
-export type { Row } from '../mirror/session.ts';
+export type { KindReport, Run } from '../mirror/runs/run-store.ts';
+export type { Row } from '../mirror/session/session.ts';
 export type { Status } from '../server/status.ts';
 
 /** Reads how fresh and how sound the mirror is. */

@@ -7,13 +7,13 @@ import {
   giveUpVerifying,
   raiseRun,
   resumeInterrupted,
-} from '../mirror/run-requests.ts';
-import type { RequestedRun } from '../mirror/run-requests.ts';
-import { findRun, finishRun } from '../mirror/run-store.ts';
-import { pagesAskedFor } from '../mirror/slot-requests.ts';
-import { startableRuns } from '../mirror/startable-runs.ts';
-import { goneOwners } from '../mirror/worker-store.ts';
-import { backfill } from '../pull/backfill.ts';
+} from '../mirror/runs/run-requests.ts';
+import type { RequestedRun } from '../mirror/runs/run-requests.ts';
+import { findRun, finishRun } from '../mirror/runs/run-store.ts';
+import { pagesAskedFor } from '../mirror/runs/slot-requests.ts';
+import { startableRuns } from '../mirror/runs/startable-runs.ts';
+import { goneOwners } from '../mirror/runs/worker-store.ts';
+import { backfill } from '../pull/backfill/backfill.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';

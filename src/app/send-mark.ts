@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/settings.ts';
-import { createFileMark } from '../outbound/file-mark.ts';
-import type { SendMark } from '../outbound/freeze.ts';
+import { createFileMark } from '../outbound/freeze/file-mark.ts';
+import type { SendMark } from '../outbound/freeze/freeze.ts';
 
 /** A mark that can be let go of. */
 export interface OpenMark extends SendMark {

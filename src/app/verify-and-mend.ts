@@ -3,10 +3,10 @@ import { verifyKind } from '../audit/verify-kind.ts';
 import type { KindAudit } from '../audit/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
-import { LeaseError, OtherSourceError } from '../mirror/errors.ts';
-import type { KindReport } from '../mirror/run-store.ts';
-import { backfill } from '../pull/backfill.ts';
-import type { PullParts } from '../pull/parts.ts';
+import { LeaseError, OtherSourceError } from '../mirror/session/errors.ts';
+import type { KindReport } from '../mirror/runs/run-store.ts';
+import { backfill } from '../pull/backfill/backfill.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { pullBetween } from './pull-between.ts';
 import type { PullSettings } from './pull.ts';
 

@@ -3,7 +3,7 @@ import type { Field, Kind } from '../catalog/kind.ts';
 import { compactJson, isObject, parseJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isStorable } from '../lib/text.ts';
-import type { Row, SqlValue } from '../mirror/session.ts';
+import type { Row, SqlValue } from '../mirror/session/session.ts';
 import { exactNumber, isSameJson } from './exact-json.ts';
 import { readColumn, readValue } from './read-value.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
-import type { Queryable, Row } from '../mirror/session.ts';
+import type { Queryable, Row } from '../mirror/session/session.ts';
 import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
 

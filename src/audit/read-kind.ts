@@ -1,7 +1,7 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { asMirrored } from '../mirror/field-store.ts';
-import type { Row, Session } from '../mirror/session.ts';
-import { SourceError } from '../source/errors.ts';
+import { asMirrored } from '../mirror/kinds/field-store.ts';
+import type { Row, Session } from '../mirror/session/session.ts';
+import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse, Source } from '../source/source.ts';
 import { compareRecord } from './compare-record.ts';
 import type { Finding } from './findings.ts';

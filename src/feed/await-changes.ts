@@ -1,6 +1,6 @@
 import { sleepUnlessStopped } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Queryable } from '../mirror/session.ts';
+import type { Queryable } from '../mirror/session/session.ts';
 import { latestSeq, readChanges } from './read-changes.ts';
 import type { RecordedChange } from './read-changes.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Queryable } from '../mirror/session.ts';
+import type { Queryable } from '../mirror/session/session.ts';
 import { changesBetween, latestSeq } from './read-changes.ts';
 import type { RecordedChange } from './read-changes.ts';
 

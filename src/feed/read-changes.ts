@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import type { Queryable, Row } from '../mirror/session.ts';
+import type { Queryable, Row } from '../mirror/session/session.ts';
 
 /** One event of the table `changes`. */
 export interface RecordedChange {

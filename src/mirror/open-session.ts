@@ -1,5 +1,5 @@
 import { UsageError } from '../lib/sync-error.ts';
-import type { Session } from './session.ts';
+import type { Session } from './session/session.ts';
 
 /**
  * Opens the database that an address names: `file:PATH`, `postgres://…` or `postgresql://…`.
@@ -8,11 +8,11 @@ import type { Session } from './session.ts';
  */
 export async function openSession(url: string): Promise<Session> {
   if (url.startsWith('file:')) {
-    const { openSqliteSession } = await import('./sqlite-session.ts'); // Each brings a driver that the other has no need of.
+    const { openSqliteSession } = await import('./sqlite/session.ts'); // Each brings a driver that the other has no need of.
     return openSqliteSession(url.slice('file:'.length));
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
-    const { openPostgresSession } = await import('./postgres-session.ts');
+    const { openPostgresSession } = await import('./postgres/session.ts');
     return openPostgresSession(url);
   }
   throw new UsageError('database.url names neither a file nor a PostgreSQL database.', {

@@ -1,9 +1,9 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Session } from '../mirror/session.ts';
+import type { Session } from '../mirror/session/session.ts';
 import type { Source } from '../source/source.ts';
-import type { SendMark } from './freeze.ts';
+import type { SendMark } from './freeze/freeze.ts';
 
 /** What sending works with; the composition root makes it, a test may replace any of it. */
 export interface OutboundParts {

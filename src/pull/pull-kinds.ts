@@ -1,19 +1,19 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
-import { LeaseError } from '../mirror/errors.ts';
-import type { Retention } from '../mirror/retention.ts';
-import { saveKindReport } from '../mirror/run-store.ts';
-import type { KindReport, RunState } from '../mirror/run-store.ts';
-import { claimSource } from '../mirror/source-binding.ts';
-import type { SourceClaim } from '../mirror/source-binding.ts';
-import { tellingFirst } from './telling-first.ts';
-import { notSwept, withZone } from './kind-reports.ts';
-import type { PullParts, ReadingRules } from './parts.ts';
-import { OTHER_SOURCE } from './read-list.ts';
-import { recordRun } from './record-run.ts';
-import type { RunFacts } from './record-run.ts';
-import { sweepKind } from './sweep-kind.ts';
-import type { SweepRequest } from './begin-sweep.ts';
+import { LeaseError } from '../mirror/session/errors.ts';
+import type { Retention } from '../mirror/runs/retention.ts';
+import { saveKindReport } from '../mirror/runs/run-store.ts';
+import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
+import { claimSource } from '../mirror/kinds/source-binding.ts';
+import type { SourceClaim } from '../mirror/kinds/source-binding.ts';
+import { tellingFirst } from './tenant/telling-first.ts';
+import { notSwept, withZone } from './run/kind-reports.ts';
+import type { PullParts, ReadingRules } from './run/parts.ts';
+import { OTHER_SOURCE } from './sweep/read-list.ts';
+import { recordRun } from './run/record-run.ts';
+import type { RunFacts } from './run/record-run.ts';
+import { sweepKind } from './sweep/sweep-kind.ts';
+import type { SweepRequest } from './sweep/begin-sweep.ts';
 
 export interface PullRequest extends ReadingRules {
   readonly kinds: readonly ListedKind[];

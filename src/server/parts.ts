@@ -1,9 +1,9 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Session } from '../mirror/session.ts';
-import type { WriteStanding } from '../mirror/write-watch.ts';
-import type { SendMark } from '../outbound/freeze.ts';
+import type { Session } from '../mirror/session/session.ts';
+import type { WriteStanding } from '../mirror/session/write-watch.ts';
+import type { SendMark } from '../outbound/freeze/freeze.ts';
 
 /** What the HTTP server works with. */
 export interface ServerParts {

@@ -1,4 +1,4 @@
-import type { UncertifiedKind } from '../mirror/uncertified-store.ts';
+import type { UncertifiedKind } from '../mirror/kinds/uncertified-store.ts';
 
 /** A kind that is not certified, with the reason in words. */
 export interface ExplainedKind extends Omit<UncertifiedKind, 'detail'> {

@@ -1,31 +1,31 @@
 import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { createDeadline } from './deadline.ts';
-import type { ListResponse } from './list-response.ts';
-import { pageQuery } from './load-page.ts';
-import type { LoadOptions } from './load-page.ts';
-import { readList, readRecord } from './read-answer.ts';
-import type { Received } from './read-answer.ts';
-import { createRequester } from './requester.ts';
-import type { Requester } from './requester.ts';
-import type { SourceParts, SourceSettings } from './settings.ts';
-import { somePages } from './some-pages.ts';
-import { sweepList } from './sweep.ts';
-import type { SweepOptions } from './sweep.ts';
-import type { PageRange } from './sweep-plan.ts';
+import { createDeadline } from './http/deadline.ts';
+import type { ListResponse } from './paging/list-response.ts';
+import { pageQuery } from './paging/load-page.ts';
+import type { LoadOptions } from './paging/load-page.ts';
+import { readList, readRecord } from './answer/read-answer.ts';
+import type { Received } from './answer/read-answer.ts';
+import { createRequester } from './request/requester.ts';
+import type { Requester } from './request/requester.ts';
+import type { SourceParts, SourceSettings } from './http/settings.ts';
+import { somePages } from './paging/some-pages.ts';
+import { sweepList } from './paging/sweep.ts';
+import type { SweepOptions } from './paging/sweep.ts';
+import type { PageRange } from './paging/sweep-plan.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
-import type { WriteAnswer } from './write-answer.ts';
+import type { WriteAnswer } from './answer/write-answer.ts';
 
-export type { ListResponse } from './list-response.ts';
-export type { PartialPage } from './list-page.ts';
-export type { LoadOptions } from './load-page.ts';
-export type { KnownPage, PageDigest } from './page-digest.ts';
-export type { SourceParts, SourceSettings } from './settings.ts';
-export type { SweepOptions } from './sweep.ts';
-export type { PageRange, SweepPlan } from './sweep-plan.ts';
+export type { ListResponse } from './paging/list-response.ts';
+export type { PartialPage } from './page/list-page.ts';
+export type { LoadOptions } from './paging/load-page.ts';
+export type { KnownPage, PageDigest } from './page/page-digest.ts';
+export type { SourceParts, SourceSettings } from './http/settings.ts';
+export type { SweepOptions } from './paging/sweep.ts';
+export type { PageRange, SweepPlan } from './paging/sweep-plan.ts';
 export type { WriteOptions, WriteRequest } from './write.ts';
-export type { WriteAnswer } from './write-answer.ts';
+export type { WriteAnswer } from './answer/write-answer.ts';
 
 /** One record, or null where the service itself says that there is none; with the ticks of its request. */
 export interface Retrieved {

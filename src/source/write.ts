@@ -1,12 +1,12 @@
 import type { Kind, WriteEndpoint } from '../catalog/kind.ts';
-import { createDeadline } from './deadline.ts';
-import { tokenHeaders } from './exchange.ts';
-import type { HttpClient } from './http-client.ts';
-import type { Requester } from './requester.ts';
-import type { SendRequest, SentAnswer } from './send-once.ts';
-import type { SourceParts, SourceSettings } from './settings.ts';
-import { readWriteAnswer } from './write-answer.ts';
-import type { WriteAnswer } from './write-answer.ts';
+import { createDeadline } from './http/deadline.ts';
+import { tokenHeaders } from './request/exchange.ts';
+import type { HttpClient } from './http/http-client.ts';
+import type { Requester } from './request/requester.ts';
+import type { SendRequest, SentAnswer } from './http/send-once.ts';
+import type { SourceParts, SourceSettings } from './http/settings.ts';
+import { readWriteAnswer } from './answer/write-answer.ts';
+import type { WriteAnswer } from './answer/write-answer.ts';
 
 /** One POST or PUT. */
 export interface WriteRequest {

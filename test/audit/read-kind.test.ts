@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readKind } from '../../src/audit/read-kind.ts';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { isListed } from '../../src/catalog/kind.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { TOKEN, open } from '../source/service.ts';
 

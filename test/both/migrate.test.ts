@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { text } from '../../src/catalog/field.ts';
-import { migrate } from '../../src/mirror/migrate.ts';
-import { openPostgresSession } from '../../src/mirror/postgres-session.ts';
-import type { Row, Session } from '../../src/mirror/session.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
+import type { Row, Session } from '../../src/mirror/session/session.ts';
 import { releasedPostgres } from '../mirror/released-mirror.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 

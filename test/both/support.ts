@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
-import { migrate } from '../../src/mirror/migrate.ts';
-import { openPostgresSession } from '../../src/mirror/postgres-session.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 export interface PostgresMirror {

@@ -2,8 +2,8 @@ import { afterAll, beforeEach, inject, vi } from 'vitest';
 import type * as logging from '../../src/lib/logger.ts';
 import type * as errors from '../../src/lib/sync-error.ts';
 import type * as serving from '../../src/server/create-server.ts';
-import type * as hiding from '../../src/source/hide-token.ts';
-import type * as answers from '../../src/source/write-answer.ts';
+import type * as hiding from '../../src/source/http/hide-token.ts';
+import type * as answers from '../../src/source/answer/write-answer.ts';
 import { leaveTally, noteStart } from './tally.ts';
 import { expectNoLeaks, watch } from './watch.ts';
 import { watchFiles } from './watch-files.ts';
@@ -31,7 +31,7 @@ vi.mock('../../src/lib/sync-error.ts', async (load) => {
   const { SyncError, UsageError } = original;
   return { ...original, SyncError: watchedErrors(SyncError), UsageError: watchedErrors(UsageError) };
 });
-vi.mock('../../src/source/hide-token.ts', async (load) => {
+vi.mock('../../src/source/http/hide-token.ts', async (load) => {
   const [original, { keepingErrors }] = [await load<typeof hiding>(), await import('./watch-errors.ts')];
   const hideToken: typeof hiding.hideToken = (told, token) => {
     const hide = original.hideToken(told, token);
@@ -39,7 +39,7 @@ vi.mock('../../src/source/hide-token.ts', async (load) => {
   };
   return { ...original, hideToken };
 });
-vi.mock('../../src/source/write-answer.ts', async (load) => {
+vi.mock('../../src/source/answer/write-answer.ts', async (load) => {
   const [original, { keepingErrors }] = [await load<typeof answers>(), await import('./watch-errors.ts')];
   return { ...original, readWriteAnswer: keepingErrors(original.readWriteAnswer) };
 });

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/lib/logger.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
-import { SourceError } from '../../src/source/errors.ts';
+import { SourceError } from '../../src/source/http/errors.ts';
 import { tempMirror } from '../mirror/temp-mirror.ts';
 import { serveMirror } from '../server/stage.ts';
 import { MARK, SANDBOX_TOKEN, canary } from '../support/canary.ts';

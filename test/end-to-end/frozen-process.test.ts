@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { instantText } from '../../src/lib/clock.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import type { Program } from '../support/program.ts';
 import { atRest, expectExact, tally } from './outbound-ledger.ts';
 import { creates, insert, scattered, serveBeside, setScene } from './outbound-scene.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { run } from '../support/command-line.ts';
 import { atRest, expectExact, tally, watchStandstill } from './outbound-ledger.ts';

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import type { TestContext } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { writeMark } from '../../src/mirror/slot-requests.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import { writeMark } from '../../src/mirror/runs/slot-requests.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { run } from '../support/command-line.ts';
 import { atRest, expectExact, tally } from './outbound-ledger.ts';
 import { IS_DEEP, redisFor, scattered, setScene } from './outbound-scene.ts';

@@ -1,4 +1,4 @@
-import type { Meta } from '../../src/source/envelope.ts';
+import type { Meta } from '../../src/source/answer/envelope.ts';
 
 /** A list at one instant, and how many more changes it may undergo. */
 export interface ListState {

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
-import { migrate } from '../../src/mirror/migrate.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
-import type { Session, SqlValue } from '../../src/mirror/session.ts';
+import type { Session, SqlValue } from '../../src/mirror/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 

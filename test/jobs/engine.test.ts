@@ -4,7 +4,7 @@ import type { Notifier } from '../../src/jobs/notifier.ts';
 import { createBullmqNotifier } from '../../src/jobs/bullmq/notifier.ts';
 import { createInProcessNotifier } from '../../src/jobs/notifier.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { gate } from '../mirror/temp-mirror.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { QUICK, longest, memoryLog, ownPrefix, startTestEngine, workQueue, workSession } from './support.ts';

@@ -10,7 +10,7 @@ import type { WorkRef, WorkQueue } from '../../src/lib/work-queue.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import type { Logger } from '../../src/lib/logger.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 
 /** A hundredth of the engine's times, about. */

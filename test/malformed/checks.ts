@@ -3,8 +3,8 @@ import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/compare.ts';
 import { decodeRecord } from '../../src/diff/decode-record.ts';
 import { isObject, parseJson } from '../../src/lib/json.ts';
-import { asMirrored } from '../../src/mirror/field-store.ts';
-import type { Row, Session, SqlValue } from '../../src/mirror/session.ts';
+import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
+import type { Row, Session, SqlValue } from '../../src/mirror/session/session.ts';
 import { canonical, readJson } from './json-reader.ts';
 import type { Served } from './service.ts';
 

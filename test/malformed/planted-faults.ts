@@ -1,6 +1,6 @@
-import type { Session, SqlValue } from '../../src/mirror/session.ts';
-import type { HttpClient } from '../../src/source/http-client.ts';
-import type { HttpAnswer } from '../../src/source/receive.ts';
+import type { Session, SqlValue } from '../../src/mirror/session/session.ts';
+import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpAnswer } from '../../src/source/http/receive.ts';
 import type { Doubles } from './pull-once.ts';
 
 export interface PlantedFault {

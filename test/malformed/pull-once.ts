@@ -1,10 +1,10 @@
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { SyncError } from '../../src/lib/sync-error.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
-import type { KindReport } from '../../src/mirror/run-store.ts';
-import type { HttpClient } from '../../src/source/http-client.ts';
+import type { KindReport } from '../../src/mirror/runs/run-store.ts';
+import type { HttpClient } from '../../src/source/http/http-client.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { TOKEN } from './line-of-fire.ts';

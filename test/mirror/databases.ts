@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { migrate } from '../../src/mirror/migrate.ts';
-import { openPostgresSession } from '../../src/mirror/postgres-session.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { kindNamed, tempMirror } from './temp-mirror.ts';
 

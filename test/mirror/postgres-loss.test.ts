@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { openForTest, proxyTo } from './postgres-mirror.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { openForTest as openPostgres } from './postgres-mirror.ts';
 import { openForTest as openSqlite, tempFolder } from './temp-mirror.ts';

@@ -5,10 +5,10 @@ import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
-import { MirrorError } from '../../src/mirror/errors.ts';
-import { migrate } from '../../src/mirror/migrate.ts';
-import type { Row, Session, Transaction, Values } from '../../src/mirror/session.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+import { MirrorError } from '../../src/mirror/session/errors.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import type { Row, Session, Transaction, Values } from '../../src/mirror/session/session.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 
 /** The instant at which tests take place. */
 export const NOON = new Date('2026-03-01T12:00:00Z');

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import { entryOf } from '../../src/mirror/outbox-store.ts';
-import type { Entry } from '../../src/mirror/outbox-store.ts';
-import { adoptRecord } from '../../src/outbound/adopt.ts';
-import { retryEntry } from '../../src/outbound/decide.ts';
+import { entryOf } from '../../src/mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
+import { adoptRecord } from '../../src/outbound/decisions/adopt.ts';
+import { retryEntry } from '../../src/outbound/decisions/decide.ts';
 import type { Stage } from './stage.ts';
 
 export async function entriesOf({ session, intents }: Stage): Promise<Entry[]> {

@@ -1,6 +1,6 @@
 import { compactJson } from '../../src/lib/json.ts';
-import type { Session } from '../../src/mirror/session.ts';
-import { grade } from '../../src/outbound/grade.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { grade } from '../../src/outbound/attempt/grade.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
 import { Killed } from '../simulation/watched-session.ts';

@@ -1,13 +1,13 @@
 import type { judgeLook } from '../../src/diff/match.ts';
 import type { merge, readBack } from '../../src/diff/merge.ts';
-import type { readNewcomers } from '../../src/mirror/newcomers.ts';
-import type { changeEntry } from '../../src/mirror/outbox-store.ts';
-import type { claimEntry, entryBefore, readSending } from '../../src/mirror/outbox-queue.ts';
-import type { leapTick, readTick } from '../../src/mirror/tick-store.ts';
-import type { decideSettlement } from '../../src/outbound/decide-settlement.ts';
-import type { grade } from '../../src/outbound/grade.ts';
-import type { landOwn } from '../../src/outbound/land-own.ts';
-import type { recoverEntries } from '../../src/outbound/recover.ts';
+import type { readNewcomers } from '../../src/mirror/records/newcomers.ts';
+import type { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import type { claimEntry, entryBefore, readSending } from '../../src/mirror/outbox/outbox-queue.ts';
+import type { leapTick, readTick } from '../../src/mirror/kinds/tick-store.ts';
+import type { decideSettlement } from '../../src/outbound/create/decide-settlement.ts';
+import type { grade } from '../../src/outbound/attempt/grade.ts';
+import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
+import type { recoverEntries } from '../../src/outbound/work/recover.ts';
 import type { createWrite } from '../../src/source/write.ts';
 
 /** Functions of the code under test for which a test can put a double, made of the real one. */

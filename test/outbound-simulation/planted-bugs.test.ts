@@ -31,14 +31,14 @@ const planted = vi.hoisted(() => {
 
 vi.mock('../../src/diff/match.ts', planted.withDoubles);
 vi.mock('../../src/diff/merge.ts', planted.withDoubles);
-vi.mock('../../src/mirror/newcomers.ts', planted.withDoubles);
-vi.mock('../../src/mirror/outbox-queue.ts', planted.withDoubles);
-vi.mock('../../src/mirror/outbox-store.ts', planted.withDoubles);
-vi.mock('../../src/mirror/tick-store.ts', planted.withDoubles);
-vi.mock('../../src/outbound/decide-settlement.ts', planted.withDoubles);
-vi.mock('../../src/outbound/grade.ts', planted.withDoubles);
-vi.mock('../../src/outbound/land-own.ts', planted.withDoubles);
-vi.mock('../../src/outbound/recover.ts', planted.withDoubles);
+vi.mock('../../src/mirror/records/newcomers.ts', planted.withDoubles);
+vi.mock('../../src/mirror/outbox/outbox-queue.ts', planted.withDoubles);
+vi.mock('../../src/mirror/outbox/outbox-store.ts', planted.withDoubles);
+vi.mock('../../src/mirror/kinds/tick-store.ts', planted.withDoubles);
+vi.mock('../../src/outbound/create/decide-settlement.ts', planted.withDoubles);
+vi.mock('../../src/outbound/attempt/grade.ts', planted.withDoubles);
+vi.mock('../../src/outbound/attempt/land-own.ts', planted.withDoubles);
+vi.mock('../../src/outbound/work/recover.ts', planted.withDoubles);
 vi.mock('../../src/source/write.ts', planted.withDoubles);
 
 const blank = blankMirror();

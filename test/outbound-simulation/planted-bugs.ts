@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../src/lib/clock.ts';
-import { entryOf } from '../../src/mirror/outbox-store.ts';
+import { entryOf } from '../../src/mirror/outbox/outbox-store.ts';
 import { FAULTS } from './fates.ts';
 import type { Planted } from './plantable.ts';
 import type { Schedule } from './schedule.ts';

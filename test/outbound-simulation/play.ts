@@ -1,4 +1,4 @@
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { check } from './checkers/check.ts';
 import type { Finding } from './checkers/finding.ts';
 import type { CrashPoint } from './crash-points.ts';

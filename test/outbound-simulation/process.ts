@@ -1,4 +1,4 @@
-import type { Session, Transaction } from '../../src/mirror/session.ts';
+import type { Session, Transaction } from '../../src/mirror/session/session.ts';
 import type { OutboundParts } from '../../src/outbound/parts.ts';
 import type { Source } from '../../src/source/source.ts';
 import { Killed } from '../simulation/watched-session.ts';

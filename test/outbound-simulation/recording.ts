@@ -1,5 +1,5 @@
-import type { Attempt } from '../../src/mirror/attempt-store.ts';
-import type { Entry } from '../../src/mirror/outbox-store.ts';
+import type { Attempt } from '../../src/mirror/outbox/attempt-store.ts';
+import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { ChangeRow, Dump } from '../simulation/dump.ts';
 import type { RecordedPull } from '../simulation/recording.ts';
 import type { CrashPoint } from './crash-points.ts';

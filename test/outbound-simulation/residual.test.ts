@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { blankMirror } from '../simulation/blank-mirror.ts';
 import { check } from './checkers/check.ts';
 import { madeBy } from './checkers/creates.ts';

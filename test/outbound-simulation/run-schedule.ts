@@ -1,6 +1,6 @@
-import type { Entry } from '../../src/mirror/outbox-store.ts';
-import { readAttempts } from '../../src/mirror/attempt-store.ts';
-import { decideHold } from '../../src/mirror/deletion-store.ts';
+import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
+import { readAttempts } from '../../src/mirror/outbox/attempt-store.ts';
+import { decideHold } from '../../src/mirror/records/deletion-store.ts';
 import { unequal } from '../simulation/checkers/rows.ts';
 import { dumpChanges, dumpMirror } from '../simulation/dump.ts';
 import { decide, entriesOf } from './decisions.ts';

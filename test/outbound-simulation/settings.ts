@@ -1,7 +1,7 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
-import { TOGETHER } from '../../src/pull/land-pages.ts';
+import { TOGETHER } from '../../src/pull/land/land-pages.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import type { SourceSettings } from '../../src/source/source.ts';
 import { canary } from '../support/canary.ts';

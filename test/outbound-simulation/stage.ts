@@ -1,7 +1,7 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Session } from '../../src/mirror/session.ts';
-import type { SendMark } from '../../src/outbound/freeze.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import type { SendMark } from '../../src/outbound/freeze/freeze.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import { randomFrom } from '../../src/sandbox/random.ts';

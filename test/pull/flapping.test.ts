@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { mirror, rewriting, sandbox } from './support.ts';
 import { DATABASES, MIRRORS, eventsOf, pullOne } from './steps.ts';
 

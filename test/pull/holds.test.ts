@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decideHold, readHolds } from '../../src/mirror/deletion-store.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import { decideHold, readHolds } from '../../src/mirror/records/deletion-store.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rowsOf, sandbox } from './support.ts';
 import { DATABASES, MIRRORS, absencesOf, newRequests, pullOne, shortEvents } from './steps.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { KindReport } from '../../src/mirror/run-store.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { KindReport } from '../../src/mirror/runs/run-store.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
 import { movingService, oneByOne } from './moving-service.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
 import {
@@ -140,7 +140,7 @@ describe('a page that is known is parsed all the same', () => {
   test('where a row of it was written behind our back as deleted, at the tick of a tombstone', async () => {
     const { service, session } = await pulled();
     const id = String(service.world.ids(kind)[150] ?? 0);
-    const { buryRows } = await import('../../src/mirror/tombstone-store.ts');
+    const { buryRows } = await import('../../src/mirror/records/tombstone-store.ts');
     const [state] = await session.query(sql`select tick from kind_state where kind = ${kind}`);
     const response = Number(state?.['tick']) + 1;
     await session.atomically(async (tx) => {

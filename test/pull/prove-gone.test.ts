@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { openSandboxSource, mirror, rowsOf, sandbox } from './support.ts';
 import {
   DATABASES,
@@ -17,7 +17,7 @@ import {
 } from './steps.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { SourceError } from '../../src/source/errors.ts';
+import { SourceError } from '../../src/source/http/errors.ts';
 import type { Source } from '../../src/source/source.ts';
 
 const kind = 'clients';

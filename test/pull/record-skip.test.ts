@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Row, Session } from '../../src/mirror/session.ts';
+import type { Row, Session } from '../../src/mirror/session/session.ts';
 import { randomFrom } from '../../src/sandbox/random.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';

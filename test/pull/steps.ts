@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Row, Session } from '../../src/mirror/session.ts';
-import { backfill } from '../../src/pull/backfill.ts';
-import type { BackfillReport, BackfillRequest, Extent } from '../../src/pull/backfill.ts';
-import { createOwner } from '../../src/pull/owner.ts';
-import type { PullParts, ReadingRules } from '../../src/pull/parts.ts';
-import type { KindReport } from '../../src/mirror/run-store.ts';
+import type { Row, Session } from '../../src/mirror/session/session.ts';
+import { backfill } from '../../src/pull/backfill/backfill.ts';
+import type { BackfillReport, BackfillRequest, Extent } from '../../src/pull/backfill/backfill.ts';
+import { createOwner } from '../../src/pull/run/owner.ts';
+import type { PullParts, ReadingRules } from '../../src/pull/run/parts.ts';
+import type { KindReport } from '../../src/mirror/runs/run-store.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
 import { postgresMirror } from '../both/support.ts';

@@ -3,7 +3,7 @@ import { SyncError } from '../../src/lib/sync-error.ts';
 import { createAttempts } from '../../src/server/access/attempts.ts';
 import { hostRefusal } from '../../src/server/access/hosts.ts';
 import { hasSession, sessionCookie } from '../../src/server/access/session-cookie.ts';
-import { saveCheck } from '../../src/mirror/integrity-store.ts';
+import { saveCheck } from '../../src/mirror/kinds/integrity-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { NOON, kindNamed, later, tempMirror, thrownBy } from '../mirror/temp-mirror.ts';
 import { TOKEN, jsonOf, serveMirror, signIn } from './stage.ts';

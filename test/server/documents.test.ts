@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { saveBlock } from '../../src/mirror/block-store.ts';
-import { saveAbsences } from '../../src/mirror/deletion-store.ts';
-import { changeEntry, findEntry } from '../../src/mirror/outbox-store.ts';
-import type { Session } from '../../src/mirror/session.ts';
-import { freeze } from '../../src/outbound/frozen.ts';
+import { saveBlock } from '../../src/mirror/outbox/block-store.ts';
+import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
+import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { freeze } from '../../src/outbound/freeze/frozen.ts';
 import { DATABASES } from '../mirror/databases.ts';
 import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
 import { jsonOf, serveMirror } from './stage.ts';

@@ -1,8 +1,8 @@
 import { createConnection } from 'node:net';
 import { expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { MirrorError } from '../../src/mirror/errors.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import { MirrorError } from '../../src/mirror/session/errors.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 import { asking } from './ask.ts';
 import { TOKEN, jsonOf, serveMirror } from './stage.ts';

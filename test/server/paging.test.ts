@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { DATABASES } from '../mirror/databases.ts';
 import { NOON_TEXT } from '../mirror/temp-mirror.ts';
 import { jsonOf, serveMirror } from './stage.ts';

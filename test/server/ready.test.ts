@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { migrate } from '../../src/mirror/migrate.ts';
-import { MirrorError } from '../../src/mirror/errors.ts';
-import type { Session } from '../../src/mirror/session.ts';
-import { watchWrites } from '../../src/mirror/write-watch.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { MirrorError } from '../../src/mirror/session/errors.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { watchWrites } from '../../src/mirror/session/write-watch.ts';
 import { openForTest } from '../mirror/postgres-mirror.ts';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
-import { migrate } from '../../src/mirror/migrate.ts';
-import type { Session } from '../../src/mirror/session.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite-session.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 
 /**
  * Gives a test file one migrated mirror in a SQLite file.

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Queryable, Row } from '../../src/mirror/session.ts';
+import type { Queryable, Row } from '../../src/mirror/session/session.ts';
 import { watchedColumns } from './records.ts';
 
 /** A row of the mirror, as a reader finds it. */

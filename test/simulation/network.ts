@@ -1,5 +1,5 @@
-import type { HttpClient, HttpRequest } from '../../src/source/http-client.ts';
-import type { HttpAnswer } from '../../src/source/receive.ts';
+import type { HttpClient, HttpRequest } from '../../src/source/http/http-client.ts';
+import type { HttpAnswer } from '../../src/source/http/receive.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import { noWrites } from '../support/no-writes.ts';
 import { drawFault, meet, networkError } from './faults.ts';

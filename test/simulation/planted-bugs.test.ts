@@ -32,14 +32,14 @@ vi.mock('../../src/diff/calendar.ts', planted.withDoubles);
 vi.mock('../../src/diff/certify.ts', planted.withDoubles);
 vi.mock('../../src/diff/judge-page.ts', planted.withDoubles);
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
-vi.mock('../../src/mirror/kind-lease.ts', planted.withDoubles);
-vi.mock('../../src/pull/ask-for-absent.ts', planted.withDoubles);
-vi.mock('../../src/pull/other-writes.ts', planted.withDoubles);
-vi.mock('../../src/pull/touched.ts', planted.withDoubles);
-vi.mock('../../src/source/end-proof.ts', planted.withDoubles);
-vi.mock('../../src/source/read-answer.ts', planted.withDoubles);
-vi.mock('../../src/source/record-digests.ts', planted.withDoubles);
-vi.mock('../../src/source/sweep-plan.ts', planted.withDoubles);
+vi.mock('../../src/mirror/kinds/kind-lease.ts', planted.withDoubles);
+vi.mock('../../src/pull/deletions/ask-for-absent.ts', planted.withDoubles);
+vi.mock('../../src/pull/land/other-writes.ts', planted.withDoubles);
+vi.mock('../../src/pull/state/touched.ts', planted.withDoubles);
+vi.mock('../../src/source/paging/end-proof.ts', planted.withDoubles);
+vi.mock('../../src/source/answer/read-answer.ts', planted.withDoubles);
+vi.mock('../../src/source/page/record-digests.ts', planted.withDoubles);
+vi.mock('../../src/source/paging/sweep-plan.ts', planted.withDoubles);
 
 const blank = blankMirror();
 

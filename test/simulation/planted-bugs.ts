@@ -4,15 +4,15 @@ import type { certify } from '../../src/diff/certify.ts';
 import type { isCalendarDate } from '../../src/diff/calendar.ts';
 import type { isOvertaken, judge } from '../../src/diff/judge-page.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
-import type { SqlValue } from '../../src/mirror/session.ts';
-import type { askForAbsent } from '../../src/pull/ask-for-absent.ts';
-import type { hasOtherWrites } from '../../src/pull/other-writes.ts';
-import type { claimKind } from '../../src/mirror/kind-lease.ts';
-import type { createTouched } from '../../src/pull/touched.ts';
-import type { provenEnd } from '../../src/source/end-proof.ts';
-import type { readRecord } from '../../src/source/read-answer.ts';
-import type { knownIds } from '../../src/source/record-digests.ts';
-import type { advance } from '../../src/source/sweep-plan.ts';
+import type { SqlValue } from '../../src/mirror/session/session.ts';
+import type { askForAbsent } from '../../src/pull/deletions/ask-for-absent.ts';
+import type { hasOtherWrites } from '../../src/pull/land/other-writes.ts';
+import type { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
+import type { createTouched } from '../../src/pull/state/touched.ts';
+import type { provenEnd } from '../../src/source/paging/end-proof.ts';
+import type { readRecord } from '../../src/source/answer/read-answer.ts';
+import type { knownIds } from '../../src/source/page/record-digests.ts';
+import type { advance } from '../../src/source/paging/sweep-plan.ts';
 import {
   appending,
   appendingEventsLater,

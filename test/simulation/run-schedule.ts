@@ -1,4 +1,4 @@
-import { decideHold } from '../../src/mirror/deletion-store.ts';
+import { decideHold } from '../../src/mirror/records/deletion-store.ts';
 import { unequal } from './checkers/rows.ts';
 import { dumpChanges } from './dump.ts';
 import { CALM } from './network.ts';

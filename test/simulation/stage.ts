@@ -1,9 +1,9 @@
 import type { Clock } from '../../src/lib/clock.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import { randomFrom } from '../../src/sandbox/random.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { HttpClient } from '../../src/source/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http-client.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { NetworkPlan } from './network.ts';
 import { personality } from './personalities.ts';

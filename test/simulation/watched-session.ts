@@ -1,4 +1,4 @@
-import type { Session, Transaction } from '../../src/mirror/session.ts';
+import type { Session, Transaction } from '../../src/mirror/session/session.ts';
 import type { Timeline } from './timeline.ts';
 
 /** The process is gone. */

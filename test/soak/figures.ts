@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { sql } from 'drizzle-orm';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import type { Audit } from './audit.ts';
 import type { Tally } from './tally.ts';
 

@@ -1,5 +1,5 @@
-import { decideHold } from '../../src/mirror/deletion-store.ts';
-import { abandonEntry } from '../../src/outbound/decide.ts';
+import { decideHold } from '../../src/mirror/records/deletion-store.ts';
+import { abandonEntry } from '../../src/outbound/decisions/decide.ts';
 import { decide, entriesOf } from '../outbound-simulation/decisions.ts';
 import { askForSweep } from '../outbound-simulation/people.ts';
 import { comeToRest, untilSettled } from '../outbound-simulation/run-schedule.ts';

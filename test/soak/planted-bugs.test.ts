@@ -13,7 +13,7 @@ const planted = await vi.hoisted(() => import('./planting.ts'));
 
 vi.mock('../../src/diff/certify.ts', planted.withDoubles);
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
-vi.mock('../../src/outbound/grade.ts', planted.withDoubles);
+vi.mock('../../src/outbound/attempt/grade.ts', planted.withDoubles);
 
 const blank = blankMirror();
 

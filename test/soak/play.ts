@@ -1,4 +1,4 @@
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { baseline } from '../outbound-simulation/run-schedule.ts';
 import type { RecordedPull } from '../simulation/recording.ts';
 import { auditDay, unlikeBaseline } from './audit.ts';

@@ -1,5 +1,5 @@
 import { createScheduleCheck } from '../../src/jobs/schedule/schedule.ts';
-import { closeDeadRuns, requestedRuns } from '../../src/mirror/run-requests.ts';
+import { closeDeadRuns, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
 import type { Bell } from '../outbound-simulation/bell.ts';
 import { employ } from '../outbound-simulation/run-schedule.ts';
 import { logger } from '../outbound-simulation/settings.ts';

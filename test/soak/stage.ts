@@ -1,6 +1,6 @@
 import { kindNamed } from '../../src/catalog/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
-import type { Session } from '../../src/mirror/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { setStage } from '../outbound-simulation/stage.ts';
 import type { Service, Stage } from '../outbound-simulation/stage.ts';
 import type { Doer } from '../outbound-simulation/writable-world.ts';

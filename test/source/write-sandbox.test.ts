@@ -6,7 +6,7 @@ import type { Deed } from '../../src/sandbox/faults.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { SourceSettings, WriteAnswer } from '../../src/source/source.ts';
-import { writtenRecord } from '../../src/source/written-record.ts';
+import { writtenRecord } from '../../src/source/answer/written-record.ts';
 import { documentedKind, open } from './service.ts';
 
 const WRITABLE = KINDS.filter(({ create, update }) => create !== null && update !== null);

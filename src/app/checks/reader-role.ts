@@ -1,10 +1,10 @@
 import { well } from '../../lib/finding.ts';
 import type { Finding } from '../../lib/finding.ts';
-import { identifier } from '../../mirror/identifier.ts';
-import { hasRole, noSuchRole, rightsOf } from '../../mirror/reader-role.ts';
-import type { Rights } from '../../mirror/reader-role.ts';
-import { TABLES_SCHEMA, VIEWS_SCHEMA } from '../../mirror/schemas.ts';
-import type { Session } from '../../mirror/session.ts';
+import { identifier } from '../../mirror/session/identifier.ts';
+import { hasRole, noSuchRole, rightsOf } from '../../mirror/views/reader-role.ts';
+import type { Rights } from '../../mirror/views/reader-role.ts';
+import { TABLES_SCHEMA, VIEWS_SCHEMA } from '../../mirror/postgres/schemas.ts';
+import type { Session } from '../../mirror/session/session.ts';
 
 const NAME = 'bi.readerRole';
 

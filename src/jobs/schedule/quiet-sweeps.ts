@@ -1,5 +1,5 @@
-import { countChangesByHour, readMovingKinds } from '../../mirror/moving-kinds.ts';
-import { requestSlot } from '../../mirror/slot-requests.ts';
+import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/moving-kinds.ts';
+import { requestSlot } from '../../mirror/runs/slot-requests.ts';
 import { createFaultLog } from '../fault-log.ts';
 import { quietestHour } from './quietest-hour.ts';
 import { repeat } from '../repeat.ts';

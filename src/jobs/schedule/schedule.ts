@@ -1,9 +1,9 @@
 import { schedule as tickBy } from 'node-cron';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Session } from '../../mirror/session.ts';
-import { readMark, requestSlot, writeMark } from '../../mirror/slot-requests.ts';
-import type { SlotEnd } from '../../mirror/slot-requests.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-requests.ts';
+import type { SlotEnd } from '../../mirror/runs/slot-requests.ts';
 import { createFaultLog } from '../fault-log.ts';
 import { repeat } from '../repeat.ts';
 import { dueSlot, nextSlot } from './due-slot.ts';

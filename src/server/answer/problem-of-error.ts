@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { MirrorError } from '../../mirror/errors.ts';
+import { MirrorError } from '../../mirror/session/errors.ts';
 import type { Problem } from './problem.ts';
 
 /** What each fault comes to in HTTP; a fault of the usage that is not here is 400. */

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import { latestSeq } from '../../feed/read-changes.ts';
-import { oldestUnsettledSend } from '../../mirror/attempt-store.ts';
+import { oldestUnsettledSend } from '../../mirror/outbox/attempt-store.ts';
 import { LATE, within } from '../../lib/within.ts';
 import type { Context, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';

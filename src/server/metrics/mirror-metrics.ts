@@ -1,7 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import type { Kind } from '../../catalog/kind.ts';
 import { instantOf } from '../../lib/clock.ts';
-import type { KindStatus } from '../../mirror/status-store.ts';
+import type { KindStatus } from '../../mirror/kinds/status-store.ts';
 import type { Status } from '../status.ts';
 
 interface KindGauge {

@@ -1,5 +1,5 @@
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
-import type { Operation } from '../../mirror/outbox-store.ts';
+import type { Operation } from '../../mirror/outbox/outbox-store.ts';
 import { LARGEST_BOUND, LARGEST_INTEGER, LEAST_BOUND, patternUpTo } from './whole-numbers.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ const DAY_OF_ANY_YEAR =
 const LEAP_YEAR = '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00)';
 const DAY = `(?:[1-9][0-9]{3}-(?:${DAY_OF_ANY_YEAR})|${LEAP_YEAR}-02-29)`;
 
-/** What each type takes in a write, as `outbound/write-value.ts` checks it. */
+/** What each type takes in a write, as `outbound/intake/write-value.ts` checks it. */
 const VALUES: Readonly<Record<FieldType, (field: Field) => readonly (JsonSchema | undefined)[]>> = {
   integer: () => [
     { type: 'integer', minimum: LEAST_BOUND, maximum: LARGEST_BOUND },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STATES } from '../../outbound/entry-list.ts';
+import { STATES } from '../../outbound/report/entry-list.ts';
 import { instant } from '../fields.ts';
 
 const state = z.enum(STATES);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LATE, within } from '../../lib/within.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { readDamage } from '../../mirror/integrity-store.ts';
+import { readDamage } from '../../mirror/kinds/integrity-store.ts';
 import { sendJson } from '../answer/json.ts';
 import { sendProblem } from '../answer/problem.ts';
 import type { Context, Server } from '../server.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { adoptRecord } from '../../outbound/adopt.ts';
-import { abandonEntry, retryEntry } from '../../outbound/decide.ts';
-import type { Decided } from '../../outbound/decide.ts';
-import { entryDocument } from '../../outbound/entry-document.ts';
-import { resumeSends } from '../../outbound/frozen.ts';
+import { adoptRecord } from '../../outbound/decisions/adopt.ts';
+import { abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
+import type { Decided } from '../../outbound/decisions/decide.ts';
+import { entryDocument } from '../../outbound/report/entry-document.ts';
+import { resumeSends } from '../../outbound/freeze/frozen.ts';
 import { sendJson } from '../answer/json.ts';
 import { noBody, recordIdOrNumber, rowId } from '../fields.ts';
 import type { Context, Server } from '../server.ts';

@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import { entryDocument, historyDocument } from '../../outbound/entry-document.ts';
-import { OPEN_STATES, STATES, listOutbox, pageOfOutbox, readHistory } from '../../outbound/entry-list.ts';
-import { storeEntries } from '../../outbound/intake.ts';
+import { entryDocument, historyDocument } from '../../outbound/report/entry-document.ts';
+import {
+  OPEN_STATES,
+  STATES,
+  listOutbox,
+  pageOfOutbox,
+  readHistory,
+} from '../../outbound/report/entry-list.ts';
+import { storeEntries } from '../../outbound/intake/intake.ts';
 import { sendJson } from '../answer/json.ts';
 import { afterId, jsonObject, nextAfter, nextId, recordIdOrNumber, rowId, wholeNumber } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SyncError } from '../../lib/sync-error.ts';
-import { findRecord } from '../../mirror/record-store.ts';
+import { findRecord } from '../../mirror/records/record-store.ts';
 import { sendJsonText } from '../answer/json.ts';
 import { instant, jsonObject, kindName, recordId } from '../fields.ts';
 import { requireKind } from '../kinds.ts';

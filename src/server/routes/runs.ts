@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isListed } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { requestPull } from '../../mirror/run-requests.ts';
-import { findRun, listRuns, runsAfter } from '../../mirror/run-store.ts';
+import { requestPull } from '../../mirror/runs/run-requests.ts';
+import { findRun, listRuns, runsAfter } from '../../mirror/runs/run-store.ts';
 import { sendJson, sendJsonText } from '../answer/json.ts';
 import { afterId, instant, kindName, nextAfter, nextId, rowId, wholeNumber } from '../fields.ts';
 import { pulledKinds } from '../kinds.ts';

@@ -6,7 +6,7 @@ import { sendPage } from '../pages/page.ts';
 import { statusPage } from '../pages/status-page.ts';
 import type { Context, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';
-import { STATES } from '../../outbound/entry-list.ts';
+import { STATES } from '../../outbound/report/entry-list.ts';
 
 const kindStatus = z.object({
   kind: z.string(),

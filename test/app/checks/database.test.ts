@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { checkDatabase, judgeSpace } from '../../../src/app/checks/database.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { saveBlock } from '../../../src/mirror/block-store.ts';
+import { saveBlock } from '../../../src/mirror/outbox/block-store.ts';
 import { openMirror } from '../../../src/app/open-mirror.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { freshMirror } from '../../support/temp-folder.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createQuietCheck } from '../../../src/jobs/schedule/quiet-sweeps.ts';
 import { instantText, systemClock } from '../../../src/lib/clock.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
-import type { Session } from '../../../src/mirror/session.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES, MIRRORS } from '../../pull/steps.ts';
 import { memoryLog } from '../support.ts';
 

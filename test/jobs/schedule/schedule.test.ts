@@ -6,7 +6,7 @@ import { createScheduleCheck, startSchedules } from '../../../src/jobs/schedule/
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import type { Session } from '../../../src/mirror/session.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
 import { kindNamed, tempMirror } from '../../mirror/temp-mirror.ts';
 import { memoryLog } from '../support.ts';
 

@@ -1,9 +1,9 @@
 /** Begins a run and a sweep of clients in the mirror at URL as of so many MILLISECONDS ago, says so, and never ends them. */
 import { writeSync } from 'node:fs';
 import { setInterval } from 'node:timers';
-import { claimKind } from '../../../src/mirror/kind-lease.ts';
+import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
 import { openSession } from '../../../src/mirror/open-session.ts';
-import { startRun } from '../../../src/mirror/run-store.ts';
+import { startRun } from '../../../src/mirror/runs/run-store.ts';
 
 const [url = '', ago = '0'] = process.argv.slice(2);
 const session = await openSession(url);

@@ -1,7 +1,7 @@
 /** Writes rows into FILE until its disk is full, then says as JSON what is left. */
 import { sql } from 'drizzle-orm';
-import { MirrorError } from '../../../src/mirror/errors.ts';
-import { openSqliteSession } from '../../../src/mirror/sqlite-session.ts';
+import { MirrorError } from '../../../src/mirror/session/errors.ts';
+import { openSqliteSession } from '../../../src/mirror/sqlite/session.ts';
 
 const [path = ''] = process.argv.slice(2);
 await using session = openSqliteSession(path);

@@ -2,13 +2,13 @@
 import { openSync, writeSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { kindNamed } from '../temp-mirror.ts';
-import { MirrorError } from '../../../src/mirror/errors.ts';
-import { claimKind, releaseKind } from '../../../src/mirror/kind-lease.ts';
-import { LEASE_MS } from '../../../src/mirror/lease-time.ts';
-import { migrate } from '../../../src/mirror/migrate.ts';
-import { finishRun, listRuns, startRun } from '../../../src/mirror/run-store.ts';
-import { openSqliteSession } from '../../../src/mirror/sqlite-session.ts';
-import { readStatus } from '../../../src/mirror/status-store.ts';
+import { MirrorError } from '../../../src/mirror/session/errors.ts';
+import { claimKind, releaseKind } from '../../../src/mirror/kinds/kind-lease.ts';
+import { LEASE_MS } from '../../../src/mirror/kinds/lease-time.ts';
+import { migrate } from '../../../src/mirror/shape/migrate.ts';
+import { finishRun, listRuns, startRun } from '../../../src/mirror/runs/run-store.ts';
+import { openSqliteSession } from '../../../src/mirror/sqlite/session.ts';
+import { readStatus } from '../../../src/mirror/kinds/status-store.ts';
 
 const [path = ''] = process.argv.slice(2);
 await using session = openSqliteSession(path);

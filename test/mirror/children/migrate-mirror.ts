@@ -2,9 +2,9 @@
 import { writeSync } from 'node:fs';
 import { setInterval } from 'node:timers';
 import { KINDS } from '../../../src/catalog/catalog.ts';
-import { migrate } from '../../../src/mirror/migrate.ts';
-import type { Session, Transaction } from '../../../src/mirror/session.ts';
-import { openSqliteSession } from '../../../src/mirror/sqlite-session.ts';
+import { migrate } from '../../../src/mirror/shape/migrate.ts';
+import type { Session, Transaction } from '../../../src/mirror/session/session.ts';
+import { openSqliteSession } from '../../../src/mirror/sqlite/session.ts';
 
 const [path = '', holdAt = 'never'] = process.argv.slice(2);
 const session = openSqliteSession(path);

@@ -1,7 +1,7 @@
 /** Opens each of the given paths as a user who may write nothing there, tries to write, and prints what came of it. */
 import Database from 'better-sqlite3';
 import { SyncError } from '../../../src/lib/sync-error.ts';
-import { openSqliteSession } from '../../../src/mirror/sqlite-session.ts';
+import { openSqliteSession } from '../../../src/mirror/sqlite/session.ts';
 
 new Database(':memory:').close(); // Loads the native addon while we may still read it.
 if (process.getuid?.() === 0) {

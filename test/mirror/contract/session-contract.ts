@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { identifier } from '../../../src/mirror/identifier.ts';
-import type { Session, Transaction } from '../../../src/mirror/session.ts';
+import { identifier } from '../../../src/mirror/session/identifier.ts';
+import type { Session, Transaction } from '../../../src/mirror/session/session.ts';
 import { gate } from '../temp-mirror.ts';
 
 const LARGEST_ID = '9223372036854775807';

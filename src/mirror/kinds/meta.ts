@@ -1,0 +1,34 @@
+import { sql } from 'drizzle-orm';
+import type { Queryable } from '../session/session.ts';
+
+/**
+ * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.base_url`
+ * says whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.frozen` why nothing is sent,
+ * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted; `changes.forgotten_before` is up
+ * to when change events were removed; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which
+ * was last; `integrity` is what the latest check of the database file found. The row `writer` is what PostgreSQL
+ * transactions lock, and says nothing.
+ */
+export type MetaKey =
+  | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
+  | 'source.base_url'
+  | ('outbox.sends' | 'outbox.frozen' | 'outbox.accepted_links')
+  | 'changes.forgotten_before'
+  | 'integrity'
+  | ('schedules' | `schedules.${string}`);
+
+/** Reads a fact about the mirror as a whole. */
+export async function readMeta(db: Queryable, key: MetaKey): Promise<string | null> {
+  const [row] = await db.query(sql`select value from mirror_meta where key = ${key}`);
+  return row === undefined ? null : String(row['value']);
+}
+
+export async function writeMeta(db: Queryable, key: MetaKey, value: string): Promise<void> {
+  await db.query(
+    sql`insert into mirror_meta (key, value) values (${key}, ${value}) on conflict (key) do update set value = excluded.value`,
+  );
+}
+
+export async function dropMeta(db: Queryable, key: MetaKey): Promise<void> {
+  await db.query(sql`delete from mirror_meta where key = ${key}`);
+}

@@ -1,0 +1,73 @@
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { OtherSourceError } from '../session/errors.ts';
+import { readMeta, writeMeta } from './meta.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
+import type { KindTenants } from './tenant-store.ts';
+
+/** Whose data a run reads; the mirror is bound to it by the first answer that lands, not by a mistyped address. */
+export interface SourceClaim {
+  readonly baseUrl: string;
+  /** The operator said that the source is new: what the old one showed of a kind counts no more. */
+  readonly isNew: boolean;
+  /** False while the mirror does not know the base URL. */
+  isBound: boolean;
+  /** A list of this run showed a company or a record that the mirror knows: the token is the right one. */
+  isConfirmed: boolean;
+  /** The kinds that name their company were asked whose the token is, for those that do not. */
+  isAsked: boolean;
+  /** The first list of this run that was another company's. */
+  refusal: OtherSourceError | null;
+}
+
+/**
+ * Compares a source with the one that the mirror is bound to.
+ *
+ * @throws {OtherSourceError} Where the mirror holds the data of another base URL and `acceptNew` is not set.
+ */
+export async function claimSource(
+  session: Session,
+  { baseUrl, acceptNew }: { baseUrl: string; acceptNew: boolean },
+): Promise<SourceClaim> {
+  const bound = await boundUrl(session);
+  const unread = { isConfirmed: false, isAsked: false, refusal: null };
+  if (bound === null || bound === baseUrl || acceptNew)
+    return { baseUrl, isNew: acceptNew, isBound: bound === baseUrl, ...unread };
+  throw new OtherSourceError(`This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`, {
+    code: 'mirror.other_source',
+    hint: 'Set DATABASE_URL to a mirror of its own for this source; --new-source accepts it for this mirror.',
+  });
+}
+
+/** Binds the mirror to its source and a kind to its companies, within the transaction that lands an answer of the kind. */
+export async function bindSource(
+  tx: Transaction,
+  { baseUrl, isNew, isBound }: SourceClaim,
+  { kind, companies, saved, isReset }: KindTenants,
+): Promise<void> {
+  const bound = isBound ? baseUrl : await boundUrl(tx);
+  if (bound !== baseUrl) await writeMeta(tx, 'source.base_url', baseUrl);
+  if (bound !== baseUrl && bound !== null) await forgetLists(tx, sql`true`); // Another service's lists.
+  if (isNew && !isReset) await forgetLists(tx, sql`kind = ${kind}`);
+  if ((isNew && !isReset) || companies.size > saved) await saveCompanies(tx, kind, companies);
+}
+
+/** Forgets what lists have shown and proven; rows, events and the counters of ticks stay. */
+async function forgetLists(tx: Transaction, which: SQL): Promise<void> {
+  for (const table of ['sightings', 'pages', 'touched', 'deletions'])
+    await tx.query(sql`delete from ${sql.identifier(table)} where ${which}`);
+  await tx.query(sql`
+    update kind_state set complete_sweeps = 0, certified_at = null, baseline_at = null, control_failures = 0,
+      last_complete_sweep = null, uncertified_sweeps = 0, held_since = null, held_records = null, known_from = tick
+    where ${which}`);
+}
+
+async function saveCompanies(tx: Transaction, kind: string, companies: ReadonlySet<string>): Promise<void> {
+  const ids = companies.size === 0 ? null : JSON.stringify([...companies]);
+  await tx.query(sql`update kind_state set system_ids = ${ids} where kind = ${kind}`);
+}
+
+/** The base URL whose data the mirror holds; null before the first answer has landed. */
+export async function boundUrl(db: Queryable): Promise<string | null> {
+  return readMeta(db, 'source.base_url');
+}

@@ -1,0 +1,76 @@
+import { sql } from 'drizzle-orm';
+import type { Queryable } from '../session/session.ts';
+
+/** One row of `bi_sync_status`; instants are UTC texts. */
+export interface KindStatus {
+  readonly kind: string;
+  /** `never`, `running`, or how the last sweep ended. */
+  readonly state: string;
+  readonly reason: string | null;
+  readonly rows: number;
+  readonly last_sweep_at: string | null;
+  readonly certified_at: string | null;
+  readonly lag_seconds: number | null;
+  readonly last_change_at: string | null;
+  readonly open_issues: number;
+  readonly held_deletions: number;
+}
+
+export async function readStatus(db: Queryable): Promise<KindStatus[]> {
+  return (await db.query(sql`select * from bi_sync_status`)).map((row) => {
+    const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
+    return {
+      kind: String(row['kind']),
+      state: String(row['state']),
+      reason: text('reason'),
+      rows: Number(row['rows']),
+      last_sweep_at: text('last_sweep_at'),
+      certified_at: text('certified_at'),
+      lag_seconds: row['lag_seconds'] === null ? null : Number(row['lag_seconds']),
+      last_change_at: text('last_change_at'),
+      open_issues: Number(row['open_issues']),
+      held_deletions: Number(row['held_deletions']),
+    };
+  });
+}
+
+export interface IssueCount {
+  readonly kind: string;
+  readonly field: string | null;
+  readonly code: string;
+  readonly count: number;
+}
+
+/** Open issues by kind, field and code, the most frequent first. */
+export async function countIssues(db: Queryable): Promise<IssueCount[]> {
+  const rows = await db.query(sql`
+    select kind, field, code, count(*) as count from issues where closed_at is null
+    group by kind, field, code order by count(*) desc, kind, field, code`);
+  return rows.map((row) => ({
+    kind: String(row['kind']),
+    field: row['field'] === null ? null : String(row['field']),
+    code: String(row['code']),
+    count: Number(row['count']),
+  }));
+}
+
+/** True where a kind has more than `few` live rows; reads no more of the table than that. */
+export async function hasMoreLive(db: Queryable, table: string, few: number): Promise<boolean> {
+  const some = await db.query(sql`
+    select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`);
+  return some.length > few;
+}
+
+/** The kinds whose list was read to its end at least once. */
+export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
+  const rows = await db.query(sql`select kind from kind_state where complete_sweeps > 0`);
+  return new Set(rows.map(({ kind }) => String(kind)));
+}
+
+/** How many live rows a kind has. */
+export async function countLive(db: Queryable, table: string): Promise<number> {
+  const all = sql.identifier(table);
+  const [row] = await db.query(sql`
+    select (select count(*) from ${all}) - (select count(*) from ${all} where _deleted_at is not null) as live`);
+  return Number(row?.['live']);
+}

@@ -1,0 +1,55 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import type { Queryable } from '../session/session.ts';
+
+/** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing remembers what is added. */
+export interface KindTenants {
+  readonly kind: string;
+  readonly companies: Set<string>;
+  /** How many of them the mirror remembers. */
+  saved: number;
+  /** Nothing was known as the sweep began: whatever the list names is the kind's. */
+  readonly isLearning: boolean;
+  /** What the kind's old source had shown is forgotten: once is enough. */
+  isReset: boolean;
+}
+
+/** Whether a kind's records name their company. */
+export function namesCompany({ fields }: Kind): boolean {
+  return fields.some(({ name, type }) => name === 'system_id' && (type === 'integer' || type === 'text'));
+}
+
+/** Reads the companies of a kind; those of a mirror that has not remembered them are the ones that its live rows name. */
+export async function readTenants(db: Queryable, kind: Kind, isNew: boolean): Promise<KindTenants> {
+  const remembered = isNew ? [] : await readRemembered(db, kind.name);
+  const named = isNew || remembered.length > 0 ? [] : await namedByRows(db, kind);
+  const companies = new Set([...remembered, ...named]);
+  return {
+    ...{ kind: kind.name, companies, saved: remembered.length },
+    ...{ isLearning: companies.size === 0, isReset: false },
+  };
+}
+
+/** Every kind with the companies that the mirror remembers of it. */
+export async function boundCompanies(db: Queryable): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await db.query(
+    sql`select kind, system_ids from kind_state where system_ids is not null order by kind`,
+  );
+  return new Map(rows.map((row) => [String(row['kind']), idsIn(row['system_ids'])]));
+}
+
+async function readRemembered(db: Queryable, kind: string): Promise<readonly string[]> {
+  const [row] = await db.query(sql`select system_ids from kind_state where kind = ${kind}`);
+  return idsIn(row?.['system_ids']);
+}
+
+async function namedByRows(db: Queryable, kind: Kind): Promise<readonly string[]> {
+  if (!namesCompany(kind)) return [];
+  const rows = await db.query(sql`
+    select distinct cast(system_id as text) as id from ${sql.identifier(kind.name)}
+    where _deleted_at is null and system_id is not null`);
+  return rows.map((row) => String(row['id']));
+}
+
+const idsIn = (text: unknown): readonly string[] =>
+  typeof text === 'string' ? (JSON.parse(text) as string[]) : [];

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/clock.ts';
+import { canonicalJson, parseJson } from '../../lib/json.ts';
+import { entryOf } from './outbox-store.ts';
+import type { Entry } from './outbox-store.ts';
+import type { Queryable, Row, Session, Transaction } from '../session/session.ts';
+
+/** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
+export interface EndedEntry extends Pick<
+  Entry,
+  'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state' | 'updatedAt'
+> {
+  /** Of the change asked for, without its base. */
+  readonly requestHash: string;
+  readonly baseHash: string | null;
+}
+
+/** Finds the ended entry that has this idempotency key; null where none has. */
+export async function findEndedByKey(db: Queryable, key: string): Promise<EndedEntry | null> {
+  const [row] = await db.query(sql`select * from outbox_keys where idempotency_key = ${key}`);
+  return row === undefined ? null : endedEntryOf(row);
+}
+
+/** Finds an ended entry by its id; null where there is none. */
+export async function findEnded(db: Queryable, id: number): Promise<EndedEntry | null> {
+  const [row] = await db.query(sql`select * from outbox_keys where outbox_id = ${id}`);
+  return row === undefined ? null : endedEntryOf(row);
+}
+
+const ENTRIES_A_TRANSACTION = 500;
+
+/**
+ * Replaces entries that ended before `oldest` by their keys, a few hundred a transaction.
+ *
+ * An entry stays while it is watched for a twin, and while a later entry of its record is open: a merge reads it.
+ */
+export async function archiveEndedEntries(session: Session, oldest: Date): Promise<void> {
+  for (let ended = ENTRIES_A_TRANSACTION; ended === ENTRIES_A_TRANSACTION;)
+    ended = await session.atomically((tx) => archiveSome(tx, instantText(oldest)));
+}
+
+async function archiveSome(tx: Transaction, oldest: string): Promise<number> {
+  const rows = await tx.query(sql`
+    select * from outbox o
+    where state in ('done', 'rejected', 'abandoned') and updated_at < ${oldest} and next_attempt_at is null
+      and not exists (
+        select 1 from outbox later where later.kind = o.kind and later.record_id = o.record_id
+          and later.state in ('ready', 'sending', 'unsettled', 'parked'))
+    order by id limit ${ENTRIES_A_TRANSACTION}`);
+  if (rows.length === 0) return 0;
+  const entries = rows.map(entryOf);
+  const ids = sql.join(
+    entries.map(({ id }) => sql`${id}`),
+    sql`, `,
+  );
+  await tx.query(sql`
+    insert into outbox_keys (idempotency_key, outbox_id, kind, operation, record_id, state, request_hash, base_hash, ended_at)
+    values ${sql.join(entries.map(keyRow), sql`, `)} on conflict do nothing`); // Another process may archive them, too.
+  await tx.query(sql`delete from links where outbox_id in (${ids})`);
+  await tx.query(sql`delete from outbox_attempts where outbox_id in (${ids})`);
+  await tx.query(sql`delete from outbox where id in (${ids})`);
+  return entries.length;
+}
+
+function keyRow(entry: Entry): SQL {
+  const { id, key, kind, operation, recordId, state, base, updatedAt } = entry;
+  return sql`(${key}, ${id}, ${kind}, ${operation}, ${recordId}, ${state}, ${requestHash(entry)}, ${baseHash(base)}, ${updatedAt})`;
+}
+
+/** Hashes the change that an entry asks for; two requests with the same hash ask for the same change. */
+export function requestHash({
+  kind,
+  operation,
+  recordId,
+  payload,
+}: Pick<Entry, 'kind' | 'operation' | 'recordId' | 'payload'>): string {
+  const record = operation === 'update' ? recordId : null; // A create has its record's id only once it is done.
+  return hash(JSON.stringify([kind, operation, record, canonical(payload)]));
+}
+
+/** Hashes what the caller of an update saw before; null where the caller did not say. */
+export const baseHash = (base: string | null): string | null =>
+  base === null ? null : hash(canonical(base));
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** An application may have stored by SQL what is no JSON: it is compared as the text that it is. */
+function canonical(text: string): string {
+  try {
+    return canonicalJson(parseJson(text));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return text;
+    throw error;
+  }
+}
+
+function endedEntryOf(row: Row): EndedEntry {
+  const state = row['state'];
+  return {
+    id: Number(row['outbox_id']),
+    key: String(row['idempotency_key']),
+    kind: String(row['kind']),
+    operation: row['operation'] === 'update' ? 'update' : 'create',
+    recordId: row['record_id'] === null ? null : String(row['record_id']),
+    state: state === 'done' || state === 'rejected' ? state : 'abandoned',
+    updatedAt: String(row['ended_at']),
+    requestHash: String(row['request_hash']),
+    baseHash: row['base_hash'] === null ? null : String(row['base_hash']),
+  };
+}

@@ -1,0 +1,101 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/clock.ts';
+import { entryOf } from './outbox-store.ts';
+import type { Entry } from './outbox-store.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-list.ts';
+
+/** A row and the epoch under which it may be claimed. */
+export interface DueEntry {
+  readonly id: number;
+  readonly epoch: number;
+}
+
+/** Entries whose time has come and that nobody works on, oldest first: sends, looks, and what is only watched. */
+export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<DueEntry[]> {
+  const rows = await db.query(sql`
+    select id, epoch from outbox
+    where state in ('ready', 'unsettled', 'done') and owner is null and ${isDue(now)}
+    order by id limit ${limit}`);
+  return rows.map((row) => ({ id: Number(row['id']), epoch: Number(row['epoch']) }));
+}
+
+/** A ready entry without an instant is due at once: an application that inserts it need not know of instants. */
+function isDue(now: Date) {
+  return sql`(next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready'))`;
+}
+
+export interface EntryClaim extends DueEntry {
+  readonly owner: string;
+  readonly now: Date;
+}
+
+/** Claims an entry by compare-and-set and raises its epoch; null where it is not due under this epoch any more. */
+export async function claimEntry(
+  tx: Transaction,
+  { id, epoch, owner, now }: EntryClaim,
+): Promise<Entry | null> {
+  const [row] = await tx.query(sql`
+    update outbox set owner = ${owner}, epoch = epoch + 1, updated_at = ${instantText(now)}
+    where id = ${id} and epoch = ${epoch} and owner is null
+      and state in ('ready', 'unsettled', 'done') and ${isDue(now)} returning *`);
+  return row === undefined ? null : entryOf(row);
+}
+
+/** Raises the epoch of an entry that is still due under this one; null where it is not. */
+export async function raiseEntry(
+  tx: Transaction,
+  { id, epoch }: DueEntry,
+  now: Date,
+): Promise<DueEntry | null> {
+  const [row] = await tx.query(sql`
+    update outbox set epoch = epoch + 1
+    where id = ${id} and epoch = ${epoch} and owner is null
+      and state in ('ready', 'unsettled', 'done') and ${isDue(now)} returning epoch`);
+  return row === undefined ? null : { id, epoch: Number(row['epoch']) };
+}
+
+/** Every entry that somebody works on, or worked on when it died. */
+export async function ownedEntries(db: Queryable): Promise<Entry[]> {
+  return (await db.query(sql`select * from outbox where owner is not null`)).map(entryOf);
+}
+
+const OPEN = ['ready', 'sending', 'unsettled', 'parked'];
+
+/** The first entry before this one that it must wait for: of the same record, or with the same natural key. */
+export async function entryBefore(db: Queryable, entry: Entry): Promise<number | null> {
+  const { id, kind, operation, recordId, naturalKey } = entry;
+  const isSame =
+    operation === 'update'
+      ? sql`record_id = ${recordId} and operation = 'update' and
+          ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state = 'sending'))`
+      : sql`natural_key = ${naturalKey} and operation = 'create' and
+          ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state in ('sending', 'unsettled')))`;
+  const [row] = await db.query(sql`
+    select id from outbox where kind = ${kind} and ${isSame} and id <> ${id} order by id limit 1`);
+  return row === undefined ? null : Number(row['id']);
+}
+
+/** Wakes the entries that waited for this one. */
+export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Promise<void> {
+  const { kind, operation, recordId, naturalKey } = entry;
+  const isSame = operation === 'update' ? sql`record_id = ${recordId}` : sql`natural_key = ${naturalKey}`;
+  await tx.query(sql`
+    update outbox set next_attempt_at = ${instantText(now)}
+    where kind = ${kind} and state = 'ready' and verdict = 'waits' and operation = ${operation} and ${isSame}`);
+}
+
+/** Makes due what waits for a sweep of this kind; part of the transaction that ends one. */
+export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await tx.query(sql`
+    update outbox set next_attempt_at = ${instantText(now)}
+    where kind = ${kind} and (state = 'unsettled' or (state = 'ready' and verdict = 'awaits_sweep')
+      or (state = 'done' and next_attempt_at is not null))`);
+}
+
+/** Ids of records that a request of ours is changing at this moment: what a list shows of them is neither old nor new. */
+export async function readSending(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  const rows = await db.query(sql`
+    select record_id from outbox where state = 'sending' and kind = ${kind} and record_id is not null`);
+  return new Set(rows.map((row) => String(row['record_id'])));
+}

@@ -1,0 +1,113 @@
+import pg from 'pg';
+import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from 'pg';
+import { MirrorError } from '../session/errors.ts';
+import { badAddress } from './address.ts';
+import { isLoss, postgresError } from './errors.ts';
+import { KEEP_ALIVE, LIVENESS_SETTINGS, settingStatements } from './liveness.ts';
+import { AS_IN_SQLITE } from './values.ts';
+import { SEARCH_PATH } from './schemas.ts';
+import type { SqlValue } from '../session/session.ts';
+
+const OLDEST = 13; // The first whose transactions have a number that says later whether they landed.
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export interface Target {
+  readonly url: string;
+  readonly location: string;
+  readonly lockTimeoutMs: number;
+}
+
+/** One connection; whatever goes wrong on it is told as `postgresError` tells it. */
+export interface Connection {
+  rows(query: QueryConfig & Extended): Promise<QueryResult<Record<string, SqlValue>>>;
+  arrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
+  /** Sends statements without parameters; several of them have several results. */
+  script(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
+  /** True once the server has ended it, or the network has. */
+  isLost(): boolean;
+  close(): Promise<void>;
+}
+
+/** Even without parameters such a statement is a single one, whatever text it holds. */
+interface Extended {
+  readonly queryMode?: 'extended';
+}
+
+/** Opens a connection and sets what a server or a user may have set otherwise. */
+export async function openConnection(target: Target, role: 'reads' | 'writes'): Promise<Connection> {
+  const client = newClient(target.url);
+  let isGone = false;
+  client.on('error', () => {
+    isGone = true; // Whoever uses it next is told by the driver.
+  });
+  client.on('end', () => {
+    isGone = true;
+  });
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      const fault = postgresError(error, target.location);
+      if (isLoss(fault)) isGone = true;
+      throw fault;
+    }
+  };
+  const connection: Connection = {
+    rows: (query) => told(client.query(query)),
+    arrays: (query) => told(client.query(query)),
+    script: async (statements) => [await told(client.query<Record<string, SqlValue>>(statements))].flat(),
+    isLost: () => isGone,
+    close: () => client.end(),
+  };
+  try {
+    await told(client.connect());
+    await prepareSession(connection, { ...target, role });
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+function newClient(url: string): pg.Client {
+  try {
+    return new pg.Client({
+      connectionString: url,
+      types: AS_IN_SQLITE,
+      ...KEEP_ALIVE,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
+  } catch {
+    throw badAddress(); // Without its cause, which may quote the address.
+  }
+}
+
+async function prepareSession(
+  connection: Connection,
+  { location, lockTimeoutMs, role }: Target & { role: 'reads' | 'writes' },
+): Promise<void> {
+  const settings = {
+    application_name: 'bms-sync',
+    TimeZone: 'UTC',
+    DateStyle: 'ISO, YMD',
+    client_min_messages: 'warning',
+    lock_timeout: String(lockTimeoutMs),
+    statement_timeout: '0',
+    ...LIVENESS_SETTINGS,
+    ...(role === 'reads' && { default_transaction_read_only: 'on' }),
+  };
+  const path = `set search_path to ${SEARCH_PATH}`;
+  const statements = [...settingStatements(settings), path, 'show server_version_num'];
+  const results = await connection.script(statements.join('; '));
+  refuseOldServer(Number(results.at(-1)?.rows[0]?.['server_version_num']), location);
+}
+
+/** Refuses a server by its `server_version_num`: 120022 is 12.22. */
+export function refuseOldServer(version: number, location: string): void {
+  if (version >= OLDEST * 10_000) return;
+  const shown = `${Math.floor(version / 10_000)}.${version % 10_000}`;
+  throw new MirrorError(`The mirror ${location} is PostgreSQL ${shown}, expected ${OLDEST} or later.`, {
+    code: 'mirror.postgres_too_old',
+    hint: `Upgrade the server to PostgreSQL ${OLDEST} or later, or set DATABASE_URL to another one.`,
+  });
+}

@@ -1,0 +1,128 @@
+import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { MirrorError } from '../session/errors.ts';
+import { locationOf } from './address.ts';
+import { openConnection } from './connection.ts';
+import type { Target } from './connection.ts';
+import { isLoss } from './errors.ts';
+import { createLink, createLinks } from './links.ts';
+import type { Link } from './links.ts';
+import { createPatience } from './retry.ts';
+import type { Patience } from './retry.ts';
+import { runStatement } from './statements.ts';
+import { attempt } from './transaction.ts';
+import type { Session, Transaction } from '../session/session.ts';
+import { createQueue } from '../../lib/queue.ts';
+
+const READERS = 4;
+const LOCK_TIMEOUT_MS = 2_000; // Our statements must not stand in the way of those that wait behind them.
+
+export interface PostgresOptions {
+  readonly clock?: Clock;
+  readonly lockTimeoutMs?: number;
+}
+
+/**
+ * Opens a PostgreSQL database: one writing connection whose transactions queue up, a few that only read for the rest.
+ *
+ * @throws {MirrorError} Where the database cannot be reached or refuses us, or the server is too old.
+ */
+export async function openPostgresSession(
+  url: string,
+  { clock = systemClock, lockTimeoutMs = LOCK_TIMEOUT_MS }: PostgresOptions = {},
+): Promise<Session> {
+  const target: Target = { url, location: locationOf(url), lockTimeoutMs };
+  const writer = createLink(() => openConnection(target, 'writes'));
+  await reach(writer, createPatience(clock));
+  const readers = createLinks(
+    Array.from({ length: READERS }, () => createLink(() => openConnection(target, 'reads'))),
+  );
+  const enqueue = createQueue();
+  const close = async (): Promise<void> => {
+    await enqueue(() => writer.close());
+    await readers.close();
+  };
+  return {
+    dialect: 'postgres',
+    location: target.location,
+    query: (statement) =>
+      readers.use((link) =>
+        persistently(createPatience(clock), async () => runStatement(await link.connection(), statement)),
+      ),
+    atomically: (work) => enqueue(() => inTransaction(writer, createPatience(clock), work)),
+    makeDurable: () => Promise.resolve(), // The server's own setting, which is the default.
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Tells a wrong address or password at once, but bears with a server that let us in and then ended it: it knows us. */
+async function reach(writer: Link, patience: Patience): Promise<void> {
+  try {
+    await writer.connection();
+  } catch (error) {
+    if (!isLoss(error)) throw error;
+    await persistently(patience, () => writer.connection());
+  }
+}
+
+/** Runs `work` until it lands: again after a loss or a deadlock, never after a COMMIT that the server knows of. */
+async function inTransaction<T>(
+  writer: Link,
+  patience: Patience,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    const connection = await persistently(patience, () => writer.connection());
+    const outcome = await attempt(connection, work);
+    if (outcome.is === 'landed') return outcome.result;
+    if (outcome.is === 'unknown' && (await hasLanded(writer, patience, outcome))) return outcome.result;
+    await patience.bear(outcome.fault);
+  }
+}
+
+interface LostAtCommit {
+  readonly xid: string;
+  readonly fault: unknown;
+}
+
+/**
+ * Asks the server what became of a transaction whose COMMIT was sent and not answered.
+ *
+ * @throws {MirrorError} `mirror.commit_unknown` where it cannot be asked, or does not know, for ten seconds.
+ */
+async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostAtCommit): Promise<boolean> {
+  try {
+    return await persistently(patience, async () => {
+      const connection = await writer.connection();
+      const { rows } = await connection.rows({
+        text: 'select pg_xact_status($1::xid8) as state',
+        values: [xid],
+      });
+      const state = rows[0]?.['state'];
+      if (state === 'committed') return true;
+      if (state === 'aborted') return false;
+      throw fault; // Still at it, as far as the server has noticed: ask again a little later.
+    });
+  } catch (cause) {
+    throw new MirrorError(
+      'The connection was lost while a transaction was committed, and nobody can tell if it landed.',
+      {
+        code: 'mirror.commit_unknown',
+        hint: 'Run the command again: what has landed is found unchanged.',
+        cause,
+      },
+    );
+  }
+}
+
+/** Repeats what changes nothing until it succeeds, or patience ends. */
+async function persistently<T>(patience: Patience, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      await patience.bear(error);
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import type { SQL } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
+import { identifier } from '../session/identifier.ts';
+import type { Connection } from './connection.ts';
+import { arrayLiteral } from './values.ts';
+import { placeOf } from './schemas.ts';
+import type { Row, TableRows, Values } from '../session/session.ts';
+
+const ROWS_A_STATEMENT = 1_000; // More gain nothing, and a page of records can be large.
+
+const dialect = new PgDialect();
+
+/** Runs one statement and returns its rows; none where it returns none. */
+export async function runStatement(connection: Connection, statement: SQL): Promise<Row[]> {
+  const { sql, params } = dialect.sqlToQuery(statement);
+  // Without a name: the plan of a named `select *` breaks when its table grows.
+  const { rows } = await connection.rows({ text: sql, values: params, queryMode: 'extended' });
+  return rows;
+}
+
+export interface RowsWanted {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly ids: readonly string[];
+}
+
+/** Reads rows by their primary key, in the order of the ids. */
+export async function readById(
+  connection: Connection,
+  { table, columns, ids }: RowsWanted,
+): Promise<Map<string, Values>> {
+  if (ids.length === 0) return new Map();
+  const [idType, ...types] = await columnTypes(connection, table, ['id', ...columns]);
+  const names = ['id::text', ...columns.map(identifier)].join(', ');
+  const text = `select ${names} from ${identifier(table)} where id = any($1::${idType?.cast ?? 'bigint'}[])`;
+  const name = statementName(text, types);
+  const { rows } = await connection.arrays({ text, name, values: [arrayLiteral(ids)], rowMode: 'array' });
+  const found = new Map(rows.map(([id = null, ...values]) => [String(id), values]));
+  return new Map(
+    ids.flatMap((id) => {
+      const values = found.get(id);
+      return values === undefined ? [] : [[id, values] as const];
+    }),
+  );
+}
+
+/** Inserts rows; a row whose id is there already gets the new values, or is an error. */
+export async function insertAll(
+  connection: Connection,
+  { table, columns, rows }: TableRows,
+  onId: 'replace' | 'refuse',
+): Promise<void> {
+  const landing = onId === 'replace' ? lastOfEachId(columns, rows) : rows;
+  if (landing.length === 0) return;
+  const types = await columnTypes(connection, table, columns);
+  const names = columns.map(identifier).join(', ');
+  const arrays = types.map(({ cast }, index) => `$${index + 1}::${cast}[]`).join(', ');
+  const conflict = onId === 'replace' ? replacement(columns) : '';
+  const text = `insert into ${identifier(table)} (${names}) select * from unnest(${arrays})${conflict}`;
+  const name = statementName(text, types);
+  for (let from = 0; from < landing.length; from += ROWS_A_STATEMENT) {
+    const some = landing.slice(from, from + ROWS_A_STATEMENT);
+    const values = columns.map((_, index) => arrayLiteral(some.map((row) => row[index] ?? null)));
+    await connection.rows({ text, name, values });
+  }
+}
+
+/** The names of the columns of a table or view of ours; one of that name in another schema is somebody else's. */
+export async function tableColumns(connection: Connection, table: string): Promise<ReadonlySet<string>> {
+  return new Set((await readTypes(connection, placeOf(table))).keys());
+}
+
+function replacement(columns: readonly string[]): string {
+  const others = columns.filter((column) => column !== 'id').map(identifier);
+  if (others.length === 0) return ' on conflict (id) do nothing';
+  return ` on conflict (id) do update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`;
+}
+
+/** One statement must not touch a row twice; row by row, the last one would have won. */
+function lastOfEachId(columns: readonly string[], rows: readonly Values[]): readonly Values[] {
+  const at = columns.indexOf('id');
+  const last = new Map(rows.map((row) => [String(row[at]), row]));
+  return last.size === rows.length ? rows : [...last.values()];
+}
+
+/** The name of a prepared statement; with the types, because a statement cannot outlive the types of its columns. */
+function statementName(text: string, types: readonly ColumnType[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify([text, types]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+interface ColumnType {
+  /** Without its length or scale: a cast would cut to them in silence, where an insert refuses. */
+  readonly cast: string;
+  readonly declared: string;
+}
+
+type Types = ReadonlyMap<string, ColumnType>;
+
+const known = new WeakMap<Connection, Map<string, Types>>();
+
+/** Forgets what was read of the tables, because they may be others now. */
+export function forgetTypes(connection: Connection): void {
+  known.delete(connection);
+}
+
+async function columnTypes(
+  connection: Connection,
+  table: string,
+  columns: readonly string[],
+): Promise<ColumnType[]> {
+  const tables = known.get(connection) ?? new Map<string, Types>();
+  known.set(connection, tables);
+  let types = tables.get(table);
+  if (types === undefined || columns.some((column) => types?.has(column) !== true)) {
+    types = await readTypes(connection, identifier(table)); // Found as the statement itself finds it.
+    tables.set(table, types);
+  }
+  return columns.map((column) => {
+    const type = types.get(column);
+    if (type === undefined)
+      throw new Error(`There is no column ${identifier(column)} in ${identifier(table)}.`);
+    return type;
+  });
+}
+
+async function readTypes(connection: Connection, relation: string): Promise<Types> {
+  const { rows } = await connection.arrays({
+    name: 'bms_column_types',
+    text: `select attname, format_type(atttypid, null), format_type(atttypid, atttypmod) from pg_attribute
+      where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum`,
+    values: [relation],
+    rowMode: 'array',
+  });
+  return new Map(
+    rows.map(([name, cast, declared]) => [String(name), { cast: String(cast), declared: String(declared) }]),
+  );
+}

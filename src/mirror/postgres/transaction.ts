@@ -1,0 +1,117 @@
+import type { Connection } from './connection.ts';
+import { isLoss } from './errors.ts';
+import { mayPass } from './retry.ts';
+import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './statements.ts';
+import { beginInTurn } from './turn.ts';
+import type { Transaction } from '../session/session.ts';
+import { createQueue } from '../../lib/queue.ts';
+
+/** How an attempt ended: `unknown` where the connection was lost at COMMIT, and the server can tell by `xid`. */
+export type Outcome<T> =
+  | { readonly is: 'landed'; readonly result: T }
+  | { readonly is: 'undone'; readonly fault: unknown }
+  | { readonly is: 'unknown'; readonly result: T; readonly xid: string; readonly fault: unknown };
+
+/**
+ * Makes one attempt at a transaction; one that was undone by a fault that may pass can be made again.
+ *
+ * @throws What `work` throws, and faults that will not pass.
+ */
+export async function attempt<T>(
+  connection: Connection,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<Outcome<T>> {
+  const handle = transaction(connection);
+  try {
+    const xid = await handle.run(() => beginInTurn(connection));
+    const result = await work(handle.tx);
+    await handle.end();
+    return await handle.run(() => commit(connection, { result, xid, earlier: handle.fault() }));
+  } catch (error) {
+    await handle.end();
+    await rollBack(connection);
+    const fault = handle.fault(); // What work throws may be no more than what came of it.
+    if (mayPass(fault)) return { is: 'undone', fault };
+    throw error;
+  }
+}
+
+interface Work<T> {
+  readonly result: T;
+  readonly xid: string;
+  /** The first statement that failed; work may have caught its error. */
+  readonly earlier: Error | null;
+}
+
+async function commit<T>(connection: Connection, { result, xid, earlier }: Work<T>): Promise<Outcome<T>> {
+  if (earlier !== null) throw earlier; // PostgreSQL would answer COMMIT with a rollback, and no error.
+  try {
+    await connection.script('commit');
+    return { is: 'landed', result };
+  } catch (fault) {
+    if (!isLoss(fault) && !connection.isLost()) throw fault;
+    return { is: 'unknown', result, xid, fault };
+  }
+}
+
+async function rollBack(connection: Connection): Promise<void> {
+  forgetTypes(connection); // A column that was drawn in this transaction is gone with it.
+  try {
+    if (!connection.isLost()) await connection.script('rollback');
+  } catch (error) {
+    if (!isLoss(error)) throw error; // The server rolls back what a lost connection leaves.
+  }
+}
+
+interface Handle {
+  readonly tx: Transaction;
+  /** Runs what is no step of the work, and minds its error as if it were. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Refuses further steps and waits for those that were started. */
+  end(): Promise<void>;
+  /** The first error that a step had; null where none had one. */
+  fault(): Error | null;
+}
+
+/** A handle that is good for one transaction: a branch that runs on must not write into the next one. */
+function transaction(connection: Connection): Handle {
+  const enqueue = createQueue();
+  let isOver = false;
+  let firstFault: Error | null = null;
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      firstFault ??= error instanceof Error ? error : new Error(String(error));
+      throw error;
+    }
+  };
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (isOver) throw new Error('This transaction has ended.');
+    return enqueue(() => guarded(work));
+  };
+  return {
+    tx: stepsOf(connection, step),
+    run: guarded,
+    end: () => {
+      isOver = true;
+      return enqueue(() => Promise.resolve());
+    },
+    fault: () => firstFault,
+  };
+}
+
+function stepsOf(connection: Connection, step: <T>(work: () => Promise<T>) => Promise<T>): Transaction {
+  return {
+    query: (statement) => step(() => runStatement(connection, statement)),
+    rowsById: (table, columns, ids) => step(() => readById(connection, { table, columns, ids })),
+    putRows: (rows) => step(() => insertAll(connection, rows, 'replace')),
+    append: (rows) => step(() => insertAll(connection, rows, 'refuse')),
+    columnsOf: (table) => step(() => tableColumns(connection, table)),
+    execute: (statement) =>
+      step(async () => {
+        await connection.script(statement);
+        forgetTypes(connection);
+      }),
+  };
+}

@@ -1,0 +1,50 @@
+import type { CustomTypesConfig } from 'pg';
+import type { SqlValue } from '../session/session.ts';
+
+type Parser = (text: string) => SqlValue;
+
+const TIMESTAMPTZ = /^(\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00( BC)?$/;
+
+/** An integer beyond what a JS number holds exactly travels as text. */
+function integer(text: string): SqlValue {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : text;
+}
+
+/** An instant as the mirror writes it: the session's zone is UTC, so that only the places differ. */
+function instant(text: string): string {
+  const [, second, fraction = '', era = ''] = TIMESTAMPTZ.exec(text) ?? [];
+  return second === undefined ? text : `${second}.${fraction.padEnd(3, '0').slice(0, 3)}${era}`;
+}
+
+/** How values read, by the number of their type in pg_type; all other types are the text that PostgreSQL writes. */
+const PARSERS: ReadonlyMap<number, Parser> = new Map([
+  [16, (text: string) => (text === 't' ? 1 : 0)], // boolean: SQLite has none either.
+  [20, integer], // bigint
+  [21, integer], // smallint
+  [23, integer], // integer
+  [26, integer], // oid
+  [700, Number], // real
+  [701, Number], // double precision
+  [1184, instant], // timestamptz
+]);
+
+const asWritten: Parser = (text) => text;
+
+/** What makes a PostgreSQL client give the values that SQLite would give; the driver's own would make dates of them. */
+export const AS_IN_SQLITE: CustomTypesConfig = {
+  getTypeParser: (type: number) => PARSERS.get(type) ?? asWritten,
+};
+
+const NEEDS_ESCAPE = /["\\]/g;
+
+/** Writes a column of values as one array parameter. */
+export function arrayLiteral(values: readonly SqlValue[]): string {
+  return `{${values.map(element).join(',')}}`;
+}
+
+function element(value: SqlValue): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'number') return String(value);
+  return `"${value.replace(NEEDS_ESCAPE, '\\$&')}"`;
+}

@@ -1,0 +1,71 @@
+import { sql } from 'drizzle-orm';
+import { instantOf, instantText } from '../../lib/clock.ts';
+import type { Queryable } from '../session/session.ts';
+
+/** How large the table `changes` is and how fast it grows: an estimate that costs a few look-ups, whatever its size. */
+export interface ChangeLogSize {
+  readonly events: number;
+  /** Of their contents, without indexes. */
+  readonly bytes: number;
+  /** Over the last seven days, or since the first event where that is less. */
+  readonly eventsPerDay: number;
+  readonly bytesPerDay: number;
+}
+
+const DAY_MS = 86_400_000;
+const SAMPLE = 200;
+
+/** Estimates from the numbers of the events, which rise without large gaps, and from the size of the latest ones. */
+export async function readChangeLogSize(db: Queryable, now: Date): Promise<ChangeLogSize> {
+  const [row] = await db.query(sql`select min(seq) as first, max(seq) as last from changes`);
+  if (row?.['last'] === null || row === undefined)
+    return { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 };
+  const range = { first: Number(row['first']), last: Number(row['last']) };
+  const bytesEach = await meanBytes(db);
+  const weekAgo = now.getTime() - 7 * DAY_MS;
+  const recent = await firstSince(db, range, instantText(new Date(weekAgo)));
+  const oldest = (await eventFrom(db, range.first))?.at ?? now;
+  const days = Math.max(1, (now.getTime() - Math.max(weekAgo, oldest.getTime())) / DAY_MS);
+  const events = range.last - range.first + 1;
+  const eventsPerDay = Math.round((range.last - recent + 1) / days);
+  return {
+    events,
+    bytes: Math.round(events * bytesEach),
+    eventsPerDay,
+    bytesPerDay: Math.round(eventsPerDay * bytesEach),
+  };
+}
+
+async function meanBytes(db: Queryable): Promise<number> {
+  const [row] = await db.query(sql`
+    select avg(length(coalesce(before, '')) + length(coalesce(after, '')) + length(fields) + 100) as bytes
+    from (select before, after, fields from changes order by seq desc limit ${SAMPLE}) latest`);
+  return Number(row?.['bytes'] ?? 0);
+}
+
+/** Finds the first event at or after an instant by bisection: `observed_at` never falls as `seq` rises. */
+async function firstSince(
+  db: Queryable,
+  { first, last }: { readonly first: number; readonly last: number },
+  instant: string,
+): Promise<number> {
+  let [low, high] = [first, last + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const event = await eventFrom(db, middle);
+    if (event !== null && instantText(event.at) < instant) low = event.seq + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+async function eventFrom(
+  db: Queryable,
+  seq: number,
+): Promise<{ readonly seq: number; readonly at: Date } | null> {
+  const [row] = await db.query(
+    sql`select seq, observed_at from changes where seq >= ${seq} order by seq limit 1`,
+  );
+  if (row === undefined) return null;
+  return { seq: Number(row['seq']), at: instantOf(String(row['observed_at'])) };
+}

@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm';
+import type { ChangeEvent } from '../../diff/change-event.ts';
+import type { ChangedFields } from '../../diff/flapping.ts';
+import { instantText } from '../../lib/clock.ts';
+import { parseJson } from '../../lib/json.ts';
+import { writeMeta } from '../kinds/meta.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+
+export interface NewChanges {
+  readonly kind: string;
+  readonly events: readonly ChangeEvent[];
+  /** `service`, or `outbox:<id>` for what we wrote ourselves. */
+  readonly origin: string;
+  readonly runId: number | null;
+  readonly now: Date;
+}
+
+/**
+ * Appends change events in the transaction that writes their rows.
+ *
+ * A session's transactions are the only writers while they last (`postgres-turn.ts`), so that `seq` rises in the order of
+ * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, whatever the clock does.
+ */
+export async function appendChanges(
+  tx: Transaction,
+  { kind, events, origin, runId, now }: NewChanges,
+): Promise<void> {
+  if (events.length === 0) return;
+  const at = await notBefore(tx, instantText(now));
+  await tx.append({
+    table: 'changes',
+    columns: [
+      ...['kind', 'record_id', 'change', 'observed_from', 'observed_at', 'before', 'after'],
+      ...['fields', 'origin', 'run_id'],
+    ],
+    rows: events.map(({ recordId, change, observedFrom, before, after, fields }) => [
+      ...[kind, recordId, change, notAfter(observedFrom, at), at, before, after],
+      ...[fields, origin, runId],
+    ]),
+  });
+}
+
+/** The clock may have been set back since the last event. */
+async function notBefore(db: Queryable, now: string): Promise<string> {
+  const [last] = await db.query(sql`select observed_at from changes order by seq desc limit 1`);
+  const latest = last === undefined ? '' : String(last['observed_at']);
+  return latest > now ? latest : now;
+}
+
+/** Where the clock was set back in between, the interval is empty rather than the wrong way round. */
+function notAfter(observedFrom: string | null, at: string): string | null {
+  return observedFrom !== null && observedFrom > at ? at : observedFrom;
+}
+
+/** Forgets old events; the latest stays, because it says where the numbers and the instants stand. */
+export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {
+  const isOld = sql`observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes)`;
+  const [some] = await tx.query(sql`select 1 as one from changes where ${isOld} limit 1`);
+  if (some === undefined) return;
+  await tx.query(sql`delete from changes where ${isOld}`);
+  await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
+}
+
+const LATEST_EVENTS = 10_000;
+
+/** Some of the records that the latest run found updated. */
+export async function updatedRecords(
+  db: Queryable,
+  { kind, runId, limit }: { readonly kind: string; readonly runId: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db.query(sql`
+    select record_id from changes
+    where seq > (select coalesce(max(seq), 0) - ${LATEST_EVENTS} from changes)
+      and kind = ${kind} and run_id = ${runId} and change = 'updated'
+    order by seq desc limit ${limit}`);
+  return [...new Set(rows.map((row) => String(row['record_id'])))];
+}
+
+/** The text of changes that are looked into is shorter: what so many fields do at once tells nothing about one. */
+const LONGEST_LOOKED_INTO = 200_000;
+
+/** The changed fields of a record's latest updates, oldest first; updates of very many fields are left out. */
+export async function readUpdates(
+  db: Queryable,
+  { kind, id, limit }: { readonly kind: string; readonly id: string; readonly limit: number },
+): Promise<ChangedFields[]> {
+  const rows = await db.query(sql`
+    select fields from changes where kind = ${kind} and record_id = ${id} and change = 'updated'
+      and length(fields) < ${LONGEST_LOOKED_INTO}
+    order by observed_at desc, seq desc limit ${limit}`);
+  return rows.map((row) => parseJson(String(row['fields'])) as ChangedFields).reverse();
+}

@@ -1,0 +1,41 @@
+import { SyncError } from '../../lib/sync-error.ts';
+import { decideHold, readHeldIds, readHolds } from './deletion-store.ts';
+import type { Hold } from './deletion-store.ts';
+import type { Queryable, Session } from '../session/session.ts';
+
+/** A mass disappearance with some of its records. */
+export interface ShownHold extends Hold {
+  readonly ids: readonly string[];
+}
+
+export type Decision = 'approved' | 'rejected';
+
+export interface Decided {
+  readonly kind: string;
+  readonly decision: Decision;
+  readonly records: number;
+}
+
+const IDS_SHOWN = 20;
+
+/** Lists mass disappearances: those that wait for a person, and those that one has decided. */
+export async function readShownHolds(db: Queryable): Promise<readonly ShownHold[]> {
+  const holds: ShownHold[] = [];
+  for (const hold of await readHolds(db))
+    holds.push({ ...hold, ids: await readHeldIds(db, hold, IDS_SHOWN) });
+  return holds;
+}
+
+/**
+ * Records a person's decision on a kind's hold; what is approved still needs the service's own proof.
+ *
+ * @throws {SyncError} `deletions.none` where nothing of the kind is held.
+ */
+export async function decideHeld(session: Session, kind: string, decision: Decision): Promise<Decided> {
+  const records = await session.atomically((tx) => decideHold(tx, kind, decision));
+  if (records > 0) return { kind, decision, records };
+  throw new SyncError(`Nothing of ${kind} is held.`, {
+    code: 'deletions.none',
+    hint: 'bms-sync deletions lists what waits for a decision.',
+  });
+}

@@ -1,0 +1,197 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/clock.ts';
+import type { Queryable, Row, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-list.ts';
+
+export interface Issue {
+  /** Null where the record has no usable id. */
+  readonly recordId: string | null;
+  /** Null where the whole record is meant. */
+  readonly field: string | null;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface Judged {
+  readonly kind: string;
+  /** Records whose fields were decoded just now: what is open about them and not found again is over. */
+  readonly recordIds: readonly string[];
+  readonly found: readonly Issue[];
+  readonly now: Date;
+}
+
+const IDS_A_QUERY = 500;
+
+/** What is wrong with a whole list, and not with one of its records. */
+export type ListIssue = 'baseline_uncertified' | 'too_many_rows' | 'retrieve_unusable';
+
+/** Issues without a field that no reading of the list closes. */
+const STANDING: readonly string[] = [
+  ...(['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] satisfies ListIssue[]),
+  'twins',
+  'mirror_touched',
+];
+
+/** Opens what was found and is not open yet, and closes what is open about these records' fields and was not found. */
+export async function saveFieldIssues(
+  tx: Transaction,
+  { kind, recordIds, found, now }: Judged,
+): Promise<void> {
+  if (found.length === 0 && !(await hasOpenFieldIssues(tx, kind))) return;
+  const open = await openFieldIssues(tx, kind, recordIds);
+  const foundKeys = new Set(found.map(issueKey));
+  await closeIssues(
+    tx,
+    open.filter((issue) => !foundKeys.has(issueKey(issue))),
+    now,
+  );
+  const openKeys = new Set(open.map(issueKey));
+  await openIssues(tx, kind, { issues: found.filter((issue) => !openKeys.has(issueKey(issue))), now });
+}
+
+/** Opens issues about whole records that no row can be made of. */
+export async function saveQuarantined(
+  tx: Transaction,
+  kind: string,
+  { issues, now }: NewIssues,
+): Promise<void> {
+  if (issues.length > 0) await openIssues(tx, kind, { issues, now });
+}
+
+/** The keys of the open issues about whole records. */
+export async function readQuarantined(db: Queryable, kind: string): Promise<Set<string>> {
+  return new Set((await openQuarantined(db, kind)).map(issueKey));
+}
+
+/** Closes the issues about whole records that a complete sweep no longer showed. */
+export async function closeQuarantined(
+  tx: Transaction,
+  kind: string,
+  { seen, now }: SeenIssues,
+): Promise<void> {
+  const open = await openQuarantined(tx, kind);
+  await closeIssues(
+    tx,
+    open.filter((issue) => !seen.has(issueKey(issue))),
+    now,
+  );
+}
+
+/** Ids of records that an open issue says no row can be made of. */
+export async function readRecordsWithoutRow(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  return new Set((await openQuarantined(db, kind)).flatMap(({ recordId }) => recordId ?? []));
+}
+
+export interface NewIssues {
+  readonly issues: readonly Issue[];
+  readonly now: Date;
+}
+
+export interface SeenIssues {
+  /** Keys of the issues that the sweep found again. */
+  readonly seen: ReadonlySet<string>;
+  readonly now: Date;
+}
+
+/** Closes what is open about records that are gone. */
+export async function closeIssuesOf(
+  tx: Transaction,
+  kind: string,
+  { ids, now }: { readonly ids: readonly string[]; readonly now: Date },
+): Promise<void> {
+  if (await hasOpenFieldIssues(tx, kind)) await closeIssues(tx, await openFieldIssues(tx, kind, ids), now);
+}
+
+/** Opens an issue about a whole list where it is not open yet, or closes it. */
+export async function saveListIssue(
+  tx: Transaction,
+  kind: string,
+  { code, detail, now }: { readonly code: ListIssue; readonly detail: string | null; readonly now: Date },
+): Promise<void> {
+  const open = (await openRecordless(tx, kind)).filter((issue) => issue.code === code);
+  if (detail === null) await closeIssues(tx, open, now);
+  else if (open.length === 0)
+    await openIssues(tx, kind, { issues: [{ recordId: null, field: null, code, detail }], now });
+}
+
+/** Opens an issue about a record that one of our creates seems to have made twice; a person closes it. */
+export async function saveTwins(
+  tx: Transaction,
+  kind: string,
+  { recordId, ids, now }: { readonly recordId: string; readonly ids: readonly string[]; readonly now: Date },
+): Promise<void> {
+  const twins = { recordId, field: null, code: 'twins', detail: JSON.stringify(ids) };
+  const open = new Set((await openRecordless(tx, kind)).map(issueKey));
+  if (!open.has(issueKey(twins))) await openIssues(tx, kind, { issues: [twins], now });
+}
+
+/** Tells two issues apart within a kind. */
+export function issueKey({ recordId, field, code, detail }: Issue): string {
+  return JSON.stringify([recordId, field, code, detail]);
+}
+
+interface OpenIssue extends Issue {
+  readonly key: number;
+}
+
+async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean> {
+  const open = await db.query(sql`
+    select 1 from issues where kind = ${kind} and closed_at is null and field is not null limit 1`);
+  return open.length > 0;
+}
+
+async function openFieldIssues(db: Queryable, kind: string, ids: readonly string[]): Promise<OpenIssue[]> {
+  const open: OpenIssue[] = [];
+  for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
+    const some = sqlList(ids.slice(from, from + IDS_A_QUERY));
+    const rows = await db.query(sql`
+      select id, record_id, field, code, detail from issues
+      where kind = ${kind} and closed_at is null and field is not null and record_id in (${some})`);
+    open.push(...rows.map(openIssue));
+  }
+  return open;
+}
+
+async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
+  return (await openRecordless(db, kind)).filter(({ code }) => !STANDING.includes(code));
+}
+
+async function openRecordless(db: Queryable, kind: string): Promise<OpenIssue[]> {
+  const rows = await db.query(sql`
+    select id, record_id, field, code, detail from issues where kind = ${kind} and closed_at is null and field is null`);
+  return rows.map(openIssue);
+}
+
+function openIssue(row: Row): OpenIssue {
+  return {
+    key: Number(row['id']),
+    recordId: row['record_id'] === null ? null : String(row['record_id']),
+    field: row['field'] === null ? null : String(row['field']),
+    code: String(row['code']),
+    detail: String(row['detail']),
+  };
+}
+
+async function openIssues(
+  tx: Transaction,
+  kind: string,
+  { issues, now }: { issues: readonly Issue[]; now: Date },
+): Promise<void> {
+  await tx.append({
+    table: 'issues',
+    columns: ['kind', 'record_id', 'field', 'code', 'detail', 'first_seen_at'],
+    rows: issues.map(({ recordId, field, code, detail }) => [
+      kind,
+      recordId,
+      field,
+      code,
+      detail,
+      instantText(now),
+    ]),
+  });
+}
+
+async function closeIssues(tx: Transaction, issues: readonly OpenIssue[], now: Date): Promise<void> {
+  for (const { key } of issues)
+    await tx.query(sql`update issues set closed_at = ${instantText(now)} where id = ${key}`);
+}

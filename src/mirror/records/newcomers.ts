@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm';
+import type { Queryable } from '../session/session.ts';
+
+/** Where a mirror stood at an instant: what it knew then, it knew already. */
+export interface Moment {
+  readonly tick: number;
+  readonly at: string;
+}
+
+export interface Newcomer {
+  readonly id: string;
+  readonly raw: string;
+}
+
+/** Live records that the mirror has known only since a moment, and that no entry of the outbox has for its own. */
+export async function readNewcomers(db: Queryable, kind: string, { tick, at }: Moment): Promise<Newcomer[]> {
+  const rows = await db.query(sql`
+    select cast(k.id as text) as id, k._raw from ${sql.identifier(kind)} as k
+    where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
+      and not exists (select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text))
+    order by k.id`);
+  return rows.map((row) => ({ id: String(row['id']), raw: String(row['_raw']) }));
+}
+
+/** Whether the mirror has known a live record since before a moment. */
+export async function isOldAcquaintance(
+  db: Queryable,
+  kind: string,
+  { id, tick, at }: Moment & { readonly id: string },
+): Promise<boolean> {
+  const rows = await db.query(sql`
+    select 1 from ${sql.identifier(kind)} as k
+    where k.id = ${id} and (k._listed <= ${tick} or (k._listed is null and k._first_seen_at < ${at}))`);
+  return rows.length > 0;
+}
+
+/** Whether a list has shown, since an instant, a record that no row could be made of. */
+export async function hasQuarantinedSince(db: Queryable, kind: string, at: string): Promise<boolean> {
+  const rows = await db.query(sql`
+    select 1 from issues where kind = ${kind} and closed_at is null and field is null
+      and code in ('no_id', 'id_not_an_integer', 'id_too_large', 'too_deep', 'two_versions') and first_seen_at >= ${at}
+    limit 1`);
+  return rows.length > 0;
+}

@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/clock.ts';
+import { forgetAbsences } from './deletion-store.ts';
+import { saveRepairs } from './repair-issues.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-list.ts';
+import { saveTouches } from './touch-store.ts';
+
+/** A live row that is no record of the service. */
+export interface Stray {
+  readonly id: string;
+  /** When its deletion was found out; null = it never was a record. */
+  readonly goneAt: string | null;
+}
+
+/** Gives strays their tombstones, without an event: the service did nothing. Returns the ids of those that were live. */
+export async function tombstoneStrays(
+  tx: Transaction,
+  kind: string,
+  {
+    strays,
+    response,
+    now,
+  }: { readonly strays: readonly Stray[]; readonly response: number; readonly now: Date },
+): Promise<string[]> {
+  const marked: Stray[] = [];
+  for (const stray of strays) {
+    const rows = await tx.query(sql`
+      update ${sql.identifier(kind)} set _deleted_at = ${stray.goneAt ?? instantText(now)}, _response = ${response}
+      where id = ${stray.id} and _deleted_at is null returning id`);
+    if (rows.length > 0) marked.push(stray);
+  }
+  const ids = marked.map(({ id }) => id);
+  await forgetAbsences(
+    tx,
+    kind,
+    marked.filter(({ goneAt }) => goneAt === null).map(({ id }) => id),
+  );
+  await saveTouches(tx, kind, { ids, response });
+  const repairs = marked.map(({ id, goneAt }) => ({
+    id,
+    detail:
+      goneAt === null ? 'its row was inserted: the service never showed it' : 'its tombstone was taken away',
+  }));
+  await saveRepairs(tx, kind, { repairs, now });
+  return ids;
+}
+
+export interface DeadRow {
+  readonly id: string;
+  readonly deletedAt: string;
+}
+
+const IDS_A_QUERY = 500;
+
+/** The tombstones among these ids. */
+export async function readDead(db: Queryable, kind: string, ids: readonly string[]): Promise<DeadRow[]> {
+  const dead: DeadRow[] = [];
+  for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
+    const rows = await db.query(sql`
+      select cast(k.id as text) as id, _deleted_at from ${sql.identifier(kind)} as k
+      where k.id in (${sqlList(ids.slice(from, from + IDS_A_QUERY))}) and _deleted_at is not null`);
+    dead.push(...rows.map((row) => ({ id: String(row['id']), deletedAt: String(row['_deleted_at']) })));
+  }
+  return dead;
+}
+
+/** Takes tombstones away that nothing stands behind: whether these records are gone is still to be proven. */
+export async function liftTombstones(
+  tx: Transaction,
+  kind: string,
+  { ids, now }: { readonly ids: readonly string[]; readonly now: Date },
+): Promise<void> {
+  for (let from = 0; from < ids.length; from += IDS_A_QUERY)
+    await tx.query(sql`
+      update ${sql.identifier(kind)} set _deleted_at = null
+      where id in (${sqlList(ids.slice(from, from + IDS_A_QUERY))})`);
+  const repairs = ids.map((id) => ({ id, detail: 'its row was marked as deleted' }));
+  await saveRepairs(tx, kind, { repairs, now });
+}

@@ -1,0 +1,88 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/clock.ts';
+import { appendChanges } from './change-store.ts';
+import { saveProofs } from './deletion-store.ts';
+import type { Proof } from './deletion-store.ts';
+import { closeIssuesOf } from './issue-store.ts';
+import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-list.ts';
+import { saveTouches } from './touch-store.ts';
+import { forgetUnlisted } from '../sightings/unlisted-store.ts';
+
+export interface Burial {
+  readonly kind: string;
+  /** At most some hundreds: they go into one statement. */
+  readonly ids: readonly string[];
+  readonly proof: Proof;
+  /** The tick as of which the records are gone; a row that was written since is left alone. */
+  readonly response: number;
+  readonly runId: number;
+  readonly now: Date;
+}
+
+/** Marks rows as deleted, their content kept, with one event each; returns the ids of those that still were as they had been. */
+export async function buryRows(
+  tx: Transaction,
+  { kind, ids, proof, response, runId, now }: Burial,
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const at = instantText(now);
+  const rows = await tx.query(sql`
+    update ${sql.identifier(kind)} set _deleted_at = ${at}, _changed_at = ${at}, _response = ${response}
+    where id in (${sqlList(ids)}) and _deleted_at is null and _response < ${response}
+    returning cast(id as text) as id, _raw`);
+  const buried = rows.map((row) => String(row['id']));
+  if (buried.length === 0) return [];
+  const lastSeen = await saveProofs(tx, kind, { ids: buried, proof, now });
+  await closeIssuesOf(tx, kind, { ids: buried, now });
+  await saveTouches(tx, kind, { ids: buried, response });
+  await forgetUnlisted(tx, kind, buried);
+  const events = rows.map((row) => {
+    const [recordId, before] = [String(row['id']), String(row['_raw'])];
+    const observedFrom = lastSeen.get(recordId) ?? null;
+    return { recordId, change: 'deleted' as const, before, after: null, fields: '{}', observedFrom };
+  });
+  await appendChanges(tx, { kind, events, origin: 'service', runId, now });
+  return buried;
+}
+
+export interface LiveRow {
+  readonly id: string;
+  readonly response: SqlValue;
+  readonly changedAt: string;
+}
+
+const ROWS_A_QUERY = 5_000;
+const IDS_A_QUERY = 500;
+
+/** Hands out all live rows of a kind, in the order of ids. */
+export async function* liveRows(db: Queryable, kind: string): AsyncGenerator<LiveRow[]> {
+  for (let after: string | null = '0'; after !== null;) {
+    const from: string = after;
+    const rows = await db.query(sql`
+      select cast(id as text) as id, _response, _changed_at from ${sql.identifier(kind)} as k
+      where k.id > ${from} and _deleted_at is null order by k.id limit ${ROWS_A_QUERY}`);
+    yield rows.map(liveRow);
+    after = rows.length < ROWS_A_QUERY ? null : String(rows.at(-1)?.['id']);
+  }
+}
+
+/** The live rows among these ids. */
+export async function liveRowsOf(db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> {
+  const found: LiveRow[] = [];
+  for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
+    const rows = await db.query(sql`
+      select cast(id as text) as id, _response, _changed_at from ${sql.identifier(kind)} as k
+      where k.id in (${sqlList(ids.slice(from, from + IDS_A_QUERY))}) and _deleted_at is null`);
+    found.push(...rows.map(liveRow));
+  }
+  return found;
+}
+
+function liveRow(row: Record<string, SqlValue>): LiveRow {
+  return {
+    id: String(row['id']),
+    response: row['_response'] ?? null,
+    changedAt: String(row['_changed_at']),
+  };
+}

@@ -1,0 +1,40 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/clock.ts';
+import { pruneChanges } from '../records/change-store.ts';
+import { archiveEndedEntries } from '../outbox/ended-entries.ts';
+import type { Session } from '../session/session.ts';
+
+/** How long history is kept, in days; null keeps all of it. */
+export interface Retention {
+  readonly changesDays: number | null;
+  /** Runs, counted from their end. */
+  readonly runsDays: number | null;
+  /** Entries of the outbox that ended; their keys stay. */
+  readonly outboxDays: number | null;
+  /** Closed issues, notes of drift and proven deletions. */
+  readonly issuesDays: number | null;
+}
+
+/** Removes history that is older than the settings under `retention` keep. */
+export async function applyRetention(session: Session, keep: Retention, now: Date): Promise<void> {
+  const { changesDays, runsDays, outboxDays, issuesDays } = keep;
+  await session.atomically(async (tx) => {
+    if (changesDays !== null) await pruneChanges(tx, daysBefore(now, changesDays));
+    if (runsDays !== null) {
+      const oldest = instantText(daysBefore(now, runsDays));
+      await tx.query(
+        sql`delete from run_kinds where run_id in (select id from runs where finished_at < ${oldest})`,
+      );
+      await tx.query(sql`delete from runs where finished_at < ${oldest}`);
+    }
+    if (issuesDays !== null) {
+      const oldest = instantText(daysBefore(now, issuesDays));
+      await tx.query(sql`delete from issues where closed_at < ${oldest}`);
+      await tx.query(sql`delete from drift where seen_at < ${oldest}`);
+      await tx.query(sql`delete from deletions where concluded_at < ${oldest}`);
+    }
+  });
+  if (outboxDays !== null) await archiveEndedEntries(session, daysBefore(now, outboxDays));
+}
+
+const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);

@@ -1,0 +1,88 @@
+import { sql } from 'drizzle-orm';
+import { instantOf, instantText } from '../../lib/clock.ts';
+import { leasedKinds, openRuns } from './startable-runs.ts';
+import type { Reader } from './startable-runs.ts';
+import { readMeta, writeMeta } from '../kinds/meta.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+
+/** A schedule that has come due. */
+export interface SlotWish extends Reader {
+  readonly schedule: string;
+  /** When it came due. */
+  readonly slot: Date;
+  readonly kinds: readonly string[];
+  /** Only so many pages from the beginning of each list; null = whole lists. */
+  readonly pages: number | null;
+  /** Compares the kinds with the service in place of pulling them. */
+  readonly verifies?: true;
+}
+
+export type SlotEnd =
+  /** A run waits for these kinds; those that are served have one already. */
+  | { readonly is: 'requested'; readonly runId: number; readonly served: readonly string[] }
+  /** Every kind is asked for or read already: no second run. */
+  | { readonly is: 'served' }
+  /** Another process has dealt with this slot. */
+  | { readonly is: 'taken' };
+
+/** Asks for a schedule's run, once a slot however many processes ask, and never for a kind that a run is about to read. */
+export async function requestSlot(tx: Transaction, wish: SlotWish): Promise<SlotEnd> {
+  const name = `${wish.schedule}@${wish.slot.toISOString()}`;
+  await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
+  const mark = await readMark(tx, wish.schedule);
+  const [same] = await tx.query(sql`select id from runs where slot = ${name}`);
+  if (same !== undefined || mark?.getTime() === wish.slot.getTime()) return { is: 'taken' };
+  await writeMark(tx, wish.schedule, wish.slot);
+  const busy = await servedKinds(tx, wish);
+  const kinds = wish.kinds.filter((kind) => !busy.has(kind));
+  if (kinds.length === 0) return { is: 'served' };
+  const [row] = await tx.query(sql`
+    insert into runs (command, kinds, request, state, requested_at, epoch, slot)
+    values (${commandOf(wish)}, ${JSON.stringify(kinds)}, ${requestOf(wish)}, 'requested',
+      ${instantText(wish.now)}, 0, ${name}) returning id`);
+  return {
+    is: 'requested',
+    runId: Number(row?.['id']),
+    served: wish.kinds.filter((kind) => busy.has(kind)),
+  };
+}
+
+function commandOf({ verifies, pages }: SlotWish): string {
+  if (verifies) return 'verify';
+  return pages === null ? 'pull' : 'backfill';
+}
+
+/** Kinds whose lists are about to be read, or are being read, at least as far as this slot wants. */
+async function servedKinds(tx: Transaction, wish: SlotWish): Promise<ReadonlySet<string>> {
+  const open = await openRuns(tx);
+  if (wish.verifies)
+    return new Set(
+      open.flatMap(({ command, isAskedFor, kinds }) => (command === 'verify' && isAskedFor ? kinds : [])),
+    );
+  const leased = await leasedKinds(tx, wish);
+  const served = open
+    .filter(({ command }) => command === 'pull' || (command === 'backfill' && wish.pages !== null))
+    .flatMap(({ kinds, isAskedFor }) => (isAskedFor ? kinds : kinds.filter((kind) => leased.includes(kind))));
+  return new Set(wish.pages === null ? served : [...served, ...leased]);
+}
+
+/** As a person would ask for it by hand; the run's command and slot say the rest. */
+const requestOf = ({ schedule, pages }: SlotWish): string =>
+  pages === null ? `schedule ${schedule}` : `--pages 1-${pages}`;
+
+/** How many pages of its list a run was asked to read; null where it reads the whole. */
+export async function pagesAskedFor(db: Queryable, runId: number): Promise<number | null> {
+  const [row] = await db.query(sql`select command, request from runs where id = ${runId}`);
+  const pages = /^--pages 1-(\d+)$/.exec(String(row?.['request']))?.[1];
+  return pages === undefined || row?.['command'] !== 'backfill' ? null : Number(pages);
+}
+
+/** Up to when a schedule's slots are dealt with; null before its first look. */
+export async function readMark(db: Queryable, schedule: string): Promise<Date | null> {
+  const mark = await readMeta(db, `schedules.${schedule}`);
+  return mark === null ? null : instantOf(mark);
+}
+
+export async function writeMark(tx: Transaction, schedule: string, mark: Date): Promise<void> {
+  await writeMeta(tx, `schedules.${schedule}`, instantText(mark));
+}

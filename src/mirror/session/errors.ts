@@ -1,0 +1,87 @@
+import { SyncError } from '../../lib/sync-error.ts';
+import type { ErrorDetails } from '../../lib/sync-error.ts';
+
+/** The database did not do what was asked of it. */
+export class MirrorError extends SyncError {
+  override readonly name = 'MirrorError';
+}
+
+/** The database holds another source's data. */
+export class OtherSourceError extends SyncError {
+  override readonly name = 'OtherSourceError';
+}
+
+/** Somebody else is sweeping this kind, or took the sweep over. */
+export class LeaseError extends SyncError {
+  override readonly name = 'LeaseError';
+}
+
+interface Fault extends Omit<ErrorDetails, 'cause'> {
+  readonly what: string;
+}
+
+const CANNOT_WRITE: Fault = {
+  code: 'mirror.not_writable',
+  what: 'cannot be written',
+  hint: 'Give this user write permission on the file and its folder, or set DATABASE_URL to another place.',
+};
+
+const NOT_A_DATABASE: Fault = {
+  code: 'mirror.not_a_database',
+  what: 'is not a healthy SQLite database',
+  hint: 'Restore it from a copy, or move it away: the next pull builds it anew.',
+};
+
+/** SQLite's result codes by their beginning, longest match first. */
+const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
+  [
+    'SQLITE_FULL',
+    {
+      code: 'mirror.disk_full',
+      what: 'has no room: the disk is full',
+      hint: 'Free space on its disk, then run the command again: what was landed stays.',
+    },
+  ],
+  [
+    'SQLITE_BUSY',
+    {
+      code: 'mirror.busy',
+      what: 'is held by another process',
+      hint: 'Wait for it, or end it, then run the command again.',
+    },
+  ],
+  ['SQLITE_READONLY', CANNOT_WRITE],
+  ['SQLITE_CANTOPEN', CANNOT_WRITE],
+  ['SQLITE_PERM', CANNOT_WRITE],
+  ['SQLITE_NOTADB', NOT_A_DATABASE],
+  ['SQLITE_CORRUPT', NOT_A_DATABASE],
+  [
+    'SQLITE_IOERR',
+    {
+      code: 'mirror.io',
+      what: 'could not be read or written: the disk reports an error',
+      hint: 'Check the disk and its free space.',
+    },
+  ],
+  ['EACCES', CANNOT_WRITE],
+  ['EROFS', CANNOT_WRITE],
+  ['EPERM', CANNOT_WRITE],
+  ['ENOENT', CANNOT_WRITE],
+  ['ENOTDIR', CANNOT_WRITE],
+  ['EEXIST', CANNOT_WRITE],
+  ['EISDIR', CANNOT_WRITE],
+  ['ENAMETOOLONG', CANNOT_WRITE],
+  [
+    'ENOSPC',
+    { code: 'mirror.disk_full', what: 'has no room: the disk is full', hint: 'Free space on its disk.' },
+  ],
+];
+
+/** Turns a driver's error into one that names the file and what to do; what it does not know it passes on. */
+export function sqliteError(error: unknown, path: string): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const fault = SQLITE_FAULTS.find(([prefix]) => code.startsWith(prefix))?.[1];
+  if (fault === undefined) return error;
+  const { what, ...details } = fault;
+  return new MirrorError(`The mirror ${path} ${what} (${code}).`, { ...details, cause: error });
+}

@@ -1,0 +1,57 @@
+import type { SQL } from 'drizzle-orm';
+import type { SqlValue } from '../../diff/decode-field.ts';
+
+export type { SqlValue } from '../../diff/decode-field.ts';
+
+/** A row as the database gives it, by column name. */
+export type Row = Readonly<Record<string, SqlValue>>;
+/** A row as an array, in the order of the columns asked for. */
+export type Values = readonly SqlValue[];
+
+export interface TableRows {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly Values[];
+}
+
+/** Whatever can be asked in SQL: a session from outside, a transaction from within. */
+export interface Queryable {
+  query(statement: SQL): Promise<Row[]>;
+}
+
+/** What a transaction can do; all but `query` differs by database. */
+export interface Transaction extends Queryable {
+  /** Reads some columns of the rows with these ids; an id without a row is absent from the map. */
+  rowsById(
+    table: string,
+    columns: readonly string[],
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, Values>>;
+  /** Inserts rows, or gives the given columns of the rows with the same `id` these values. */
+  putRows(rows: TableRows): Promise<void>;
+  /** Inserts rows that cannot be there yet. */
+  append(rows: TableRows): Promise<void>;
+  /** The names of a table's columns; none where there is no such table. */
+  columnsOf(table: string): Promise<ReadonlySet<string>>;
+  /** Runs a statement that draws the schema. */
+  execute(statement: string): Promise<void>;
+}
+
+/** An open database. */
+export interface Session extends Queryable, AsyncDisposable {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** Where the database is, for messages: a path, or an address without its password. */
+  readonly location: string;
+  /** Reads outside any transaction; never waits for a writer. */
+  query(statement: SQL): Promise<Row[]>;
+  /**
+   * Runs `work` as one transaction: all of it lands, or nothing. Transactions of one session queue up.
+   *
+   * After a lost connection or a deadlock `work` runs again from its start: it may run more than once, though only one run
+   * lands, and must do in memory what can be done again. Its handle is good for one run.
+   */
+  atomically<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** From now on, what has landed outlasts a power cut; before a baseline, the next pull would read it again. */
+  makeDurable(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,36 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Kind } from '../../catalog/kind.ts';
+import { identifier } from '../session/identifier.ts';
+import { kindColumns } from '../tables/kind-table.ts';
+import type { Column, Dialect } from '../tables/kind-table.ts';
+import type { Transaction } from '../session/session.ts';
+
+/** Gives a kind its table and the table its columns; tables grow, they are never rebuilt. */
+export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
+  const present = await tx.columnsOf(kind.name);
+  const columns = kindColumns(kind, dialect);
+  const statements =
+    present.size === 0 ? createTable(kind.name, columns) : addColumns(kind.name, columns, present);
+  for (const statement of statements) {
+    await tx.execute(statement);
+    await breathe(); // Of hundreds of new columns, each takes SQLite milliseconds.
+  }
+}
+
+function createTable(name: string, columns: readonly Column[]): string[] {
+  const table = identifier(name);
+  return [
+    `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n)`,
+    // Nearly always empty, so it costs nothing; it lets live rows be counted without reading them.
+    `create index ${identifier(`${name}_deleted`)} on ${table} (_deleted_at) where _deleted_at is not null`,
+  ];
+}
+
+function addColumns(name: string, columns: readonly Column[], present: ReadonlySet<string>): string[] {
+  return columns
+    .filter((column) => !present.has(column.name))
+    .map((column) => `alter table ${identifier(name)} add column ${definition(column)}`);
+}
+
+const definition = ({ name, type, rule }: Column): string =>
+  [identifier(name), type, rule ?? ''].join(' ').trimEnd();

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
+import type { Kind } from '../../catalog/kind.ts';
+import { MirrorError } from '../session/errors.ts';
+import { asMirrored } from '../kinds/field-store.ts';
+import { growKindTable } from './grow-kind-tables.ts';
+import { kindColumns } from '../tables/kind-table.ts';
+import type { Dialect } from '../tables/kind-table.ts';
+import { readMeta, writeMeta } from '../kinds/meta.ts';
+import { namingObstacles, takeViewsDown } from './migrate-views.ts';
+import { findMirror, placeTables } from './place-tables.ts';
+import { grantedRole, setReaderRole } from '../views/reader-role.ts';
+import { retypeColumns } from './retype-columns.ts';
+import { seedUnlisted } from './seed-unlisted.ts';
+import type { Session, Transaction } from '../session/session.ts';
+import { viewsOf } from '../views/views.ts';
+
+/** Raised with every release that an older one must not write beside. */
+const MIRROR_VERSION = 4;
+
+const MIGRATIONS: Record<Dialect, string> = {
+  sqlite: fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url)),
+  postgres: fileURLToPath(new URL('../../../migrations/postgres', import.meta.url)),
+};
+
+export interface MigrateOptions {
+  /** The role of PostgreSQL that may read the views: the setting `bi.readerRole`. */
+  readonly readerRole?: string | null;
+}
+
+interface Wanted {
+  readonly kinds: readonly Kind[];
+  readonly dialect: Dialect;
+  readonly location: string;
+  readonly readerRole: string | null;
+  readonly layout: string;
+}
+
+/**
+ * Brings a database to the shape that this release and these kinds need, in one transaction; a no-op where it has it.
+ *
+ * @returns Whether anything had to be done.
+ * @throws {MirrorError} `mirror.newer` where a newer release has been at it, `mirror.not_ours` where it is no mirror,
+ * `mirror.blocked_by_view` where something of a user's own must go first, `mirror.no_reader_role` where the role is missing.
+ */
+export async function migrate(
+  session: Session,
+  kinds: readonly Kind[],
+  { readerRole = null }: MigrateOptions = {},
+): Promise<boolean> {
+  const { dialect, location } = session;
+  const role = dialect === 'postgres' ? readerRole : null;
+  const wanted: Wanted = { kinds, dialect, location, readerRole: role, layout: layoutOf(kinds, dialect) };
+  return namingObstacles(session, kinds, () => session.atomically((tx) => migrateIn(tx, wanted)));
+}
+
+async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
+  const { kinds, dialect, location, readerRole: role } = wanted;
+  const mirror = await findMirror(tx, dialect);
+  const version = mirror === null ? null : Number(await readMeta(tx, 'version'));
+  refuseNewer(version, location);
+  if (version === MIRROR_VERSION && (await isCurrent(tx, wanted))) return false;
+  if (mirror === null) await refuseForeign(tx, wanted);
+  if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
+  const made =
+    version === null ? 'never' : version < MIRROR_VERSION ? 'by an older release' : 'by this release';
+  const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made });
+  const mirrored = await changeTables(tx, wanted, made === 'by an older release');
+  if (dialect === 'postgres') await setReaderRole(tx, { role, location });
+  await putViewsUp(viewsOf(mirrored, dialect));
+  await writeMeta(tx, 'version', String(MIRROR_VERSION));
+  await writeMeta(tx, 'layout', wanted.layout);
+  return true;
+}
+
+/** Brings the tables to the shape of this release while no view of ours is in the way; returns the kinds with what was discovered. */
+async function changeTables(
+  tx: Transaction,
+  { kinds, dialect }: Wanted,
+  isOlder: boolean,
+): Promise<readonly Kind[]> {
+  await migrateEngine(tx, dialect);
+  if (isOlder) for (const kind of kinds) await retypeColumns(tx, kind, dialect);
+  const mirrored: Kind[] = [];
+  for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
+  for (const kind of mirrored) await growKindTable(tx, kind, dialect);
+  if (isOlder) await seedUnlisted(tx, mirrored);
+  return mirrored;
+}
+
+function refuseNewer(version: number | null, location: string): void {
+  if (version === null || version <= MIRROR_VERSION) return;
+  const message = `The mirror ${location} has version ${version}, this release knows versions up to ${MIRROR_VERSION}.`;
+  throw new MirrorError(message, {
+    code: 'mirror.newer',
+    hint: 'Use the release of bms-sync that last wrote it, or a newer one.',
+  });
+}
+
+async function isCurrent(tx: Transaction, { layout, readerRole }: Wanted): Promise<boolean> {
+  return (await readMeta(tx, 'layout')) === layout && (await grantedRole(tx)) === readerRole;
+}
+
+/** Our tables and views must not be found in a database that has never been a mirror: they are somebody else's. */
+async function refuseForeign(tx: Transaction, { kinds, dialect, location }: Wanted): Promise<void> {
+  for (const { name } of [...kinds, ...viewsOf(kinds, dialect)]) {
+    if ((await tx.columnsOf(name)).size === 0) continue;
+    throw new MirrorError(`${location} has a table or view "${name}", and is no mirror of bms-sync.`, {
+      code: 'mirror.not_ours',
+      hint: 'Set DATABASE_URL to a database of its own for the mirror.',
+    });
+  }
+}
+
+async function migrateEngine(tx: Transaction, dialect: Dialect): Promise<void> {
+  const isNew = (await tx.columnsOf('mirror_meta')).size === 0;
+  const done = isNew ? 0 : Number(await readMeta(tx, 'migrations'));
+  const migrations = readMigrationFiles({ migrationsFolder: MIGRATIONS[dialect] });
+  for (const migration of migrations.slice(done)) {
+    for (const statement of migration.sql) await tx.execute(statement);
+  }
+  await writeMeta(tx, 'migrations', String(migrations.length));
+}
+
+/** A digest of every table and view that is declared: another digest, another shape. What is discovered is drawn at once. */
+function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
+  const shape = JSON.stringify([
+    kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),
+    viewsOf(kinds, dialect),
+  ]);
+  return createHash('sha256').update(shape).digest('hex');
+}

@@ -1,0 +1,85 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { ENGINE_TABLE_NAMES } from '../../catalog/reserved-names.ts';
+import { identifier } from '../session/identifier.ts';
+import type { Dialect } from '../tables/kind-table.ts';
+import { SEARCH_PATH, TABLES_SCHEMA, VIEWS_SCHEMA } from '../postgres/schemas.ts';
+import type { Transaction } from '../session/session.ts';
+import { namesOfViews } from '../views/view-names.ts';
+
+/** Where the tables of an older release may be: in the schema that the database's user works in by default. */
+export interface Mirror {
+  /** Its schema; in a SQLite file the only one there is. */
+  readonly schema: string;
+}
+
+/** Finds the mirror of a database, and looks into its schema from now on; null where there is none. */
+export async function findMirror(tx: Transaction, dialect: Dialect): Promise<Mirror | null> {
+  if ((await tx.columnsOf('mirror_meta')).size > 0)
+    return { schema: dialect === 'postgres' ? TABLES_SCHEMA : 'main' };
+  if (dialect === 'sqlite') return null;
+  const schema = await defaultSchemaOf(tx, 'mirror_meta');
+  const path = schema === null ? SEARCH_PATH : `${TABLES_SCHEMA}, ${identifier(schema)}, ${VIEWS_SCHEMA}`;
+  await tx.execute(`set local search_path to ${path}`);
+  return schema === null ? null : { schema };
+}
+
+/** The schema in which a connection finds a table that does not say where to look. */
+async function defaultSchemaOf(tx: Transaction, table: string): Promise<string | null> {
+  await tx.execute('set local search_path to default');
+  const [row] = await tx.query(sql`
+    select nspname as name from pg_class
+    join pg_namespace n on n.oid = relnamespace where pg_class.oid = to_regclass(${table}) and relkind = 'r'`);
+  return row === undefined ? null : String(row['name']);
+}
+
+/** Makes the schema of our tables, and brings there what an older release has left elsewhere, with all rights on it. */
+export async function placeTables(
+  tx: Transaction,
+  mirror: Mirror | null,
+  kinds: readonly Kind[],
+): Promise<void> {
+  await tx.execute(`create schema if not exists ${TABLES_SCHEMA}`);
+  if (mirror !== null && mirror.schema !== TABLES_SCHEMA) await moveFrom(tx, mirror.schema, kinds);
+  await tx.execute(`set local search_path to ${SEARCH_PATH}`);
+  await keepShortNames(tx);
+}
+
+/** Indexes and the sequences of identity columns go with their tables; what is built on a table goes on showing it. */
+async function moveFrom(tx: Transaction, schema: string, kinds: readonly Kind[]): Promise<void> {
+  const known = await tx.query(sql`select kind from kind_state union select kind from fields`);
+  const tables = [
+    ...ENGINE_TABLE_NAMES,
+    ...kinds.map(({ name }) => name),
+    ...known.map(({ kind }) => String(kind)),
+  ];
+  const views = await namesOfViews(tx, kinds, 'postgres');
+  const present = await tx.query(sql`
+    select relname as name, relkind as kind from pg_class
+    where relkind in ('r', 'v') and relnamespace = ${identifier(schema)}::regnamespace order by oid`);
+  const move = async (kind: 'r' | 'v', names: ReadonlySet<string>, to: string): Promise<void> => {
+    const found = present.filter((row) => row['kind'] === kind && names.has(String(row['name'])));
+    for (const place of found.map(({ name }) => `${identifier(schema)}.${identifier(String(name))}`))
+      await tx.execute(`alter ${kind === 'r' ? 'table' : 'view'} ${place} set schema ${to}`);
+  };
+  await move('r', new Set(tables), TABLES_SCHEMA);
+  if (schema !== VIEWS_SCHEMA) await move('v', views, VIEWS_SCHEMA);
+}
+
+/**
+ * Lets the mirror's own user find our tables by their short names: SQL of its applications goes on, and an older release,
+ * which looks by short names only, finds that the mirror is newer than itself rather than none.
+ */
+async function keepShortNames(tx: Transaction): Promise<void> {
+  await tx.execute('set local search_path to default');
+  const [row] = await tx.query(sql`
+    select setting as path, source, current_database() as database, ${TABLES_SCHEMA} = any(current_schemas(false)) as has
+    from pg_settings where name = 'search_path'`);
+  await tx.execute(`set local search_path to ${SEARCH_PATH}`);
+  if (row === undefined || row['has'] === 1 || row['source'] === 'client') return; // An address may say it, too.
+  const [path, database] = [String(row['path']), String(row['database'])];
+  const schemas = path === '""' || path === '' ? TABLES_SCHEMA : `${path}, ${TABLES_SCHEMA}`;
+  await tx.execute(
+    `alter role session_user in database ${identifier(database)} set search_path to ${schemas}`,
+  );
+}

@@ -1,0 +1,150 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { withAllAbove } from './built-on.ts';
+import type { Use } from './built-on.ts';
+import { grantStatements, readGrants } from '../views/grants.ts';
+import type { Grant } from '../views/grants.ts';
+import { identifier } from '../session/identifier.ts';
+import type { Obstacle } from './obstacle.ts';
+import { describeObstacles, readUses } from './postgres-obstacles.ts';
+import { drawRefusal } from '../views/refuse-writes.ts';
+import { retypedColumns } from './retyped-columns.ts';
+import { TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { namesOfViews } from '../views/view-names.ts';
+import { openToReaders, selectOf } from '../views/views.ts';
+import type { View } from '../views/views.ts';
+
+/** Our views of a mirror before its tables are changed. */
+export interface ViewsBefore {
+  /** By key. */
+  readonly views: ReadonlyMap<string, OurView>;
+  readonly uses: readonly Use[];
+  /** What a user has built on columns that change their type; it is dropped, so that the transaction must not land. */
+  readonly obstacles: readonly Obstacle[];
+}
+
+interface OurView {
+  readonly name: string;
+  readonly grants: readonly Grant[];
+}
+
+interface Upgrade {
+  readonly kinds: readonly Kind[];
+  /** An older release has made the views: those that nobody has built on are made anew, their columns in today's order. */
+  readonly isOlder: boolean;
+}
+
+/** Takes down the views that stand in the way of what is to be done to the tables; of the others, those of an older release. */
+export async function dropViews(tx: Transaction, { kinds, isOlder }: Upgrade): Promise<ViewsBefore> {
+  const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
+  const uses = await readUses(tx);
+  const retyped = await retypedColumns(tx, kinds, isOlder);
+  const onRetyped = uses.filter(({ target, column }) => retyped.has(`${target}.${column}`));
+  const mustGo = withAllAbove(
+    uses,
+    onRetyped.map(({ dependent }) => dependent),
+  );
+  const isFree = (view: string): boolean => withAllAbove(uses, [view]).every((key) => views.has(key));
+  const going = new Set([...mustGo, ...(isOlder ? [...views.keys()].filter(isFree) : [])]);
+  const obstacles = await describeObstacles(
+    tx,
+    mustGo.filter((key) => !views.has(key)),
+  );
+  const dropUsers = obstacles.map(({ drop }) => drop);
+  for (const drop of dropUsers) if (drop !== null) await tx.execute(drop);
+  if (!dropUsers.includes(null))
+    for (const key of withAllAbove(uses, going)) {
+      const view = views.get(key);
+      if (view !== undefined) await tx.execute(`drop view ${placeOf(view.name)}`);
+    }
+  return { views, uses, obstacles };
+}
+
+/** All that a user has built on our views and tables. */
+export async function allObstacles(tx: Transaction, kinds: readonly Kind[]): Promise<readonly Obstacle[]> {
+  const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
+  const tables = await tx.query(sql`
+    select 'pg_class'::regclass::oid || ':' || oid as key from pg_class
+    where relkind = 'r' and relnamespace = ${TABLES_SCHEMA}::regnamespace`);
+  const ours = new Set([...views.keys(), ...tables.map(({ key }) => String(key))]);
+  return describeObstacles(
+    tx,
+    withAllAbove(await readUses(tx), ours).filter((key) => !ours.has(key)),
+  );
+}
+
+async function readViews(db: Queryable, names: ReadonlySet<string>): Promise<Map<string, OurView>> {
+  const rows = await db.query(sql`
+    select oid, 'pg_class'::regclass::oid || ':' || oid as key, relname as name from pg_class
+    where relkind = 'v' and relnamespace = ${VIEWS_SCHEMA}::regnamespace order by oid`);
+  const ours = rows.filter(({ name }) => names.has(String(name)));
+  const grants = await readGrants(
+    db,
+    ours.map(({ oid }) => String(oid)),
+  );
+  return new Map(
+    ours.map(({ oid, key, name }) => [
+      String(key),
+      { name: String(name), grants: grants.get(String(oid)) ?? [] },
+    ]),
+  );
+}
+
+/**
+ * Draws views in place of those that are there, with the rights that users gave on them.
+ *
+ * @returns What a user has built on views that change otherwise than by further columns at their end; the transaction must
+ * not land where there is any.
+ */
+export async function redrawViews(
+  tx: Transaction,
+  views: readonly View[],
+  { views: before, uses }: Pick<ViewsBefore, 'views' | 'uses'>,
+): Promise<readonly Obstacle[]> {
+  await drawRefusal(tx);
+  const inTheWay: string[] = [];
+  for (const view of views) {
+    const [key, old] = [...before].find(([, { name }]) => name === view.name) ?? ['', null];
+    const obstacles = withAllAbove(uses, [key]).filter((above) => above !== key);
+    const isThere = (await tx.columnsOf(view.name)).size > 0;
+    const mustGo = isThere && !(await onlyGrows(tx, view));
+    if (mustGo && obstacles.length > 0) inTheWay.push(...obstacles);
+    else await drawView(tx, view, { mustGo, grants: isThere && !mustGo ? [] : (old?.grants ?? []) });
+  }
+  await openToReaders(tx, views);
+  return describeObstacles(
+    tx,
+    withAllAbove(uses, inTheWay).filter((key) => !before.has(key)),
+  );
+}
+
+interface Drawing {
+  readonly mustGo: boolean;
+  readonly grants: readonly Grant[];
+}
+
+async function drawView(tx: Transaction, view: View, { mustGo, grants }: Drawing): Promise<void> {
+  const place = placeOf(view.name);
+  if (mustGo) await tx.execute(`drop view ${place}`);
+  const present = await tx.columnsOf(view.name);
+  await tx.execute(`create or replace view ${place} as ${selectOf(view, [...present])}`);
+  const shown = new Set(view.columns.map(({ name }) => name));
+  const held = grants.filter(({ column }) => column === null || shown.has(column));
+  for (const grant of grantStatements(place, held)) await tx.execute(grant);
+}
+
+/** Whether a view that is there keeps all its columns, with their types, in their order. */
+async function onlyGrows(tx: Transaction, view: View): Promise<boolean> {
+  const present = await tx.columnsOf(view.name);
+  const draft = `${TABLES_SCHEMA}.${identifier(view.name)}`;
+  await tx.execute(`create view ${draft} as ${selectOf(view, [...present])}`);
+  const changed = await tx.query(sql`
+    select 1 as changed from pg_attribute old
+    where attrelid = to_regclass(${placeOf(view.name)}) and attnum > 0 and not exists (
+      select from pg_attribute new where new.attrelid = to_regclass(${draft}) and new.attnum = old.attnum
+        and new.attname = old.attname and new.atttypid = old.atttypid
+        and new.atttypmod = old.atttypmod and new.attcollation = old.attcollation)`);
+  await tx.execute(`drop view ${draft}`);
+  return changed.length === 0;
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { columnType } from '../../catalog/kind.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { decodeRecord } from '../../diff/decode-record.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
+import { saveFieldIssues } from '../records/issue-store.ts';
+import type { Issue } from '../records/issue-store.ts';
+import { OWN_COLUMNS, writtenColumns } from '../tables/kind-table.ts';
+import type { Row, Session, SqlValue, Transaction } from '../session/session.ts';
+
+/** Raised when the decoder reads the same text otherwise than before. */
+const DECODER_VERSION = 3;
+/** Values that one transaction decodes: more would hold up the event loop. */
+const VALUES_A_TRANSACTION = 30_000;
+const EVERY_ROW = sql`1 = 1`;
+
+/**
+ * Fills a kind's columns anew from `_raw`, where its fields or the decoder have changed since they were filled.
+ *
+ * Interrupted, it starts over at the next occasion; what the rows say of themselves (when seen, when changed) stays.
+ */
+export async function redecode(session: Session, kind: Kind, now: Date): Promise<void> {
+  const [state] = await session.query(sql`select decoded_as from kind_state where kind = ${kind.name}`);
+  if (state === undefined || state['decoded_as'] === decoderOf(kind)) return;
+  for (let after: string | null = '0'; after !== null;) {
+    const from: string = after;
+    after = await session.atomically((tx) => redecodeSome(tx, kind, { from, now, where: EVERY_ROW }));
+  }
+  await session.atomically((tx) =>
+    tx.query(sql`update kind_state set decoded_as = ${decoderOf(kind)} where kind = ${kind.name}`),
+  );
+}
+
+/** Fills the columns of some rows anew from `_raw` within one transaction, a thousand at a time. */
+export async function redecodeWhere(
+  tx: Transaction,
+  kind: Kind,
+  { where, now }: { readonly where: SQL; readonly now: Date },
+): Promise<void> {
+  for (let from: string | null = '0'; from !== null;)
+    from = await redecodeSome(tx, kind, { from, now, where });
+}
+
+/** Names the rules by which a kind's columns are filled. */
+export function decoderOf({ fields }: Kind): string {
+  const rules = fields.map((field) => {
+    const { name, scale, textOf } = field;
+    return [name, columnType(field), scale ?? null, ...(textOf === undefined ? [] : [textOf])];
+  });
+  return createHash('sha256')
+    .update(JSON.stringify([DECODER_VERSION, rules]))
+    .digest('hex');
+}
+
+/** Decodes the next rows; returns the id to go on after, null after the last. */
+async function redecodeSome(
+  tx: Transaction,
+  kind: Kind,
+  { from, now, where }: { readonly from: string; readonly now: Date; readonly where: SQL },
+): Promise<string | null> {
+  const limit = Math.ceil(VALUES_A_TRANSACTION / Math.max(1, kind.fields.length));
+  const own = sql.join(
+    OWN_COLUMNS.map((name) => sql.identifier(name)),
+    sql`, `,
+  );
+  const rows = await tx.query(sql`
+    select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} where id > ${from} and ${where} order by
+      ${sql.identifier(kind.name)}.id limit ${limit}`);
+  const found: Issue[] = [];
+  await tx.putRows({
+    table: kind.name,
+    columns: writtenColumns(kind),
+    rows: rows.map((row) => decodeStored(kind, row, found)),
+  });
+  await saveFieldIssues(tx, { kind: kind.name, recordIds: rows.map((row) => String(row['id'])), found, now });
+  return rows.length < limit ? null : String(rows.at(-1)?.['id']);
+}
+
+function decodeStored(kind: Kind, row: Row, found: Issue[]): SqlValue[] {
+  const record = parseJson(String(row['_raw']));
+  const decoded = decodeRecord(kind, isObject(record) ? record : {});
+  found.push(...decoded.misfits.map((misfit) => ({ recordId: String(row['id']), ...misfit })));
+  return [...decoded.values, ...OWN_COLUMNS.map((name) => row[name] ?? null)];
+}

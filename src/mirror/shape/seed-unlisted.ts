@@ -1,0 +1,47 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { createIdNumbers } from '../../diff/id-numbers.ts';
+import { writeMeta } from '../kinds/meta.ts';
+import type { Transaction } from '../session/session.ts';
+import { saveUnlisted } from '../sightings/unlisted-store.ts';
+
+/**
+ * Notes, in a mirror of an earlier release, which rows are ours although no kept sighting shows them; that release kept no
+ * such note, so all of them are taken to be.
+ *
+ * Where no sighting was forgotten yet, only rows that no list has ever shown can be meant.
+ */
+export async function seedUnlisted(tx: Transaction, kinds: readonly Kind[]): Promise<void> {
+  for (const kind of kinds) await seedKind(tx, kind);
+  const [first] = await tx.query(sql`select seq, observed_at from changes order by seq limit 1`);
+  if (first !== undefined && Number(first['seq']) > 1)
+    await writeMeta(tx, 'changes.forgotten_before', String(first['observed_at']));
+}
+
+const ROWS_A_QUERY = 5_000;
+
+async function seedKind(tx: Transaction, { name }: Kind): Promise<void> {
+  const [state] = await tx.query(sql`select tick, known_from from kind_state where kind = ${name}`);
+  if (state === undefined) return;
+  const [oldest] = await tx.query(sql`select min(sent) as sent from sightings where kind = ${name}`);
+  const isWhole = Number(oldest?.['sent'] ?? 0) <= Number(state['known_from'] ?? 0) + 1;
+  const shown = createIdNumbers();
+  for (const { ids } of await tx.query(sql`select ids from sightings where kind = ${name}`))
+    shown.number(String(ids), () => undefined);
+  // A tick that was never taken is none of ours.
+  const mayBeOurs = sql`_deleted_at is null and _response between 1 and ${Number(state['tick'])}
+    ${isWhole ? sql`and _listed is null` : sql``}`;
+  for (let after: string | null = '0'; after !== null;) {
+    const from: string = after;
+    const rows = await tx.query(sql`
+      select cast(k.id as text) as id from ${sql.identifier(name)} as k
+      where k.id > ${from} and ${mayBeOurs} order by k.id limit ${ROWS_A_QUERY}`);
+    const ids = rows.map(({ id }) => String(id));
+    await saveUnlisted(
+      tx,
+      name,
+      ids.filter((id) => shown.find(id) < 0),
+    );
+    after = ids.length < ROWS_A_QUERY ? null : (ids.at(-1) ?? null);
+  }
+}

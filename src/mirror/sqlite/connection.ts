@@ -1,0 +1,67 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import { MirrorError } from '../session/errors.ts';
+
+/** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
+const OLDEST_SAFE = '3.51.3';
+const BUSY_TIMEOUT_MS = 10_000;
+const WRITER_CACHE_KIB = 24 * 1024;
+const READER_CACHE_KIB = 4 * 1024; // It reads lists from end to end, and hardly anything twice.
+const CHECKPOINT_PAGES = 8_000; // 32 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
+const OWNER_ONLY = 0o600; // The mirror holds what its users know of their clients.
+
+/** Opens the connection that writes, and sets what SQLite forgets from one opening to the next. */
+export function openWriter(path: string): Database {
+  createFile(path);
+  const writer = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    refuseOldSqlite(writer);
+    writer.pragma('journal_mode = WAL');
+    writer.pragma('synchronous = NORMAL'); // A power cut may undo the last pages of a pull; the next pull reads them again.
+    writer.pragma(`cache_size = -${WRITER_CACHE_KIB}`);
+    writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    return writer;
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+/** Opens the connection that only reads; where it cannot, the writer goes too. */
+export function openReader(path: string, writer: Database): Database {
+  try {
+    const reader = new Sqlite(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+    reader.pragma(`cache_size = -${READER_CACHE_KIB}`);
+    return reader;
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+/** An existing file is left to SQLite alone: to open and close it here would drop the process's locks on it. */
+function createFile(path: string): void {
+  if (path === '' || path === ':memory:') {
+    throw new MirrorError(`"${path}" names no file.`, {
+      code: 'mirror.no_file',
+      hint: 'Set DATABASE_URL to file:PATH: the mirror must outlive the process.',
+    });
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    closeSync(openSync(path, 'wx', OWNER_ONLY)); // SQLite gives the files beside it the same mode.
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}
+
+function refuseOldSqlite(connection: Database): void {
+  const version = String(connection.prepare('select sqlite_version()').pluck().get());
+  if (version.localeCompare(OLDEST_SAFE, 'en', { numeric: true }) >= 0) return;
+  throw new MirrorError(`SQLite is ${version}, expected ${OLDEST_SAFE} or later.`, {
+    code: 'mirror.sqlite_too_old',
+    hint: 'Run npm ci again: it builds the SQLite that bms-sync was tested with.',
+  });
+}

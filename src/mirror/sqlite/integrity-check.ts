@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { MirrorError } from '../session/errors.ts';
+import type { Session } from '../session/session.ts';
+
+const MOST_FINDINGS = 20;
+const MOST_LETTERS = 200;
+
+/** A process of its own, since SQLite does not let go of its thread, and a large file takes minutes; it can be killed. */
+const CHECK = `
+  const [driver, path, most] = process.argv.slice(1);
+  const Database = require(driver);
+  const check = () => {
+    const database = new Database(path, { readonly: true, timeout: 10_000 });
+    return database.pragma('quick_check(' + most + ')').map((row) => String(row.quick_check));
+  };
+  const found = () => {
+    try {
+      return check();
+    } catch (error) {
+      if (!/^SQLITE_(CORRUPT|NOTADB)/.test(error.code)) throw error;
+      return [error.message];
+    }
+  };
+  process.stdout.write(JSON.stringify(found()));`;
+
+/**
+ * Lets SQLite look whether its file is sound; other databases look after theirs themselves.
+ *
+ * @returns What it found, shortened; none where all is well.
+ * @throws {MirrorError} `mirror.unchecked` where the check did not come to its end.
+ */
+export async function checkIntegrity(
+  { dialect, location }: Session,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  if (dialect !== 'sqlite') return [];
+  const lines = await run(location, signal);
+  const found = lines.flatMap((line) => line.split('\n')).filter((line) => line !== 'ok' && line !== '');
+  return found.slice(0, MOST_FINDINGS).map((line) => line.slice(0, MOST_LETTERS));
+}
+
+async function run(path: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+  const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+  const argv = ['-e', CHECK, driver, path, String(MOST_FINDINGS)];
+  try {
+    const options = { env: {}, killSignal: 'SIGKILL', ...(signal && { signal }) } as const;
+    const { stdout } = await promisify(execFile)(process.execPath, argv, options);
+    return JSON.parse(stdout) as string[];
+  } catch (error) {
+    const why = error instanceof Error && 'stderr' in error ? lastLine(String(error.stderr)) : '';
+    throw new MirrorError(`The mirror ${path} could not be checked${why}.`, {
+      code: 'mirror.unchecked',
+      hint: 'Check that this user may read it and start a process.',
+      cause: error,
+    });
+  }
+}
+
+/** What the process said of the error that ended it. */
+function lastLine(stderr: string): string {
+  const said = stderr.split('\n').find((line) => line.includes('Error'));
+  return said === undefined ? '' : ` (${said.trim().slice(0, MOST_LETTERS)})`;
+}

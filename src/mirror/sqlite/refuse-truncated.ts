@@ -1,0 +1,81 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { MirrorError } from '../session/errors.ts';
+import { readWalPages } from './wal.ts';
+
+/** The size of a SQLite file as its header tells it, and as it is. */
+interface FileSize {
+  readonly pageSize: number;
+  /** How many pages it should have. */
+  readonly pages: number;
+  readonly bytes: number;
+}
+
+const HEADER = 100;
+const MAGIC = 'SQLite format 3\0';
+const LARGEST_PAGE = 65_536; // Does not fit into its two bytes, and is written as 1.
+const LOOKS = 3; // Another process may be moving its log into the file between two of our readings.
+
+/**
+ * Refuses a SQLite file that ends before its last page: SQLite may not notice until it reads that page.
+ *
+ * No connection of this process may be open on the file: to close it here would drop their locks.
+ *
+ * @throws {MirrorError} `mirror.truncated`
+ */
+export function refuseTruncated(path: string): void {
+  for (let look = 1; ; look++) {
+    const size = readSize(path);
+    const lacking = size === null ? 0 : countLacking(path, size);
+    if (size === null || lacking === 0) return;
+    if (look === LOOKS) throw truncated(path, size, lacking);
+  }
+}
+
+/** Null where there is no file, or none whose header tells its size (https://sqlite.org/fileformat.html, §1.3.8). */
+function readSize(path: string): FileSize | null {
+  const file = openExisting(path);
+  if (file === null) return null;
+  try {
+    const header = Buffer.alloc(HEADER);
+    const isHeader =
+      readSync(file, header, 0, HEADER, 0) === HEADER && header.toString('latin1', 0, 16) === MAGIC;
+    const isValid = header.readUInt32BE(24) === header.readUInt32BE(92); // Else an old SQLite wrote it last.
+    if (!isHeader || !isValid) return null;
+    const pageSize = header.readUInt16BE(16);
+    return {
+      pageSize: pageSize === 1 ? LARGEST_PAGE : pageSize,
+      pages: header.readUInt32BE(28),
+      bytes: fstatSync(file).size,
+    };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openExisting(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null; // For SQLite to say.
+    throw error;
+  }
+}
+
+/** How many pages are neither in the file nor in the log beside it, which a process that died may have left. */
+function countLacking(path: string, { pageSize, pages, bytes }: FileSize): number {
+  const whole = Math.floor(bytes / pageSize);
+  if (whole >= pages) return 0;
+  const log = readWalPages(`${path}-wal`);
+  let lacking = 0;
+  for (let page = whole + 1; page <= Math.min(pages, log.size ?? pages); page++)
+    if (!log.held.has(page)) lacking += 1;
+  return lacking;
+}
+
+function truncated(path: string, { pageSize, pages, bytes }: FileSize, lacking: number): MirrorError {
+  const message = `The mirror ${path} is not a healthy SQLite database: it has ${bytes} bytes, its header names ${pages} pages of ${pageSize} (${pages * pageSize} bytes), and ${lacking} of them are nowhere.`;
+  return new MirrorError(message, {
+    code: 'mirror.truncated',
+    hint: 'Stop every process that uses it. Restore it from a copy, or move it away with the files beside it and start a new one: bms-sync pull.',
+  });
+}

@@ -1,0 +1,88 @@
+import { sql } from 'drizzle-orm';
+import { MirrorError } from '../session/errors.ts';
+import { identifier } from '../session/identifier.ts';
+import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import { VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+
+/** The role that may read the views, as the mirror was last told; null where there is none. */
+export function grantedRole(db: Queryable): Promise<string | null> {
+  return readMeta(db, 'bi.reader_role');
+}
+
+/**
+ * Remembers which role may read the views, and takes the right from the one before.
+ *
+ * @throws {MirrorError} `mirror.no_reader_role` where there is no such role.
+ */
+export async function setReaderRole(
+  tx: Transaction,
+  { role, location }: { readonly role: string | null; readonly location: string },
+): Promise<void> {
+  if (role !== null && !(await hasRole(tx, role))) throw noSuchRole(role, location);
+  const before = await grantedRole(tx);
+  if (before !== null && before !== role && (await hasRole(tx, before)))
+    for (const view of await guardedViews(tx))
+      await tx.execute(`revoke select on ${placeOf(view)} from ${identifier(before)}`);
+  if (role === null) await dropMeta(tx, 'bi.reader_role');
+  else await writeMeta(tx, 'bi.reader_role', role);
+}
+
+/** Lets the reader role, where there is one, read these views. */
+export async function grantToReader(tx: Transaction, views: readonly string[]): Promise<void> {
+  const role = await grantedRole(tx);
+  if (role === null || views.length === 0) return;
+  const reader = identifier(role);
+  await tx.execute(
+    `grant usage on schema ${VIEWS_SCHEMA} to ${reader}; grant select on ${views.map(placeOf).join(', ')} to ${reader}`,
+  );
+}
+
+export async function hasRole(db: Queryable, role: string): Promise<boolean> {
+  return (await db.query(sql`select 1 as found from pg_roles where rolname = ${role}`)).length > 0;
+}
+
+export function noSuchRole(role: string, location: string): MirrorError {
+  return new MirrorError(`${location} has no role ${identifier(role)}, which bi.readerRole names.`, {
+    code: 'mirror.no_reader_role',
+    hint: `Make it, or correct bi.readerRole: create role ${identifier(role)} login password '…';`,
+  });
+}
+
+/** What a role may do that concerns a mirror. */
+export interface Rights {
+  /** Views that it cannot read. */
+  readonly unreadable: readonly string[];
+  /** Views that it was given rights to write; they refuse all the same. */
+  readonly writable: readonly string[];
+  /** Tables that it can read or write. */
+  readonly tables: readonly string[];
+}
+
+/** Reads what a role may do with our views and tables, by grants to itself and to roles that it is a member of. */
+export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
+  const rows = await db.query(sql`
+    select relname as name, relkind as kind,
+      has_schema_privilege(${role}, relnamespace, 'usage') and has_table_privilege(${role}, c.oid, 'select') as reads,
+      has_schema_privilege(${role}, relnamespace, 'usage')
+        and has_table_privilege(${role}, c.oid, 'insert, update, delete, truncate') as writes
+    from pg_class c
+    where relkind in ('r', 'v') and relnamespace = 'bms_sync'::regnamespace
+      or relkind = 'v' and exists (select from pg_trigger where tgrelid = c.oid and tgname = 'bms_sync_refuses')
+    order by relname`);
+  const names = (isMeant: (row: (typeof rows)[number]) => boolean): string[] =>
+    rows.filter(isMeant).map(({ name }) => String(name));
+  const isView = ({ kind }: (typeof rows)[number]): boolean => kind === 'v';
+  return {
+    unreadable: names((row) => isView(row) && row['reads'] === 0),
+    writable: names((row) => isView(row) && row['writes'] === 1),
+    tables: names((row) => !isView(row) && (row['reads'] === 1 || row['writes'] === 1)),
+  };
+}
+
+async function guardedViews(db: Queryable): Promise<readonly string[]> {
+  const rows = await db.query(sql`
+    select relname as name from pg_class c where relnamespace = 'public'::regnamespace
+      and exists (select from pg_trigger where tgrelid = c.oid and tgname = 'bms_sync_refuses')`);
+  return rows.map(({ name }) => String(name));
+}

@@ -1,0 +1,102 @@
+import { compactJson } from '../../lib/json.ts';
+import type { Json } from '../../lib/json.ts';
+import { instantText } from '../../lib/clock.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { saveBlock } from '../../mirror/outbox/block-store.ts';
+import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
+import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { backOffMs } from './back-off.ts';
+import type { OutboundParts } from '../parts.ts';
+
+/** Somebody else took an entry over while we worked on it; whatever we were about to store is void. */
+export class ClaimLostError extends SyncError {
+  override readonly name = 'ClaimLostError';
+}
+
+export function claimLost({ id }: Pick<Entry, 'id'>): ClaimLostError {
+  return new ClaimLostError(`Entry ${id} of the outbox was taken over by another process.`, {
+    code: 'outbox.claim_lost',
+    hint: 'Nothing is lost: whoever has it goes on from the journal.',
+  });
+}
+
+/** Where an entry goes, why, and what a person may want to know about it. */
+export interface Verdict {
+  readonly verdict: string;
+  readonly result?: Json;
+  readonly recordId?: string;
+}
+
+/**
+ * Lets go of an entry in a state; the epoch rises, so that nobody goes on with what it was in our hands.
+ *
+ * @throws {ClaimLostError} Where it is ours no more; the transaction must not land.
+ */
+export async function letGo(
+  tx: Transaction,
+  entry: Entry,
+  { now, ...patch }: EntryPatch & { readonly now: Date },
+): Promise<void> {
+  const { id, epoch } = entry;
+  if (await changeEntry(tx, { id, epoch, now, patch: { ...patch, owner: null }, raises: true })) return;
+  throw claimLost(entry);
+}
+
+/** An entry that has come to its end, or waits for a person: those that waited for it may go. */
+export async function settleAs(
+  tx: Transaction,
+  entry: Entry,
+  end: Verdict & {
+    readonly state: 'done' | 'parked' | 'rejected';
+    readonly now: Date;
+    readonly watchUntil?: Date;
+  },
+): Promise<void> {
+  const { state, verdict, result = null, recordId, now, watchUntil } = end;
+  await letGo(tx, entry, {
+    ...{ state, verdict, now, result: result === null ? null : compactJson(result) },
+    nextAttemptAt: watchUntil ? instantText(watchUntil) : null,
+    ...(recordId !== undefined && { recordId }),
+  });
+  if (state !== 'parked') await wakeWaiting(tx, entry, now);
+}
+
+interface Later extends Pick<Verdict, 'verdict' | 'result'> {
+  readonly now: Date;
+  readonly waitMs: number;
+}
+
+/** Puts an entry back for a later try. */
+export async function tryLater(
+  tx: Transaction,
+  entry: Entry,
+  { verdict, result, now, waitMs }: Later,
+): Promise<void> {
+  const nextAttemptAt = instantText(new Date(now.getTime() + waitMs));
+  const told = result === undefined ? {} : { result: compactJson(result) };
+  await letGo(tx, entry, { state: 'ready', verdict, ...told, nextAttemptAt, now });
+}
+
+const PROBE_AFTER_MS = 300_000;
+
+/** Blocks a kind that our token may not write, and puts the entry back until the next probe. */
+export async function blockKind(
+  tx: Transaction,
+  entry: Entry,
+  { reason, now }: { readonly reason: string; readonly now: Date },
+): Promise<void> {
+  const probeAt = new Date(now.getTime() + PROBE_AFTER_MS);
+  await saveBlock(tx, { kind: entry.kind, reason, now, probeAt });
+  await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs: PROBE_AFTER_MS });
+}
+
+/** How long an entry waits after a try that told nothing. */
+export function waitAfter(
+  { attempts }: Pick<Entry, 'attempts'>,
+  { random }: OutboundParts,
+  askedMs: number | null,
+): number {
+  return Math.max(askedMs ?? 0, backOffMs(attempts, random));
+}

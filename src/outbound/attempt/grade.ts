@@ -1,0 +1,48 @@
+import type { JsonObject } from '../../lib/json.ts';
+import { isSuccess } from '../../source/answer/judge-status.ts';
+import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
+import type { AnsweredWrite, WriteAnswer } from '../../source/answer/write-answer.ts';
+import { writtenRecord } from '../../source/answer/written-record.ts';
+
+/** What an answer to a write says about the service's records. */
+export type Grade =
+  /** The service says that it did it; `record` is what it shows, null where it shows none. */
+  | { readonly is: 'accepted'; readonly record: JsonObject | null }
+  /** It certainly never heard of it. */
+  | { readonly is: 'unsent' }
+  /** It refused, and will refuse again. */
+  | { readonly is: 'rejected' }
+  /** Our token may not do this. */
+  | { readonly is: 'refused' }
+  /** It refused for now. */
+  | { readonly is: 'busy'; readonly waitMs: number | null }
+  /** Nobody can tell. */
+  | { readonly is: 'ambiguous' };
+
+/** Statuses with which the service itself says that it has done nothing, and why. */
+const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 415, 422]);
+
+/** Whether the service may have carried out an attempt, or may still do so, though it has not said it. */
+export const mayHaveArrived = ({ closedAt, grade }: Pick<Attempt, 'closedAt' | 'grade'>): boolean =>
+  closedAt === null || grade === 'ambiguous' || grade === 'not_applied';
+
+/** Grades what became of a write; whatever is not certain is ambiguous. */
+export function grade(answer: WriteAnswer): Grade {
+  if (answer.is === 'unsent') return { is: 'unsent' };
+  return answer.is === 'lost' ? { is: 'ambiguous' } : gradeAnswer(answer);
+}
+
+function gradeAnswer(answer: AnsweredWrite): Grade {
+  const { status, body, retryAfterMs } = answer;
+  if (isSuccess(status)) return gradeSuccess(answer);
+  if (status === 401 || status === 403) return { is: 'refused' };
+  const isPutOff = status === 429 || (status === 503 && retryAfterMs !== null);
+  if (isPutOff) return { is: 'busy', waitMs: retryAfterMs };
+  return REJECTIONS.has(status) && body !== undefined ? { is: 'rejected' } : { is: 'ambiguous' };
+}
+
+/** A web page, of a proxy or to sign in, says nothing about what the service behind it has done, whatever its status. */
+function gradeSuccess({ body, start }: AnsweredWrite): Grade {
+  if (body !== undefined) return { is: 'accepted', record: writtenRecord(body) };
+  return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };
+}

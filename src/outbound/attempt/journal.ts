@@ -1,0 +1,77 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { instantText } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { closeAttempt, openAttempt } from '../../mirror/outbox/attempt-store.ts';
+import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { readTick } from '../../mirror/kinds/tick-store.ts';
+import type { WriteAnswer } from '../../source/answer/write-answer.ts';
+import { claimLost } from './conclude.ts';
+import { countSend } from '../freeze/freeze.ts';
+import type { OutboundParts } from '../parts.ts';
+
+/** A request that is in the journal, and may go out now. */
+export interface Journalled {
+  readonly entry: Entry;
+  readonly body: string;
+  /** Sends from this database so far. */
+  readonly sends: number;
+  /** When it was journalled, on the clock that never runs backwards. */
+  readonly atMs: number;
+}
+
+interface ToJournal {
+  readonly body: string;
+  readonly path: string;
+  readonly clock: Clock;
+}
+
+/** Journals a request before it is sent: from here on, nobody may believe that it was not. */
+export async function journal(
+  tx: Transaction,
+  entry: Entry,
+  { body, path, clock }: ToJournal,
+): Promise<Journalled> {
+  const [now, atMs] = [clock.now(), clock.monotonicMs()];
+  const n = entry.attempts + 1;
+  const at = instantText(now);
+  const preimage = JSON.stringify({ tick: await readTick(tx, entry.kind), at });
+  const patch = { state: 'sending', attempts: n, preimage, nextAttemptAt: null } as const;
+  if (!(await changeEntry(tx, { id: entry.id, epoch: entry.epoch, patch, now }))) throw claimLost(entry);
+  const method = entry.operation === 'create' ? 'POST' : 'PUT';
+  await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
+  return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), atMs };
+}
+
+const LONGEST_PAUSE_MS = 2_000;
+/** With its turn and its connection: well before others take this process for dead. */
+const LONGEST_WAY_MS = 20_000;
+
+/**
+ * Sends what is in the journal, once.
+ *
+ * A process that was stopped between the journal and the first byte, for so long that others may take it for dead, sends nothing.
+ */
+export async function sendJournalled(
+  { source, clock, mark }: OutboundParts,
+  kind: Kind,
+  { entry, body, sends, atMs }: Journalled,
+): Promise<WriteAnswer> {
+  await mark.write(sends);
+  if (clock.monotonicMs() - atMs > LONGEST_PAUSE_MS) return { is: 'unsent', why: 'paused' };
+  const { operation, recordId } = entry;
+  const mayGo = (): boolean => clock.monotonicMs() - atMs <= LONGEST_WAY_MS;
+  return source.write({ kind, operation, id: operation === 'update' ? recordId : null, body }, { mayGo });
+}
+
+/** Closes an attempt with its grade and what was answered. */
+export async function closeWith(
+  tx: Transaction,
+  { id, attempts }: Entry,
+  { grade, answer, now }: { readonly grade: string; readonly answer: WriteAnswer; readonly now: Date },
+): Promise<void> {
+  const told = answer.is === 'answered' ? answer.start : answer.why;
+  const status = answer.is === 'answered' ? answer.status : null;
+  await closeAttempt(tx, { outboxId: id, n: attempts, grade, status, responseStart: told, now });
+}

@@ -1,0 +1,136 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { askableKind } from '../../catalog/kind.ts';
+import { matchRecord } from '../../diff/match.ts';
+import { readNameOf, shownValue } from '../../diff/written.ts';
+import { recordId } from '../../diff/record-id.ts';
+import { compactJson } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import { dropBlock } from '../../mirror/outbox/block-store.ts';
+import { saveLink } from '../../mirror/outbox/link-store.ts';
+import { isOldAcquaintance } from '../../mirror/records/newcomers.ts';
+import type { Moment } from '../../mirror/records/newcomers.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { WriteAnswer } from '../../source/answer/write-answer.ts';
+import { settleAs } from '../attempt/conclude.ts';
+import { closeFailed } from '../attempt/close-failed.ts';
+import { grade } from '../attempt/grade.ts';
+import { closeWith, journal, sendJournalled } from '../attempt/journal.ts';
+import type { Journalled } from '../attempt/journal.ts';
+import { landOwn } from '../attempt/land-own.ts';
+import { markerOf, withMarker } from './marker.ts';
+import type { OutboundParts } from '../parts.ts';
+import { payloadOf } from '../attempt/payload.ts';
+import { unsettle } from './unsettle.ts';
+
+/** Journals the request of a create. */
+export async function journalCreate(
+  tx: Transaction,
+  { rules, clock }: Pick<OutboundParts, 'rules' | 'clock'>,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+): Promise<Journalled> {
+  const marker = markerOf(kind, entry, rules.markerFields);
+  const body = compactJson(withMarker(kind, payloadOf(entry), marker));
+  return journal(tx, entry, { body, path: kind.create?.path ?? '', clock });
+}
+
+/** Sends a create that is in the journal, once, and stores what became of it. */
+export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: Journalled): Promise<void> {
+  const { entry } = journalled;
+  const answer = await sendJournalled(parts, kind, journalled);
+  const graded = grade(answer);
+  const shown = graded.is === 'accepted' ? graded.record : null;
+  const id = shown && idOf(shown);
+  if (graded.is === 'accepted' && shown !== null && id !== null) {
+    const full = await fullRecord(parts, { kind, entry, id, shown });
+    return closeAccepted(parts, { kind, entry, answer, shown: full ?? shown, id, isWhole: full !== null });
+  }
+  await parts.session.atomically(async (tx) => {
+    const now = parts.clock.now();
+    if (graded.is !== 'accepted' && graded.is !== 'ambiguous')
+      return closeFailed(tx, parts, { entry, answer, graded, now });
+    await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
+    await unsettle(tx, entry, { rules: parts.rules, now });
+  });
+}
+
+function idOf(record: JsonObject): string | null {
+  const read = recordId(record);
+  return 'id' in read ? read.id : null;
+}
+
+interface Accepted {
+  readonly kind: Kind;
+  readonly entry: Entry;
+  readonly id: string;
+  readonly shown: JsonObject;
+}
+
+/** The record as the mirror wants it: the answer itself where it shows all that was sent, else asked for; null = unknown. */
+async function fullRecord(
+  parts: OutboundParts,
+  { kind, entry, id, shown }: Accepted,
+): Promise<JsonObject | null> {
+  const names = Object.keys(payloadOf(entry)).map((name) => readNameOf(kind, name));
+  if (names.every((name) => shownValue(kind, shown, name) !== undefined)) return shown;
+  const askable = askableKind(kind);
+  if (askable === null) return null;
+  try {
+    return (await parts.source.retrieve(askable, id)).record;
+  } catch (error) {
+    if (error instanceof SourceError) return null; // It is created all the same; its list will show it.
+    throw error;
+  }
+}
+
+/** Whether an answer speaks of what was sent: nothing that it shows says otherwise. */
+function isCompatible({ rules }: OutboundParts, { kind, entry, shown }: Accepted): boolean {
+  const payload = Object.fromEntries(
+    Object.entries(payloadOf(entry)).filter(
+      ([name]) => shownValue(kind, shown, readNameOf(kind, name)) !== undefined,
+    ),
+  );
+  const marker = markerOf(kind, entry, rules.markerFields);
+  return matchRecord({ kind, payload, record: shown, marker }) !== 'none';
+}
+
+/**
+ * Stores that a create was accepted: the record is linked and landed.
+ *
+ * An answer that shows something else than was sent, or a record that was there before, proves nothing.
+ */
+async function closeAccepted(
+  parts: OutboundParts,
+  created: Accepted & { readonly answer: WriteAnswer; readonly isWhole: boolean },
+): Promise<void> {
+  const { kind, entry, answer, id, shown, isWhole } = created;
+  const { clock, session, rules } = parts;
+  await session.atomically(async (tx) => {
+    const now = clock.now();
+    await dropBlock(tx, kind.name, now);
+    const isOld = await isOldAcquaintance(tx, kind.name, { id, ...momentOf(entry) });
+    if (isOld || !isCompatible(parts, created)) {
+      await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
+      if (!isOld) return unsettle(tx, entry, { rules, now });
+      return settleAs(tx, entry, { state: 'parked', verdict: 'existed', result: { ids: [id] }, now });
+    }
+    await closeWith(tx, entry, { grade: 'done', answer, now });
+    if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
+      return settleAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [id] }, now });
+    if (isWhole)
+      await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
+    const end = { state: 'done', recordId: id, result: { recordId: id }, now } as const;
+    const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
+    // A send that was given up may still arrive, days late.
+    if (wasLost) return settleAs(tx, entry, { ...end, verdict: 'resent', watchUntil: now });
+    return settleAs(tx, entry, { ...end, verdict: 'sent' });
+  });
+}
+
+/** Where the mirror stood when an entry was sent last. */
+export function momentOf({ preimage, createdAt }: Entry): Moment {
+  const { tick = 0, at = createdAt } = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Moment>;
+  return { tick, at };
+}

@@ -1,0 +1,140 @@
+import type { Look } from '../../diff/match.ts';
+import { lookTimes } from './look-schedule.ts';
+import type { OutboundRules } from '../parts.ts';
+
+/** What is known of a create whose outcome is not. */
+export interface SettlementFacts {
+  readonly look: Look;
+  /** Equal records are legitimate in this kind. */
+  readonly repeats: boolean;
+  /** When its last send was given up. */
+  readonly givenUpAt: Date;
+  /** The latest instant at which the list was known exactly; null = never. */
+  readonly knownAt: Date | null;
+  /** The end of the last sweep that saw all of the list; null = there was none. */
+  readonly sweptAt: Date | null;
+  /** How many complete sweeps have begun since the rest ended. */
+  readonly sweepsSince: number;
+  /** What was found bears our own mark: no other record does. */
+  readonly isMarked: boolean;
+  /** The list has since shown records that no row could be made of. */
+  readonly isDoubtful: boolean;
+  /** A person has asked for another try: patience is over. */
+  readonly isAskedFor: boolean;
+  /** Sweeps that were asked for since the send, by the look that they were asked for; null = none yet. */
+  readonly asked: AskedSweeps | null;
+  readonly now: Date;
+  readonly rules: Omit<OutboundRules, 'markerFields' | 'ignoreFields'>;
+}
+
+export interface AskedSweeps {
+  /** The time of the look, in milliseconds since the send was given up. */
+  readonly due: number;
+  readonly times: number;
+  /** When the first of them was asked for, counted as the look is. */
+  readonly since: number;
+}
+
+export type Settlement =
+  | { readonly is: 'adopt'; readonly id: string }
+  | {
+      readonly is: 'park';
+      readonly verdict: string;
+      readonly ids: readonly string[];
+      /** Records that no row can be made of are what is in doubt. */
+      readonly hasUnreadable?: true;
+    }
+  /** `asked` is set where a sweep must be asked for. */
+  | { readonly is: 'wait'; readonly until: Date; readonly asked: AskedSweeps | null }
+  | { readonly is: 'resend' };
+
+/** So many times its patience a create waits for a list that is known exactly. */
+const PATIENCES = 2;
+const SWEEPS_A_LOOK = 2;
+const ASK_AGAIN_MS = 60_000;
+
+/**
+ * Decides what becomes of a create whose outcome is unknown.
+ *
+ * A certificate newer than `settleSeconds` can show whether the record exists. To conclude that it never will, and to send
+ * again, the certificate must be newer than `patienceSeconds` and fresh. Where the list does not certify, complete sweeps
+ * can show that it exists: adopting sends nothing, so it doubles nothing.
+ */
+export function decideSettlement(facts: SettlementFacts): Settlement {
+  const { look, rules } = facts;
+  const knownAfterMs = sinceGivenUp(facts, facts.knownAt);
+  const isKnown = knownAfterMs >= rules.settleSeconds * 1000;
+  if (!isKnown && isShown(facts) && look.is === 'found') return { is: 'adopt', id: look.id };
+  if (!isKnown) return lookFurther(facts, { isTime: false });
+  if (look.is !== 'absent') return found(look, facts.repeats);
+  const isTime = facts.isAskedFor || knownAfterMs >= rules.patienceSeconds * 1000;
+  return isTime && isOfLate(facts) ? notFound(facts) : lookFurther(facts, { isTime });
+}
+
+/** So many complete sweeps must find the record and no other like it; the first may have missed a twin that moved. */
+const SWEEPS_TO_ADOPT = 2;
+
+/** Whether complete sweeps have shown the only record that can be it. */
+function isShown({ look, repeats, sweepsSince, isMarked }: SettlementFacts): boolean {
+  return look.is === 'found' && !repeats && sweepsSince >= (isMarked ? 1 : SWEEPS_TO_ADOPT);
+}
+
+/** Waits for the next look; where it is time to send, only a list that is known anew will do. */
+function lookFurther(facts: SettlementFacts, { isTime }: { readonly isTime: boolean }): Settlement {
+  const { givenUpAt, now, rules } = facts;
+  const elapsedMs = sinceGivenUp(facts, now);
+  const { due, next } = lookTimes(elapsedMs, rules);
+  const isLooked = due === null || (!isTime && sinceGivenUp(facts, facts.knownAt) >= due);
+  const asked = isLooked ? null : askOnceMore(facts.asked, { due, elapsedMs });
+  // Whoever was away for long has had no sweep yet: the time alone parks nothing.
+  const isOver = due !== null && elapsedMs >= PATIENCES * rules.patienceSeconds * 1000;
+  if (asked === null && isOver) return notKnown(facts);
+  // A sweep that was asked for wakes it; one that comes to nothing is asked for again soon.
+  const afterMs = asked === null ? next : Math.min(next, elapsedMs + ASK_AGAIN_MS);
+  return { is: 'wait', until: new Date(givenUpAt.getTime() + afterMs), asked };
+}
+
+function sinceGivenUp({ givenUpAt }: SettlementFacts, instant: Date | null): number {
+  return (instant?.getTime() ?? -Infinity) - givenUpAt.getTime();
+}
+
+/**
+ * Whether the list was known exactly of late, so that a send begins with what is there now; a long list was so at the
+ * beginning of its sweep, then the sweep must be one that was asked for.
+ */
+function isOfLate(facts: SettlementFacts): boolean {
+  const { knownAt, sweptAt, asked, now, rules } = facts;
+  const isYoung = (instant: Date | null): boolean =>
+    instant !== null && now.getTime() - instant.getTime() <= rules.preimageMaxAgeSeconds * 1000;
+  if (isYoung(knownAt)) return true;
+  return asked !== null && sinceGivenUp(facts, knownAt) >= asked.since && isYoung(sweptAt);
+}
+
+/** A record that no row could be made of may be the one that is missing. */
+function notFound({ isDoubtful }: SettlementFacts): Settlement {
+  return isDoubtful ? { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true } : { is: 'resend' };
+}
+
+/** A list that does not stand still is not read over and over: it is asked for again at the next look. */
+function askOnceMore(
+  asked: AskedSweeps | null,
+  { due, elapsedMs }: { readonly due: number; readonly elapsedMs: number },
+): AskedSweeps | null {
+  if (asked?.due !== due) return { due, times: 1, since: elapsedMs };
+  return asked.times < SWEEPS_A_LOOK ? { ...asked, times: asked.times + 1 } : null;
+}
+
+/** Patience is over, and the list was never known exactly: what was found is for a person to judge. */
+function notKnown({ look, repeats }: SettlementFacts): Settlement {
+  if (look.is === 'absent') return { is: 'park', verdict: 'no_certificate', ids: [] };
+  const judged = found(look, repeats);
+  return judged.is === 'adopt' ? { is: 'park', verdict: 'no_certificate', ids: [judged.id] } : judged;
+}
+
+function found(look: Exclude<Look, { readonly is: 'absent' }>, repeats: boolean): Settlement {
+  if (look.is === 'found') {
+    if (!repeats) return { is: 'adopt', id: look.id };
+    return { is: 'park', verdict: 'repeats', ids: [look.id] };
+  }
+  return { is: 'park', verdict: look.is === 'twins' ? 'twins' : 'look_alike', ids: look.ids };
+}

@@ -1,0 +1,125 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { judgeLook } from '../../diff/match.ts';
+import type { Look } from '../../diff/match.ts';
+import { instantOf, instantText } from '../../lib/clock.ts';
+import { parseObject } from '../../lib/json.ts';
+import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import { countCompleteSweeps, readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { saveLink } from '../../mirror/outbox/link-store.ts';
+import { hasQuarantinedSince, readNewcomers } from '../../mirror/records/newcomers.ts';
+import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { requestPull } from '../../mirror/runs/run-requests.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { letGo, settleAs } from '../attempt/conclude.ts';
+import { journalCreate, momentOf } from './create.ts';
+import { payloadOf } from '../attempt/payload.ts';
+import { decideSettlement } from './decide-settlement.ts';
+import type { Settlement } from './decide-settlement.ts';
+import type { Grade } from '../attempt/grade.ts';
+import type { Journalled } from '../attempt/journal.ts';
+import { markerOf } from './marker.ts';
+import { notesOf } from './notes.ts';
+import type { OutboundParts, OutboundRules } from '../parts.ts';
+
+/** A create whose outcome nobody knows, and the time. */
+export interface Unsettled {
+  readonly kind: Kind;
+  readonly entry: Entry;
+  readonly now: Date;
+}
+
+/** Looks for a create in what the mirror has learned since it was sent; returns it journalled where it must be sent again. */
+export async function settle(
+  tx: Transaction,
+  parts: OutboundParts,
+  unsettled: Unsettled,
+): Promise<Journalled | null> {
+  const { kind, entry, now } = unsettled;
+  const { rules } = parts;
+  const standing = await readStanding(tx, kind.name);
+  const notes = notesOf(entry);
+  const isAskedFor = wasAskedFor(entry);
+  const givenUp = instantOf(await givenUpAt(tx, entry));
+  const restEnds = new Date(givenUp.getTime() + rules.settleSeconds * 1000);
+  const decision = decideSettlement({
+    ...{ look: await lookFor(tx, rules, unsettled), repeats: kind.repeats === true, now, rules },
+    givenUpAt: givenUp,
+    sweepsSince: await countCompleteSweeps(tx, kind.name, restEnds),
+    isMarked: markerOf(kind, entry, rules.markerFields) !== null,
+    knownAt: asInstant(standing.certifiedAt),
+    sweptAt: asInstant(standing.lastSweepAt),
+    isDoubtful:
+      notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, momentOf(entry).at)),
+    isAskedFor,
+    asked: notes.asked ?? null,
+  });
+  if (decision.is !== 'resend') {
+    await carryOut(tx, unsettled, decision);
+    return null;
+  }
+  // Where the service only puts it off, the person's word still holds at the next try.
+  const result = JSON.stringify({ ...notes, isAskedFor });
+  await changeEntry(tx, { ...entry, patch: { result }, now });
+  return journalCreate(tx, parts, { kind, entry });
+}
+
+const asInstant = (text: string | null): Date | null => (text === null ? null : instantOf(text));
+
+const wasAskedFor = (entry: Entry): boolean =>
+  entry.verdict === 'retry' || notesOf(entry).isAskedFor === true;
+
+/** Grades of attempts that have certainly changed nothing; even what was rejected may have been done. */
+const NOTHING_DONE: ReadonlySet<string | null> = new Set<Grade['is']>(['unsent', 'busy', 'refused']);
+
+/** When the last send that may have done something was given up. */
+async function givenUpAt(tx: Transaction, { id, createdAt }: Entry): Promise<string> {
+  const sends = (await readAttempts(tx, id)).filter(({ grade }) => !NOTHING_DONE.has(grade));
+  const ends = sends.map(({ closedAt, openedAt }) => closedAt ?? openedAt);
+  return ends.toSorted().at(-1) ?? createdAt;
+}
+
+/** Judges every record that is new since the send; what a person has seen and decided against is none. */
+async function lookFor(tx: Transaction, rules: OutboundRules, { kind, entry }: Unsettled): Promise<Look> {
+  const dismissed = wasAskedFor(entry) ? (notesOf(entry).ids ?? []) : [];
+  const newcomers = await readNewcomers(tx, kind.name, momentOf(entry));
+  const candidates = newcomers
+    .filter(({ id }) => !dismissed.includes(id))
+    .map(({ id, raw }) => ({ id, record: parseObject(raw) }));
+  const marker = markerOf(kind, entry, rules.markerFields);
+  return judgeLook({ kind, payload: payloadOf(entry), marker, candidates });
+}
+
+async function carryOut(
+  tx: Transaction,
+  { kind, entry, now }: Unsettled,
+  decision: Exclude<Settlement, { readonly is: 'resend' }>,
+): Promise<void> {
+  if (decision.is === 'wait') {
+    const { asked, until } = decision;
+    if (asked !== null) await requestPull(tx, { kinds: [kind.name], request: LOOKING, now });
+    const verdict = wasAskedFor(entry) ? 'retry' : 'looking';
+    const result = JSON.stringify({ ...notesOf(entry), ...(asked && { asked }) });
+    return letGo(tx, entry, { state: 'unsettled', verdict, result, nextAttemptAt: instantText(until), now });
+  }
+  if (decision.is === 'park') {
+    const { verdict } = decision;
+    // What a person has decided against before stays decided.
+    const seen = wasAskedFor(entry) ? notesOf(entry) : {};
+    const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
+    const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
+    const result = { ids, ...(hasUnreadable && { hasUnreadable }) };
+    return settleAs(tx, entry, { state: 'parked', verdict, result, now });
+  }
+  return adopt(tx, { kind, entry, now }, decision.id);
+}
+
+/** What was found becomes the record of the create, unless another entry has it by now. */
+async function adopt(tx: Transaction, { kind, entry, now }: Unsettled, recordId: string): Promise<void> {
+  if (!(await saveLink(tx, { kind: kind.name, recordId, outboxId: entry.id }, now)))
+    return settleAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [recordId] }, now });
+  const end = { state: 'done', verdict: 'adopted', recordId, result: { recordId } } as const;
+  return settleAs(tx, entry, { ...end, now, watchUntil: now });
+}
+
+const LOOKING = 'outbox: what became of a create';

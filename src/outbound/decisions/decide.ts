@@ -1,0 +1,118 @@
+import { instantText } from '../../lib/clock.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
+import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry, EntryPatch, EntryState } from '../../mirror/outbox/outbox-store.ts';
+import type { Session, Transaction } from '../../mirror/session/session.ts';
+import { mayHaveArrived } from '../attempt/grade.ts';
+
+/** What a person's decision made of an entry. */
+export interface Decided {
+  readonly entry: Entry;
+  /** What the person should know of what they decided. */
+  readonly warning: string | null;
+}
+
+const RETRIED: readonly EntryState[] = ['parked', 'rejected'];
+const ABANDONED: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejected'];
+
+/**
+ * Lets an entry have another try. A create that may have reached the service is looked for once more before it is sent
+ * again; what was found of it stays noted, as that is what the person has seen.
+ *
+ * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
+ */
+export async function retryEntry(session: Session, id: number, now: Date): Promise<Decided> {
+  return await decide(session, async (tx) => {
+    const entry = await entryIn(tx, { id, states: RETRIED, verb: 'retried' });
+    const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
+    const patch: EntryPatch = wasTried
+      ? { state: 'unsettled', verdict: 'retry' }
+      : { state: 'ready', verdict: null, result: null };
+    await change(tx, { entry, patch: { ...patch, nextAttemptAt: instantText(now) }, now });
+    return { warning: null, id };
+  });
+}
+
+/**
+ * Gives an entry up: nothing more is sent for it. What of it has reached the service already stays there.
+ *
+ * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
+ */
+export async function abandonEntry(session: Session, id: number, now: Date): Promise<Decided> {
+  return await decide(session, async (tx) => {
+    const entry = await entryIn(tx, { id, states: ABANDONED, verb: 'abandoned' });
+    await change(tx, { entry, patch: { state: 'abandoned', nextAttemptAt: null }, now });
+    await wakeWaiting(tx, entry, now);
+    const mayBeThere = entry.operation === 'create' && (await readAttempts(tx, id)).some(mayHaveArrived);
+    return { warning: mayBeThere ? MAY_BE_THERE : null, id };
+  });
+}
+
+const MAY_BE_THERE =
+  'The service may have the record all the same: it was sent once, and nobody knows what became of it.';
+
+/** Makes a decision in one transaction and reads what it made of the entry. */
+export async function decide(
+  session: Session,
+  work: (tx: Transaction) => Promise<{ readonly id: number; readonly warning: string | null }>,
+): Promise<Decided> {
+  await session.makeDurable();
+  return await session.atomically(async (tx) => {
+    const { id, warning } = await work(tx);
+    const entry = await findEntry(tx, id);
+    if (entry === null) throw absent(id);
+    return { entry, warning };
+  });
+}
+
+export interface Wanted {
+  readonly id: number;
+  /** The states from which the decision can be made. */
+  readonly states: readonly EntryState[];
+  /** What the entry is to be, for messages. */
+  readonly verb: string;
+}
+
+/** @throws {SyncError} Where there is no such entry, or nothing of the sort can be decided of it now. */
+export async function entryIn(tx: Transaction, { id, states, verb }: Wanted): Promise<Entry> {
+  const entry = await findEntry(tx, id);
+  if (entry === null) throw absent(id);
+  if (!states.includes(entry.state))
+    throw new SyncError(`Entry ${id} is ${entry.state}: only what is ${orList(states)} can be ${verb}.`, {
+      code: 'outbox.wrong_state',
+      hint: `bms-sync outbox show ${id}`,
+    });
+  if (entry.owner !== null) throw inWork(id);
+  return entry;
+}
+
+export interface Change {
+  readonly entry: Entry;
+  readonly patch: EntryPatch;
+  readonly now: Date;
+}
+
+/** Changes an entry that a decision was made about, and takes it out of the hands of whoever was rung for it. */
+export async function change(tx: Transaction, { entry, patch, now }: Change): Promise<void> {
+  const { id, epoch } = entry;
+  if (!(await changeEntry(tx, { id, epoch, patch, now, raises: true }))) throw inWork(id);
+}
+
+function inWork(id: number): SyncError {
+  return new SyncError(`Entry ${id} is being worked on at this moment.`, {
+    code: 'outbox.in_work',
+    hint: 'Try again in a minute.',
+  });
+}
+
+export function absent(id: number): SyncError {
+  return new SyncError(`There is no entry ${id} in the outbox.`, {
+    code: 'outbox.absent',
+    hint: 'bms-sync outbox lists what waits for something; with --all, everything.',
+  });
+}
+
+const orList = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;

@@ -1,0 +1,48 @@
+import { instantText } from '../../lib/clock.ts';
+import { highestForeignLink, numberBeyond } from '../../mirror/outbox/link-store.ts';
+import { dropMeta, readMeta, writeMeta } from '../../mirror/kinds/meta.ts';
+import type { Queryable, Session, Transaction } from '../../mirror/session/session.ts';
+
+/** Why nothing is sent, though writes are on. */
+export interface Frozen {
+  readonly reason: string;
+  readonly since: string;
+}
+
+/** Reads why nothing is sent; null where sends are free. */
+export async function readFrozen(db: Queryable): Promise<Frozen | null> {
+  const text = await readMeta(db, 'outbox.frozen');
+  if (text === null) return null;
+  return JSON.parse(text) as Frozen;
+}
+
+/** Stops all sends until a person resumes them; the first reason stays. */
+export async function freeze(tx: Transaction, reason: string, now: Date): Promise<void> {
+  if ((await readMeta(tx, 'outbox.frozen')) !== null) return;
+  await writeMeta(tx, 'outbox.frozen', JSON.stringify({ reason, since: instantText(now) }));
+}
+
+/**
+ * Lets sends go on, after a person has looked at what froze them.
+ *
+ * @param marked How many sends the mark beside the database counts: from now on the database counts no fewer.
+ * @returns What froze them; null where nothing did.
+ */
+export async function resumeSends(session: Session, marked: number): Promise<Frozen | null> {
+  await session.makeDurable();
+  return await session.atomically(async (tx) => {
+    const frozen = await readFrozen(tx);
+    await dropMeta(tx, 'outbox.frozen');
+    const counted = Number((await readMeta(tx, 'outbox.sends')) ?? 0);
+    if (marked > counted) await writeMeta(tx, 'outbox.sends', String(marked));
+    await acceptLinks(tx, session.dialect);
+    return frozen;
+  });
+}
+
+async function acceptLinks(tx: Transaction, dialect: Session['dialect']): Promise<void> {
+  const highest = await highestForeignLink(tx);
+  if (highest === null) return;
+  await numberBeyond(tx, dialect, highest);
+  await writeMeta(tx, 'outbox.accepted_links', String(highest));
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Kind } from '../../catalog/kind.ts';
+import type { Json } from '../../lib/json.ts';
+import { UsageError } from '../../lib/sync-error.ts';
+import { isStorable } from '../../lib/text.ts';
+import { validateEntry } from './validate-entry.ts';
+import type { EntryDraft, ValidEntry } from './validate-entry.ts';
+import { shown } from './write-value.ts';
+
+/** What somebody wants to have in the outbox. */
+export interface EntryRequest extends EntryDraft {
+  /** The caller's own name for it: the same key is stored once. None given, a random one is made. */
+  readonly key?: Json | undefined;
+  /** Which of several it is, for messages: `line 3`. */
+  readonly where?: string;
+  /** What its reader found wrong; then nothing else is looked at. */
+  readonly unreadable?: readonly string[];
+}
+
+/** A request that can be stored. */
+export interface CheckedEntry extends ValidEntry {
+  readonly key: string;
+  readonly where: string | null;
+}
+
+const LONGEST_KEY = 200;
+
+/**
+ * Checks requests, all of them before any is stored.
+ *
+ * @throws {UsageError} `outbox.invalid` with everything that is wrong with any of them.
+ */
+export function checkEntries(kinds: readonly Kind[], requests: readonly EntryRequest[]): CheckedEntry[] {
+  const checked: CheckedEntry[] = [];
+  const faults: string[] = [];
+  for (const request of requests) {
+    const found = checkEntry(kinds, request);
+    if ('entry' in found) checked.push(found.entry);
+    else faults.push(...found.faults.map((fault) => at(request.where ?? null, fault)));
+  }
+  if (faults.length === 0) return checked;
+  throw new UsageError(
+    faults.length === 1 ? (faults[0] ?? '') : `${faults.length} faults:\n  ${faults.join('\n  ')}`,
+    {
+      code: 'outbox.invalid',
+      hint: requests.length > 1 ? 'None of the entries was stored.' : 'Nothing was stored.',
+    },
+  );
+}
+
+type Found = { readonly entry: CheckedEntry } | { readonly faults: readonly string[] };
+
+function checkEntry(kinds: readonly Kind[], request: EntryRequest): Found {
+  const { key, where = null, unreadable = [] } = request;
+  if (unreadable.length > 0) return { faults: unreadable };
+  const found = validateEntry(kinds, request);
+  const faults = [...('faults' in found ? found.faults : []), ...keyFaults(key)];
+  if (faults.length > 0 || 'faults' in found) return { faults };
+  return { entry: { ...found.ok, key: typeof key === 'string' ? key : randomUUID(), where } };
+}
+
+function keyFaults(key: Json | undefined): string[] {
+  if (key === undefined || key === null) return [];
+  const isKey = typeof key === 'string' && key.trim() !== '' && key.length <= LONGEST_KEY && isStorable(key);
+  return isKey ? [] : [`key: expected a text of 1 to ${LONGEST_KEY} characters, got ${shown(key)}`];
+}
+
+const at = (where: string | null, fault: string): string => (where === null ? fault : `${where}: ${fault}`);

@@ -1,0 +1,127 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
+import { findByKey, insertEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-store.ts';
+import type { Session, Transaction } from '../../mirror/session/session.ts';
+import { checkEntries } from './entry-request.ts';
+import type { CheckedEntry, EntryRequest } from './entry-request.ts';
+import { isSameAsEnded, isSameRequest } from './same-request.ts';
+import { readRows } from '../attempt/mirror-row.ts';
+import type { MirrorRow } from '../attempt/mirror-row.ts';
+
+/** What became of a request. */
+export interface StoredEntry {
+  readonly id: number;
+  readonly key: string;
+  readonly kind: string;
+  readonly operation: Operation;
+  readonly recordId: string | null;
+  readonly state: EntryState;
+  /** False where the same request was stored before, under the same key. */
+  readonly isNew: boolean;
+  readonly notes: readonly string[];
+}
+
+export interface Intake {
+  readonly kinds: readonly Kind[];
+  readonly requests: readonly EntryRequest[];
+  readonly now: Date;
+}
+
+/**
+ * Stores requests as entries of the outbox, all or none; what was stored before under the same key is not stored again.
+ *
+ * @throws {UsageError} `outbox.invalid`. @throws {SyncError} `outbox.key_taken` where another request has the key.
+ */
+export async function storeEntries(
+  session: Session,
+  { kinds, requests, now }: Intake,
+): Promise<StoredEntry[]> {
+  return await storeChecked(session, checkEntries(kinds, requests), now);
+}
+
+/** Stores requests that have been checked; as `storeEntries` otherwise. */
+export async function storeChecked(
+  session: Session,
+  entries: readonly CheckedEntry[],
+  now: Date,
+): Promise<StoredEntry[]> {
+  await session.makeDurable(); // Who was told that an entry is stored will not say it again after a power cut.
+  return await session.atomically(async (tx) => {
+    const rows = await rowsToUpdate(tx, entries);
+    const stored: StoredEntry[] = [];
+    for (const entry of entries) stored.push(await storeOne(tx, { entry, row: rowOf(rows, entry), now }));
+    return stored;
+  });
+}
+
+type Rows = ReadonlyMap<string, ReadonlyMap<string, MirrorRow>>;
+
+/** What the mirror has of the records whose author did not say what they saw. */
+async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]): Promise<Rows> {
+  const ids = new Map<string, string[]>();
+  for (const { operation, base, kind, recordId } of entries) {
+    if (operation === 'create' || base !== null || recordId === null) continue;
+    const some = ids.get(kind.name) ?? [];
+    some.push(recordId);
+    ids.set(kind.name, some);
+  }
+  const rows = new Map<string, ReadonlyMap<string, MirrorRow>>();
+  for (const [kind, some] of ids) rows.set(kind, await readRows(tx, kind, some));
+  return rows;
+}
+
+const rowOf = (rows: Rows, { kind, recordId }: CheckedEntry): MirrorRow | null =>
+  rows.get(kind.name)?.get(recordId ?? '') ?? null;
+
+interface Storing {
+  readonly entry: CheckedEntry;
+  readonly row: MirrorRow | null;
+  readonly now: Date;
+}
+
+async function storeOne(tx: Transaction, storing: Storing): Promise<StoredEntry> {
+  const { entry, row, now } = storing;
+  const { key, operation, recordId, payload, naturalKey, notes } = entry;
+  const kind = entry.kind.name;
+  const base = entry.base ?? row?.raw ?? null;
+  const told = { key, kind, operation, recordId, payload, base, naturalKey };
+  const isMirrored = entry.base === null && row !== null;
+  const ended = await findEndedByKey(tx, key);
+  if (ended !== null) return storedBefore(entry, ended, isSameAsEnded(entry, ended));
+  const id = await insertEntry(tx, { ...told, isMirrored, now });
+  if (id === null) {
+    const earlier = await findByKey(tx, key);
+    return storedBefore(entry, earlier, earlier !== null && isSameRequest(entry, earlier));
+  }
+  const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
+  return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
+}
+
+type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
+
+function storedBefore(entry: CheckedEntry, earlier: EarlierEntry | null, isSame: boolean): StoredEntry {
+  if (earlier === null || !isSame) throw keyTaken(entry, earlier);
+  const { id, key, kind, operation, recordId, state } = earlier;
+  return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
+}
+
+function rowNotes({ operation, kind, recordId, base }: CheckedEntry, row: MirrorRow | null): string[] {
+  if (operation === 'create' || base !== null || row?.isLive === true) return [];
+  const record = `record ${recordId ?? ''} of ${kind.name}`;
+  return row === null
+    ? [`the mirror does not have ${record}: whatever the service has will be overwritten`]
+    : [`the mirror holds ${record} as deleted`];
+}
+
+function keyTaken({ where, key }: CheckedEntry, earlier: EarlierEntry | null): SyncError {
+  const owner =
+    earlier === null
+      ? 'another entry'
+      : `entry ${earlier.id}, another ${earlier.operation} of ${earlier.kind}`;
+  return new SyncError(`${where === null ? '' : `${where}: `}The key "${key}" belongs to ${owner}.`, {
+    code: 'outbox.key_taken',
+    hint: 'Nothing was stored. Another change needs another key.',
+  });
+}

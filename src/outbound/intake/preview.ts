@@ -1,0 +1,92 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { matchRecord } from '../../diff/match.ts';
+import type { Match } from '../../diff/match.ts';
+import { merge } from '../../diff/merge.ts';
+import type { Merge } from '../../diff/merge.ts';
+import { parseObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { liveRecords } from '../../mirror/records/live-records.ts';
+import type { Queryable, Session } from '../../mirror/session/session.ts';
+import type { CheckedEntry } from './entry-request.ts';
+import { readRows } from '../attempt/mirror-row.ts';
+
+/** A request as it would be sent. */
+export interface RequestShown {
+  readonly method: 'POST' | 'PUT';
+  readonly path: string;
+  readonly body: JsonObject;
+}
+
+/** A record of the mirror that looks like what would be created. */
+export interface Alike {
+  readonly recordId: string;
+  readonly match: Exclude<Match, 'none'>;
+}
+
+/** What an entry would do, as far as the mirror knows; nothing was stored or sent. */
+export type Preview = {
+  readonly kind: string;
+  readonly key: string;
+  readonly notes: readonly string[];
+} & (CreatePreview | UpdatePreview);
+
+export interface CreatePreview {
+  readonly operation: 'create';
+  readonly request: RequestShown;
+  readonly alike: readonly Alike[];
+}
+
+export interface UpdatePreview {
+  readonly operation: 'update';
+  readonly recordId: string;
+  /** How the update goes with the mirror's row, in the place of what the service has now; null where there is no row. */
+  readonly merge: Merge | null;
+  /** Null where nothing would be sent. */
+  readonly request: RequestShown | null;
+}
+
+const ALIKE_SHOWN = 20;
+
+/** Finds out what an entry would do, without storing or sending anything. */
+export async function previewEntry(session: Session, entry: CheckedEntry): Promise<Preview> {
+  const { kind, key, notes } = entry;
+  const shared = { kind: kind.name, key, notes };
+  const wanted = parseObject(entry.payload);
+  if (entry.operation === 'update') return { ...shared, ...(await previewUpdate(session, entry, wanted)) };
+  return {
+    ...{
+      ...shared,
+      operation: 'create',
+      request: { method: 'POST', path: entry.path, body: wanted },
+    },
+    alike: await recordsLike(session, kind, wanted),
+  };
+}
+
+async function recordsLike(db: Queryable, kind: Kind, payload: JsonObject): Promise<Alike[]> {
+  const alike: Alike[] = [];
+  for await (const { id, raw } of liveRecords(db, kind.name)) {
+    const match = matchRecord({ kind, payload, record: parseObject(raw), marker: null });
+    if (match !== 'none') alike.push({ recordId: id, match });
+    if (alike.length === ALIKE_SHOWN) break;
+  }
+  return alike;
+}
+
+async function previewUpdate(
+  session: Session,
+  { kind, path, recordId, base }: CheckedEntry,
+  wanted: JsonObject,
+): Promise<UpdatePreview> {
+  const id = recordId ?? '';
+  const rows = await session.atomically((tx) => readRows(tx, kind.name, [id]));
+  const remote = rows.get(id);
+  const merged = remote
+    ? merge({ kind, wanted, base: parseObject(base ?? remote.raw), remote: parseObject(remote.raw) })
+    : null;
+  const body = merged === null ? wanted : merged.is === 'set' ? merged.body : null;
+  return {
+    ...{ operation: 'update', recordId: id, merge: merged },
+    request: body && { method: 'PUT', path: path.replace(':id', id), body },
+  };
+}

@@ -1,0 +1,36 @@
+import { canonicalJson, parseJson } from '../../lib/json.ts';
+import { baseHash, requestHash } from '../../mirror/outbox/ended-entries.ts';
+import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { ValidEntry } from './validate-entry.ts';
+
+/**
+ * Whether a stored entry is what is asked for once more.
+ *
+ * Who does not say what they saw asks for the same whatever the mirror shows by now: then the base counts for nothing.
+ */
+export function isSameRequest(
+  { kind, operation, recordId, payload, base }: ValidEntry,
+  stored: Pick<Entry, 'kind' | 'operation' | 'recordId' | 'payload' | 'base'>,
+): boolean {
+  if (kind.name !== stored.kind || operation !== stored.operation) return false;
+  if (operation === 'update' && recordId !== stored.recordId) return false; // A create has its record's id later.
+  return isSameJson(payload, stored.payload) && (base === null || isSameJson(base, stored.base));
+}
+
+/** The same of an entry that ended so long ago that only the hashes of its request are kept. */
+export function isSameAsEnded({ kind, ...asked }: ValidEntry, ended: EndedEntry): boolean {
+  if (requestHash({ kind: kind.name, ...asked }) !== ended.requestHash) return false;
+  return asked.base === null || baseHash(asked.base) === ended.baseHash;
+}
+
+function isSameJson(asked: string, stored: string | null): boolean {
+  if (stored === null || asked === stored) return asked === stored;
+  try {
+    return canonicalJson(parseJson(asked)) === canonicalJson(parseJson(stored));
+  } catch (error) {
+    // An application may have stored anything by SQL, and what is no JSON is not the same.
+    if (error instanceof SyntaxError || error instanceof RangeError) return false;
+    throw error;
+  }
+}

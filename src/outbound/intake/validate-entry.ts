@@ -1,0 +1,141 @@
+import { kindNamed } from '../../catalog/catalog.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { naturalKeyOf } from '../../diff/match.ts';
+import { recordId } from '../../diff/record-id.ts';
+import { DEEPEST, compactJson, isDeeper, isObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Operation } from '../../mirror/outbox/outbox-store.ts';
+import { readBase, writeBody } from './write-body.ts';
+import { shown } from './write-value.ts';
+
+/** A create or an update as somebody asks for it; nothing of it can be relied on. */
+export interface EntryDraft {
+  readonly operation: Json | undefined;
+  readonly kind: Json | undefined;
+  /** Of the record to update. */
+  readonly id?: Json | undefined;
+  /** The fields to write, by the names of a write or of a read. */
+  readonly data: Json | undefined;
+  /** What the caller saw before an update. */
+  readonly base?: Json | undefined;
+}
+
+/** A create or an update that can be sent as it is. */
+export interface ValidEntry {
+  readonly operation: Operation;
+  readonly kind: Kind;
+  /** Appended to the base URL; `:id` stands for the record's id. */
+  readonly path: string;
+  /** Null for a create. */
+  readonly recordId: string | null;
+  /** A compact JSON object by the names of a write. */
+  readonly payload: string;
+  /** A compact JSON object by the names of a read; null where the caller told nothing. */
+  readonly base: string | null;
+  /** Null for an update. */
+  readonly naturalKey: string | null;
+  /** What the caller should know, though nothing is wrong. */
+  readonly notes: readonly string[];
+}
+
+export type Validation = { readonly ok: ValidEntry } | { readonly faults: readonly string[] };
+
+const OPERATIONS: readonly Operation[] = ['create', 'update'];
+
+/** Checks a create or an update against the catalogue; what is wrong with it is told all at once. */
+export function validateEntry(kinds: readonly Kind[], draft: EntryDraft): Validation {
+  const operation = OPERATIONS.find((known) => known === draft.operation);
+  const kind = kinds.find(({ name }) => name === draft.kind);
+  const parts = {
+    target: endpointOf(kinds, { kind, operation, draft }),
+    id: operation ? idOf(operation, draft.id) : NOTHING,
+    body: bodyOf(kind, draft.data),
+    base: operation ? baseOf(operation, kind, draft.base) : NOTHING,
+  };
+  const faults = Object.values(parts).flatMap((part) => part.faults);
+  if (faults.length > 0 || !kind || !operation) return { faults };
+  return { ok: validEntry(kind, operation, parts) };
+}
+
+function validEntry(
+  kind: Kind,
+  operation: Operation,
+  { target, id, body, base }: Readonly<Record<'target' | 'id' | 'body' | 'base', Part>>,
+): ValidEntry {
+  const data = body.data ?? {};
+  return {
+    ...{ operation, kind, path: target.path ?? '', recordId: id.id ?? null },
+    payload: compactJson(data),
+    base: base.data ? compactJson(base.data) : null,
+    naturalKey: operation === 'create' ? naturalKeyOf(kind, data) : null,
+    notes: body.notes ?? [],
+  };
+}
+
+interface Part {
+  readonly faults: readonly string[];
+  readonly path?: string;
+  readonly id?: string;
+  readonly data?: JsonObject;
+  readonly notes?: readonly string[];
+}
+
+const NOTHING: Part = { faults: [] };
+
+interface Named {
+  readonly kind: Kind | undefined;
+  readonly operation: Operation | undefined;
+  readonly draft: EntryDraft;
+}
+
+function endpointOf(kinds: readonly Kind[], { kind, operation, draft }: Named): Part {
+  const faults = [
+    ...(operation ? [] : [`operation: expected create or update, got ${shown(draft.operation ?? null)}`]),
+    ...(kind ? [] : [unknownKind(kinds, draft.kind ?? null)]),
+  ];
+  if (!kind || !operation) return { faults };
+  const endpoint = kind[operation];
+  return endpoint ? { faults, path: endpoint.path } : { faults: [notOffered(kind, operation)] };
+}
+
+function unknownKind(kinds: readonly Kind[], name: Json): string {
+  const writable = kinds.filter(({ create, update }) => create ?? update).map((kind) => kind.name);
+  return `kind: there is no record kind ${shown(name)}; those that can be written are ${writable.join(', ')}`;
+}
+
+function notOffered({ name }: Kind, operation: Operation): string {
+  const reason = kindNamed(name)
+    ? `the service documents no ${operation} for it`
+    : 'a kind of the settings is read, never written';
+  return `kind: ${name} has no ${operation}: ${reason}`;
+}
+
+function idOf(operation: Operation, value: Json | undefined): Part {
+  const isAbsent = value === undefined || value === null;
+  if (operation === 'create')
+    return isAbsent ? NOTHING : { faults: ['id: the service numbers a new record by itself'] };
+  if (isAbsent) return { faults: ['id: an update needs the id of its record'] };
+  const read = recordId({ id: value });
+  if ('id' in read) return { faults: [], id: read.id };
+  return { faults: [`id: expected a whole number from 1 to 9223372036854775807, got ${shown(value)}`] };
+}
+
+function bodyOf(kind: Kind | undefined, data: Json | undefined): Part {
+  if (!isObject(data)) return { faults: [`data: expected a JSON object, got ${shownOrNone(data)}`] };
+  if (Object.keys(data).length === 0) return { faults: ['data: there is no field to write'] };
+  if (kind === undefined) return { faults: [], data };
+  const { body, faults, notes } = writeBody(kind, data);
+  return { faults, notes, data: body };
+}
+
+function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undefined): Part {
+  if (base === undefined || base === null) return NOTHING;
+  if (operation === 'create') return { faults: ['base: before a create there is nothing'] };
+  if (!isObject(base)) return { faults: [`base: expected a JSON object, got ${shownOrNone(base)}`] };
+  if (isDeeper(base, DEEPEST)) return { faults: [`base: nested deeper than ${DEEPEST} levels`] };
+  if (kind === undefined) return NOTHING;
+  const read = readBase(kind, base);
+  return { faults: read.faults, data: read.base };
+}
+
+const shownOrNone = (value: Json | undefined): string => (value === undefined ? 'nothing' : shown(value));

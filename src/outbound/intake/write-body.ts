@@ -1,0 +1,111 @@
+import type { Field, Kind } from '../../catalog/kind.ts';
+import { readNameOf, writeNameOf } from '../../diff/written.ts';
+import { DEEPEST, canonicalJson, isDeeper } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { isStorable } from '../../lib/text.ts';
+import { shown, writtenValue } from './write-value.ts';
+import type { WrittenValue } from './write-value.ts';
+
+/** The body of a write, and all that is to be said about it. */
+export interface WriteBody {
+  /** By the names of a write; only what is without fault. */
+  readonly body: JsonObject;
+  readonly faults: readonly string[];
+  readonly notes: readonly string[];
+}
+
+interface Member {
+  readonly name: string;
+  readonly writeName: string;
+  readonly written: WrittenValue;
+}
+
+/** Turns fields as a caller names and spells them into the body of a write. */
+export function writeBody(kind: Kind, data: JsonObject): WriteBody {
+  const members = Object.entries(data).map(([name, value]) => memberOf(kind, name, value));
+  const entries: [string, Json][] = [];
+  const faults: string[] = [];
+  const notes: string[] = [];
+  for (const { name, writeName, written } of members) {
+    if ('fault' in written) faults.push(`${name}: ${written.fault}`);
+    else {
+      entries.push([writeName, written.value]);
+      if (written.note !== undefined) notes.push(`${name} ${written.note}`);
+    }
+  }
+  return {
+    body: Object.fromEntries(entries),
+    faults: [...faults, ...contradictions(entries, (name) => spellings(members, name))],
+    notes,
+  };
+}
+
+function memberOf(kind: Kind, name: string, value: Json): Member {
+  const documented = fieldIn(kind.fields, name);
+  const field = documented ?? fieldIn(kind.hints, name);
+  const writeName = field === undefined ? name : writeNameOf(field);
+  const fault = faultOf(name, value);
+  if (fault !== null) return { name, writeName, written: { fault } };
+  if (field === undefined) return { name, writeName, written: undocumented(value) };
+  const written = writtenValue(field, value);
+  return { name, writeName, written: documented === undefined ? asHinted(written, value) : written };
+}
+
+/** A name of a write goes before the same name of a read. */
+function fieldIn(fields: readonly Field[], name: string): Field | undefined {
+  return fields.find((field) => writeNameOf(field) === name) ?? fields.find((field) => field.name === name);
+}
+
+function faultOf(name: string, value: Json): string | null {
+  if (name === 'id') return 'the number of a record cannot be written';
+  if (name === '' || !isStorable(name)) return 'this cannot be the name of a field';
+  return isDeeper(value, DEEPEST) ? `nested deeper than ${DEEPEST} levels` : null;
+}
+
+function undocumented(value: Json): WrittenValue {
+  const written = value === null ? { value } : writtenValue({ name: '', type: 'json' }, value);
+  return 'fault' in written ? written : { value, note: 'is undocumented: it is sent as it is' };
+}
+
+/** A hint is what was seen once, not what the service promises: it refuses nothing. */
+function asHinted(written: WrittenValue, value: Json): WrittenValue {
+  const plain = undocumented(value);
+  if ('fault' in plain || 'value' in written) return 'fault' in plain ? plain : written;
+  return { value, note: `is sent as it is, though by what was seen of it: ${written.fault}` };
+}
+
+/** Names that were given two values, in two spellings. */
+function contradictions(
+  entries: readonly (readonly [string, Json])[],
+  spellingsOf: (name: string) => readonly string[],
+): string[] {
+  const first = new Map<string, Json>();
+  const faults: string[] = [];
+  for (const [name, value] of entries) {
+    const other = first.get(name);
+    if (other === undefined) first.set(name, value);
+    else if (canonicalJson(other) !== canonicalJson(value))
+      faults.push(
+        `${spellingsOf(name).join(' and ')} are one field and have two values: ${shown(other)} and ${shown(value)}`,
+      );
+  }
+  return faults;
+}
+
+const spellings = (members: readonly Member[], writeName: string): string[] =>
+  members.filter((member) => member.writeName === writeName).map(({ name }) => name);
+
+/** What the caller saw before, by the names of a read; or what is wrong with it. */
+export function readBase(
+  kind: Kind,
+  base: JsonObject,
+): { readonly base: JsonObject; readonly faults: readonly string[] } {
+  const members = Object.keys(base).map((name) => ({ name, readName: readNameOf(kind, name) }));
+  const entries = Object.entries(base).map(([name, value]) => [readNameOf(kind, name), value] as const);
+  const spelled = (readName: string): string[] =>
+    members.filter((member) => member.readName === readName).map(({ name }) => name);
+  return {
+    base: Object.fromEntries(entries),
+    faults: contradictions(entries, spelled).map((fault) => `base: ${fault}`),
+  };
+}

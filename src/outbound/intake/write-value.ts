@@ -1,0 +1,86 @@
+import type { Field, FieldType } from '../../catalog/kind.ts';
+import { wholeText } from '../../lib/decimal.ts';
+import { decodeField } from '../../diff/decode-field.ts';
+import type { MisfitCode } from '../../diff/decode-field.ts';
+import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject, parseJson } from '../../lib/json.ts';
+import type { Json } from '../../lib/json.ts';
+import { shortened, storable } from '../../lib/text.ts';
+
+/** A value as a write of its field takes it, or why none does. */
+export type WrittenValue = { readonly value: Json; readonly note?: string } | { readonly fault: string };
+
+const EXPECTED: Record<FieldType, string> = {
+  integer: 'a whole number of at most 64 bits',
+  flag: '0 or 1',
+  decimal: 'a decimal number or its text, such as "10.50"',
+  date: 'a date that exists, "YYYY-MM-DD"',
+  time: 'a time of day, "HH:MM" or "HH:MM:SS"',
+  timestamp: 'an instant, "YYYY-MM-DD HH:MM:SS"',
+  text: 'a text',
+  json: 'an array or an object',
+};
+
+const LONGEST_SHOWN = 60;
+
+/** Brings a value into the form that a write of the field takes; numbers keep their digits. */
+export function writtenValue(field: Field, given: Json): WrittenValue {
+  const digits = field.type === 'integer' && isNumber(given) ? wholeText(given) : null;
+  const value = digits === null ? given : parseJson(digits); // JSON has one sort of numbers: 7.0 is the integer 7.
+  if (value === null) return { value };
+  const misfit = misfitOf(field, value);
+  if (misfit === 'unstorable_text')
+    return { fault: 'the text holds a character that no database keeps (NUL, or half of a pair)' };
+  if (misfit === 'more_places')
+    return {
+      value,
+      note: `has more than the ${field.scale ?? 0} documented places: the service may round it`,
+    };
+  if (misfit !== null) return { fault: `expected ${EXPECTED[field.type]}, got ${shown(value)}` };
+  return spelled(field, value);
+}
+
+/** What reading would find wrong with the value, and what only a write must not send. */
+function misfitOf(field: Field, value: Exclude<Json, null>): MisfitCode | 'not_writable' | null {
+  const misfits: MisfitCode[] = [];
+  decodeField(field, value, (_field, code) => misfits.push(code));
+  return misfits[0] ?? (NOT_WRITABLE[field.type]?.(value, field) ? 'not_writable' : null);
+}
+
+/** What a reader puts up with, and a write need not. */
+const NOT_WRITABLE: Partial<Record<FieldType, (value: Json, field: Field) => boolean>> = {
+  decimal: (value) => value === '0000-00-00' || (typeof value === 'string' && /e/i.test(value)),
+  time: (value) => value === '0000-00-00',
+  text: (value) => typeof value === 'boolean',
+  // Where the elements are known, a single value is none of them; elsewhere nobody knows what is right.
+  json: (value, { items }) => items !== undefined && !isArray(value) && !isObject(value),
+};
+
+function spelled(field: Field, value: Exclude<Json, null>): WrittenValue {
+  const form = field.write?.as;
+  if (form === 'HH:MM' && typeof value === 'string') return asMinutes(value);
+  const plain = PLAIN_FORMS[field.type]?.(value) ?? value;
+  return { value: form === 'text' && isNumber(plain) ? String(plain) : plain };
+}
+
+/** The form of each type in which the documentation shows it; the others are sent as they are given. */
+const PLAIN_FORMS: Partial<Record<FieldType, (value: Exclude<Json, null>) => Json>> = {
+  integer: (value) => (typeof value === 'string' ? parseJson(value) : value),
+  flag: (value) => (value === true || value === 1 || value === '1' ? 1 : 0),
+  text: (value) => (isNumber(value) ? String(value) : value),
+};
+
+const NO_SECONDS = ':00';
+
+/** Seconds would be lost: the documented form has no room for them. */
+function asMinutes(time: string): WrittenValue {
+  if (time.length < 'HH:MM:SS'.length) return { value: time };
+  if (time.endsWith(NO_SECONDS)) return { value: time.slice(0, -NO_SECONDS.length) };
+  return { fault: `expected a time without seconds, "HH:MM", as the service takes it; got "${time}"` };
+}
+
+/** A value for a message: short, and on one line. */
+export function shown(value: Json): string {
+  if (isDeeper(value, DEEPEST)) return 'a value nested too deep to show';
+  const text = storable(compactJson(value));
+  return text.length > LONGEST_SHOWN ? `${shortened(text, LONGEST_SHOWN - 1)}…` : text;
+}

@@ -1,0 +1,75 @@
+import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
+import { readBlocks } from '../../mirror/outbox/block-store.ts';
+import type { WriteBlock } from '../../mirror/outbox/block-store.ts';
+import { findEnded } from '../../mirror/outbox/ended-entries.ts';
+import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
+import { linkedEntry } from '../../mirror/outbox/link-store.ts';
+import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox-store.ts';
+import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import type { Queryable } from '../../mirror/session/session.ts';
+import { absent } from '../decisions/decide.ts';
+import { readFrozen } from '../freeze/frozen.ts';
+import type { Frozen } from '../freeze/frozen.ts';
+
+/** States in the order in which they need a person. */
+export const STATES = [
+  ...(['parked', 'rejected', 'unsettled', 'sending', 'ready'] as const),
+  ...(['done', 'abandoned'] as const),
+] as const satisfies readonly EntryState[];
+
+/** States of an entry that is neither done nor given up. */
+export const OPEN_STATES: readonly EntryState[] = STATES.slice(0, -2);
+
+export interface OutboxList {
+  readonly entries: readonly Entry[];
+  readonly blockedKinds: readonly WriteBlock[];
+  readonly frozen: Frozen | null;
+}
+
+/** Lists the latest entries in these states: what needs a person first, then the newest first. */
+export async function listOutbox(
+  db: Queryable,
+  { states, limit }: { readonly states: readonly EntryState[]; readonly limit: number },
+): Promise<OutboxList> {
+  const entries: Entry[] = [];
+  for (const state of STATES.filter((known) => states.includes(known))) {
+    const left = limit - entries.length;
+    if (left > 0) entries.push(...(await listEntries(db, { states: [state], limit: left })));
+  }
+  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+}
+
+/** Lists entries in these states by their ids, a page at a time: each once, whatever becomes of it meanwhile. */
+export async function pageOfOutbox(db: Queryable, wanted: EntriesWanted): Promise<OutboxList> {
+  const entries = await entriesAfter(db, wanted);
+  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+}
+
+/** An entry with everything that was tried for it. */
+export interface History {
+  readonly entry: Entry;
+  readonly attempts: readonly Attempt[];
+  /** Whether the entry is known as the maker of its record. */
+  readonly isMaker: boolean;
+}
+
+/** @throws {SyncError} `outbox.ended` where only the entry's key is kept, `outbox.absent` where there is no such entry. */
+export async function readHistory(db: Queryable, id: number): Promise<History> {
+  const entry = await findEntry(db, id);
+  if (entry === null) throw endedOrAbsent(id, await findEnded(db, id));
+  const { kind, recordId } = entry;
+  const maker = recordId === null ? null : await linkedEntry(db, kind, recordId);
+  return { entry, attempts: await readAttempts(db, id), isMaker: maker === id };
+}
+
+function endedOrAbsent(id: number, ended: EndedEntry | null): SyncError {
+  if (ended === null) return absent(id);
+  const { operation, kind, recordId, state, updatedAt } = ended;
+  const what = `${operation} of ${kind}${recordId === null ? '' : `, record ${recordId}`}`;
+  return new SyncError(`Entry ${id} (${what}) ended as ${state} on ${updatedAt}; only its key is kept.`, {
+    code: 'outbox.ended',
+    hint: 'The setting retention.outboxDays says how long entries are kept whole.',
+  });
+}

@@ -1,0 +1,153 @@
+import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
+
+/** Why an entry is where it is, for a person. */
+export interface Explanation {
+  readonly meaning: string;
+  /** What a person can do; nothing where nothing is to be done. */
+  readonly next: readonly string[];
+}
+
+type About = Pick<Entry, 'id' | 'kind' | 'recordId' | 'state' | 'verdict'>;
+
+interface Verdict {
+  readonly meaning: string;
+  /** The meaning while the entry goes on by itself, where that is another one; then there is nothing to do. */
+  readonly onItsWay?: string;
+  readonly next?: (entry: About) => readonly string[];
+}
+
+const SERVED = ['Nothing, as long as bms-sync serve runs.'] as const;
+const retry = ({ id }: About): string => `Send it again: bms-sync outbox retry ${id}`;
+const abandon = ({ id }: About): string => `Give it up: bms-sync outbox abandon ${id}`;
+const adopt = ({ id }: About): string =>
+  `One of the records is it: bms-sync outbox adopt ${id} RECORD (the candidates are in the result)`;
+const pull = ({ kind }: About): string => `Read the list again: bms-sync pull ${kind}`;
+const pushAnew = ({ id, kind, recordId }: About): string =>
+  `Send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
+  (recordId === null ? `create ${kind} …` : `update ${kind} ${recordId} …`);
+
+/** Every verdict that an entry can have, in the order in which an entry may meet them. */
+export const VERDICTS = {
+  waits: {
+    meaning: 'An earlier entry for the same record, or with the same natural key, comes first.',
+    next: () => ['Nothing, unless that one needs you: bms-sync outbox'],
+  },
+  awaits_sweep: {
+    meaning:
+      'Before a create is sent, a fresh sweep must show what the service has already; one is asked for.',
+    next: () => SERVED,
+  },
+  kind_blocked: {
+    meaning:
+      'The service does not let the user of this token write this kind (401 or 403); it is tried again later.',
+    next: () => ['Check the token, and what its user may write in the service.'],
+  },
+  unreachable: {
+    meaning: 'The service could not be reached; it is tried again by itself.',
+    next: () => ['Nothing; if it stays so: bms-sync doctor'],
+  },
+  busy: {
+    meaning: 'The service asked for patience (429 or 503); it is sent again by itself.',
+  },
+  ambiguous: {
+    meaning:
+      'It was sent, and nobody knows whether it arrived: the next sweeps look for it before anything is sent again.',
+    next: () => SERVED,
+  },
+  no_answer: {
+    meaning: 'It was sent many times, no whole answer came, and the record does not show it.',
+    onItsWay: 'It was sent and no whole answer came: the record is read before anything is sent again.',
+    next: (entry) => [retry(entry), abandon(entry)],
+  },
+  looking: {
+    meaning:
+      'It was sent, its outcome is unknown, and it has not been found so far; it is looked for until patience ends.',
+    next: () => SERVED,
+  },
+  retry: {
+    meaning: 'A person asked for another try: it is looked for once more, and sent again if it is not there.',
+    next: () => SERVED,
+  },
+  conflict: {
+    meaning:
+      'Somebody else changed the same fields since the base of this update was read; nothing was sent.',
+    next: (entry) => [pushAnew(entry), abandon(entry)],
+  },
+  gone: {
+    meaning: 'The record to update is gone from the service; it is not made anew.',
+    next: (entry) => [abandon(entry)],
+  },
+  twins: {
+    meaning:
+      'More than one record is exactly what was to be created, or the one that is was made by another entry.',
+    next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
+  },
+  look_alike: {
+    meaning:
+      'A record of the service resembles what was to be created, or is one that no row could be made of.',
+    next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
+  },
+  existed: {
+    meaning: 'The service answered with a record that was there before: it may have made none.',
+    next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
+  },
+  repeats: {
+    meaning: 'Equal records are legitimate in this kind, so nobody can tell whether one of them is this one.',
+    next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
+  },
+  no_certificate: {
+    meaning:
+      'Patience has ended and no sweep could prove what the list holds: whether it arrived is unknown.',
+    next: (entry) => [pull(entry), adopt(entry), retry(entry), abandon(entry)],
+  },
+  not_applied: {
+    meaning: 'The service accepted the update, and reading back showed that fields did not take it.',
+    onItsWay: 'The service accepted the update, and the record does not show it: it is sent once more.',
+    next: (entry) => [retry(entry), pushAnew(entry), abandon(entry)],
+  },
+  invalid: {
+    meaning: 'It does not fit the catalogue or the settings; the result says why.',
+    next: (entry) => [pushAnew(entry)],
+  },
+  key_taken: {
+    meaning: 'Its idempotency key belongs to an entry that ended long ago; the result names that entry.',
+    next: (entry) => [pushAnew(entry)],
+  },
+  service_refused: {
+    meaning: 'The service refused it in its own words; the result has them.',
+    next: (entry) => [pushAnew(entry), retry(entry)],
+  },
+  sent: { meaning: 'It was sent, and the service showed that it took it.' },
+  already_so: { meaning: 'The service had it so already; nothing had to be sent.' },
+  adopted: { meaning: 'The record that it made was found in the service, or named by a person.' },
+  resent: { meaning: 'Its first send had proved lost; it was sent again, and the service took it.' },
+} as const satisfies Record<string, Verdict>;
+
+const BY_NAME: ReadonlyMap<string, Verdict> = new Map(Object.entries(VERDICTS));
+
+/** What is to be said where no verdict is. */
+const BY_STATE: Record<EntryState, Verdict> = {
+  ready: { meaning: 'It waits for its turn.' },
+  sending: { meaning: 'It is being sent at this moment.' },
+  unsettled: { meaning: 'It was sent and its outcome is unknown: it is looked for.' },
+  done: { meaning: 'It is done.' },
+  parked: {
+    meaning: 'It cannot go on without a person.',
+    next: (entry) => [retry(entry), abandon(entry)],
+  },
+  rejected: {
+    meaning: 'It was refused.',
+    next: (entry) => [retry(entry), abandon(entry)],
+  },
+  abandoned: { meaning: 'A person gave it up; nothing more is sent for it.' },
+};
+
+/** Says in plain words why an entry is where it is, and what a person can do. */
+export function explain(entry: About): Explanation {
+  const { state, verdict } = entry;
+  const isOver = state === 'abandoned' || state === 'sending'; // Its verdict tells of the time before.
+  const known = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
+  const { meaning, onItsWay, next } = known ?? BY_STATE[state];
+  if (onItsWay !== undefined && state === 'ready') return { meaning: onItsWay, next: [] };
+  return { meaning, next: next?.(entry) ?? [] };
+}

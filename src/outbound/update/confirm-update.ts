@@ -1,0 +1,112 @@
+import { readBack } from '../../diff/merge.ts';
+import type { FieldStates } from '../../diff/merge.ts';
+import { couldHold } from '../../diff/look-alike.ts';
+import { fieldNamed } from '../../diff/written.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import { dropBlock } from '../../mirror/outbox/block-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { WriteAnswer } from '../../source/answer/write-answer.ts';
+import { settleAs, tryLater, waitAfter } from '../attempt/conclude.ts';
+import { grade } from '../attempt/grade.ts';
+import { closeWith } from '../attempt/journal.ts';
+import { landOwn } from '../attempt/land-own.ts';
+import type { OutboundParts } from '../parts.ts';
+import { readRemote } from './read-remote.ts';
+
+/** An update in work, with the record as the service has it. */
+export interface Updating {
+  readonly kind: Kind;
+  readonly entry: Entry;
+  readonly remote: JsonObject;
+}
+
+export interface Written extends Updating {
+  /** What was written, by the names of a write. */
+  readonly body: JsonObject;
+  readonly answer: WriteAnswer;
+}
+
+/** So many writes that the service accepted may leave a field out before a person must look. */
+const ROUNDS = 2;
+
+/** Reads back what a write has made of a record: only that says whether it was done, whatever was answered. */
+export async function confirmUpdate(parts: OutboundParts, written: Written): Promise<void> {
+  const { kind, entry } = written;
+  const after = await readAgain(parts, kind, entry);
+  await parts.session.atomically(async (tx) => {
+    const now = parts.clock.now();
+    if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
+    if (after === undefined) return doubt(tx, parts, { ...written, verdict: 'unreachable' });
+    if (after !== null) return conclude(tx, parts, { ...written, after });
+    await closeWith(tx, entry, { grade: 'ambiguous', answer: written.answer, now });
+    return settleAs(tx, entry, { state: 'parked', verdict: 'gone', now });
+  });
+}
+
+/** The record as it is now, null where it is gone, undefined where nobody knows. */
+async function readAgain(
+  parts: OutboundParts,
+  kind: Updating['kind'],
+  { recordId }: Entry,
+): Promise<JsonObject | null | undefined> {
+  try {
+    return await readRemote(parts, kind, recordId ?? '');
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  }
+}
+
+async function doubt(
+  tx: Transaction,
+  parts: OutboundParts,
+  { entry, answer, verdict }: Written & { readonly verdict: 'unreachable' | 'no_answer' | 'not_applied' },
+): Promise<void> {
+  const now = parts.clock.now();
+  await closeWith(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
+  await tryLater(tx, entry, { verdict, now, waitMs: waitAfter(entry, parts, null) });
+}
+
+async function conclude(
+  tx: Transaction,
+  parts: OutboundParts,
+  written: Written & { readonly after: JsonObject },
+): Promise<void> {
+  const { kind, entry, remote, body, answer, after } = written;
+  const now = parts.clock.now();
+  const { missed, others } = readBack({ kind, body, before: remote, after });
+  const lost = missed.filter((field) => !isNormalized(written, field));
+  if (lost.length > 0 && grade(answer).is !== 'accepted')
+    return doubt(tx, parts, { ...written, verdict: 'no_answer' });
+  if (lost.length > 0 && (await roundsBefore(tx, entry)) + 1 < ROUNDS)
+    return doubt(tx, parts, { ...written, verdict: 'not_applied' });
+
+  await closeWith(tx, entry, { grade: lost.length > 0 ? 'not_applied' : 'done', answer, now });
+  // What others had changed by then is theirs, what differs from it is ours.
+  await landOwn(tx, parts, { kind, record: remote, origin: 'service', mayBeNew: false });
+  await landOwn(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, mayBeNew: false });
+  const fields = missed.map((field) => ({ ...field }));
+  if (lost.length > 0)
+    return settleAs(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
+  const result = {
+    ...(others.length > 0 && { alsoChanged: others }),
+    ...(fields.length > 0 && { normalized: fields }),
+  };
+  return settleAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
+}
+
+/** Who asked for another try gets one round more. */
+async function roundsBefore(tx: Transaction, { id }: Entry): Promise<number> {
+  const attempts = await readAttempts(tx, id);
+  return attempts.filter(({ grade }) => grade === 'not_applied').length;
+}
+
+/** The service keeps some values in a form of its own: what changed to something that could be ours was taken. */
+function isNormalized({ kind, remote: before }: Written, { field, remote, wanted }: FieldStates): boolean {
+  const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
+  return !isAsBefore && couldHold(fieldNamed(kind, field), { sent: wanted, remote });
+}

@@ -1,0 +1,56 @@
+import { askableKind, isListed } from '../../catalog/kind.ts';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { recordId } from '../../diff/record-id.ts';
+import { isObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { readPageOf } from '../../mirror/sightings/page-of-record.ts';
+import type { OutboundParts } from '../parts.ts';
+
+/** A path that failed to find a known record in so many sweeps is not asked. */
+const MOST_CONTROL_FAILURES = 3;
+/** Nothing of what is read here lands, so that no counter need know of it. */
+const NO_TICKS = { tick: (): number => 0 };
+
+/**
+ * Reads a record as the service has it now: by its path, or in its list where no path can be relied on.
+ *
+ * @returns null where the service has no such record.
+ * @throws {SourceError} Where it gives no answer that tells.
+ */
+export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
+  const askable = askableKind(kind);
+  const { controlFailures } = await readStanding(parts.session, kind.name);
+  if (askable !== null && controlFailures < MOST_CONTROL_FAILURES) {
+    const { record } = await parts.source.retrieve(askable, id);
+    if (record !== null) return record;
+  }
+  return isListed(kind) ? findInList(parts, kind, id) : null;
+}
+
+/** Rows move from page to page while a list is read, and one that moves may be on none of those that come. */
+const MOST_READINGS = 3;
+
+/** Looks on the page that showed it last, then on all of them, several times. */
+async function findInList(parts: OutboundParts, kind: ListedKind, id: string): Promise<JsonObject | null> {
+  const page = await readPageOf(parts.session, kind.name, id);
+  let found = page === null ? null : await findOnPages(parts, kind, { id, from: page, to: page });
+  for (let reading = 0; reading < MOST_READINGS && found === null; reading++)
+    found = await findOnPages(parts, kind, { id, from: 1, to: Infinity });
+  return found;
+}
+
+async function findOnPages(
+  { source }: OutboundParts,
+  kind: ListedKind,
+  { id, from, to }: { readonly id: string; readonly from: number; readonly to: number },
+): Promise<JsonObject | null> {
+  for await (const response of source.pages(kind, { from, to }, NO_TICKS)) {
+    const found = response.read().find((record) => {
+      const read = recordId(record);
+      return 'id' in read && read.id === id;
+    });
+    if (isObject(found)) return found;
+  }
+  return null;
+}

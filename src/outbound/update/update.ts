@@ -1,0 +1,119 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { merge } from '../../diff/merge.ts';
+import type { Merge } from '../../diff/merge.ts';
+import { compactJson } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import { baseOf } from './base-of.ts';
+import { closeFailed } from '../attempt/close-failed.ts';
+import { confirmUpdate } from './confirm-update.ts';
+import type { Updating } from './confirm-update.ts';
+import { blockKind, settleAs, tryLater, waitAfter } from '../attempt/conclude.ts';
+import { payloadOf } from '../attempt/payload.ts';
+import { grade, mayHaveArrived } from '../attempt/grade.ts';
+import { journal, sendJournalled } from '../attempt/journal.ts';
+import { landOwn } from '../attempt/land-own.ts';
+import type { OutboundParts } from '../parts.ts';
+import { readRemote } from './read-remote.ts';
+
+/** Read, merge, write what differs, read back; whatever goes wrong on the way, the next try begins at the read. */
+export async function update(
+  parts: OutboundParts,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+): Promise<void> {
+  const remote = await readOrLater(parts, { kind, entry });
+  if (remote === null) return;
+  const base = await baseOf(parts.session, kind, entry);
+  const merged = merge({ kind, wanted: payloadOf(entry), base, remote });
+  if (merged.is === 'set') return write(parts, { kind, entry, remote }, merged.body);
+  await parts.session.atomically((tx) => leaveAlone(tx, parts, { kind, entry, remote, merged }));
+}
+
+/** Reads the record; where it cannot be had the entry goes where it belongs, and null comes back. */
+async function readOrLater(
+  parts: OutboundParts,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+): Promise<JsonObject | null> {
+  try {
+    const record = await readRemote(parts, kind, entry.recordId ?? '');
+    if (record !== null) return record;
+    await parts.session.atomically((tx) =>
+      settleAs(tx, entry, { state: 'parked', verdict: 'gone', now: parts.clock.now() }),
+    );
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    await parts.session.atomically((tx) => readLater(tx, parts, { entry, error }));
+  }
+  return null;
+}
+
+async function readLater(
+  tx: Transaction,
+  parts: OutboundParts,
+  { entry, error }: { readonly entry: Entry; readonly error: SourceError },
+): Promise<void> {
+  const now = parts.clock.now();
+  if (error.reason === 'unauthorized' || error.reason === 'forbidden')
+    return blockKind(tx, entry, { reason: error.reason, now });
+  // Nothing was sent, so the attempts do not tell how often it has failed.
+  const failedReads = failedReadsOf(entry) + 1;
+  const tries = { attempts: entry.attempts + failedReads };
+  const waitMs = waitAfter(tries, parts, error.passing?.waitMs ?? null);
+  return tryLater(tx, entry, { verdict: 'unreachable', result: { failedReads }, now, waitMs });
+}
+
+function failedReadsOf({ verdict, result }: Entry): number {
+  if (verdict !== 'unreachable' || result === null) return 0;
+  return (JSON.parse(result) as { readonly failedReads?: number } | null)?.failedReads ?? 0;
+}
+
+interface Unwritten extends Updating {
+  readonly merged: Exclude<Merge, { readonly is: 'set' }>;
+}
+
+/** Nothing is to be written: the service has it so already, or somebody else's change is in the way. */
+async function leaveAlone(
+  tx: Transaction,
+  parts: OutboundParts,
+  { kind, entry, remote, merged }: Unwritten,
+): Promise<void> {
+  const now = parts.clock.now();
+  if (merged.is === 'conflict') {
+    const conflicts = merged.conflicts.map((conflict) => ({ ...conflict }));
+    return settleAs(tx, entry, { state: 'parked', verdict: 'conflict', result: { conflicts }, now });
+  }
+  // An earlier attempt of ours that gave no answer is what made it so.
+  const isOurs = (await readAttempts(tx, entry.id)).some(mayHaveArrived);
+  const origin = isOurs ? `outbox:${entry.id}` : 'service';
+  await landOwn(tx, parts, { kind, record: remote, origin, mayBeNew: false });
+  return settleAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
+}
+
+/** So often the same fields are written before a person must look. */
+const MOST_ATTEMPTS = 10;
+
+async function write(parts: OutboundParts, updating: Updating, body: JsonObject): Promise<void> {
+  const { session, clock } = parts;
+  const { kind, entry, remote } = updating;
+  // Whoever asked for another try gets one: then there is no verdict yet.
+  if (entry.attempts >= MOST_ATTEMPTS && entry.verdict !== null) {
+    await session.atomically((tx) =>
+      settleAs(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
+    );
+    return;
+  }
+  const path = (kind.update?.path ?? '').replace(':id', entry.recordId ?? '');
+  const journalled = await session.atomically((tx) =>
+    journal(tx, entry, { body: compactJson(body), path, clock }),
+  );
+  const answer = await sendJournalled(parts, kind, journalled);
+  const graded = grade(answer);
+  if (graded.is === 'accepted' || graded.is === 'ambiguous')
+    return confirmUpdate(parts, { kind, entry: journalled.entry, remote, body, answer });
+  await session.atomically((tx) =>
+    closeFailed(tx, parts, { entry: journalled.entry, answer, graded, now: clock.now() }),
+  );
+}

@@ -1,0 +1,138 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { instantOf, instantText } from '../../lib/clock.ts';
+import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import { readBlock, saveBlock } from '../../mirror/outbox/block-store.ts';
+import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
+import { readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { claimEntry, entryBefore } from '../../mirror/outbox/outbox-queue.ts';
+import type { DueEntry } from '../../mirror/outbox/outbox-queue.ts';
+import { requestPull } from '../../mirror/runs/run-requests.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { letGo, settleAs, tryLater } from '../attempt/conclude.ts';
+import { journalCreate } from '../create/create.ts';
+import { readFrozen } from '../freeze/frozen.ts';
+import type { Journalled } from '../attempt/journal.ts';
+import type { OutboundParts } from '../parts.ts';
+import { mayHaveArrived } from '../attempt/grade.ts';
+import { readRows } from '../attempt/mirror-row.ts';
+import { notesOf } from '../create/notes.ts';
+import { isFresh } from '../create/preimage.ts';
+import { validateStored } from '../intake/validate-stored.ts';
+
+/** An entry that is ours, and what is to be done with it outside the transaction. */
+export type Claimed =
+  | { readonly step: 'send'; readonly kind: Kind; readonly journalled: Journalled }
+  | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
+
+/** Claims an entry and takes it as far as the database alone can; null where there is nothing more to do for now. */
+export async function claim(parts: OutboundParts, due: DueEntry): Promise<Claimed | null> {
+  const { session, clock, owner } = parts;
+  return session.atomically(async (tx) => {
+    if ((await readFrozen(tx)) !== null) return null;
+    const now = clock.now();
+    const entry = await claimEntry(tx, { ...due, owner, now });
+    if (entry === null) return null;
+    if (entry.state === 'ready') return claimReady(tx, parts, { entry, now });
+    const kind = parts.kinds.find(({ name }) => name === entry.kind);
+    if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
+    await settleAs(tx, entry, { state: 'parked', verdict: 'invalid', result: NO_KIND, now });
+    return null;
+  });
+}
+
+const NO_KIND = { faults: ['kind: the settings no longer declare it'] };
+
+interface Ready {
+  readonly entry: Entry;
+  readonly now: Date;
+}
+
+async function claimReady(
+  tx: Transaction,
+  parts: OutboundParts,
+  { entry: stored, now }: Ready,
+): Promise<Claimed | null> {
+  const valid = validateStored(parts.kinds, stored);
+  if ('faults' in valid) {
+    await settleAs(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
+    return null;
+  }
+  const ended = await findEndedByKey(tx, stored.key);
+  if (ended !== null) {
+    const { id, recordId, state } = ended;
+    const result = { entry: id, recordId, state };
+    await settleAs(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
+    return null;
+  }
+  const { kind, payload, naturalKey, recordId } = valid.ok;
+  // What an application has inserted by SQL knows nothing of these.
+  const patch = { payload, naturalKey, recordId, ...(await baseNow(tx, stored, now)) };
+  await changeEntry(tx, { ...stored, patch, now });
+  const entry = { ...stored, ...patch };
+  if ((await waitsForEntry(tx, entry, now)) || (await waitsForBlock(tx, entry, now))) return null;
+  if (entry.operation === 'create') return claimCreate(tx, parts, { entry, now, kind });
+  await beProbe(tx, entry, now);
+  await changeEntry(tx, { ...entry, patch: { state: 'sending' }, now }); // From now on no list overwrites its row.
+  return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
+}
+
+/** An update whose author did not say what they saw begins with what the mirror has. */
+async function baseNow(
+  tx: Transaction,
+  { operation, kind, recordId, base }: Entry,
+  now: Date,
+): Promise<Pick<Entry, 'base' | 'baseAt'> | null> {
+  if (operation === 'create' || base !== null || recordId === null) return null;
+  const row = (await readRows(tx, kind, [recordId])).get(recordId);
+  return row === undefined ? null : { base: row.raw, baseAt: instantText(now) };
+}
+
+const LOOK_AGAIN_MS = 60_000;
+
+/** Whether an entry before this one comes first. */
+async function waitsForEntry(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
+  const before = await entryBefore(tx, entry);
+  if (before === null) return false;
+  const result = JSON.stringify({ ...notesOf(entry), waitsFor: before });
+  const nextAttemptAt = instantText(new Date(now.getTime() + LOOK_AGAIN_MS));
+  await letGo(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
+  return true;
+}
+
+/** Whether our token may not write the kind, and it is too early to try again. */
+async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
+  const block = await readBlock(tx, entry.kind);
+  const waitMs = block === null ? 0 : instantOf(block.probeAt).getTime() - now.getTime();
+  if (waitMs <= 0) return false;
+  await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs });
+  return true;
+}
+
+/** Makes an entry that is about to be sent the probe of its blocked kind: whoever comes next waits for what it finds. */
+async function beProbe(tx: Transaction, { kind }: Entry, now: Date): Promise<void> {
+  const block = await readBlock(tx, kind);
+  if (block !== null)
+    await saveBlock(tx, { ...block, now, probeAt: new Date(now.getTime() + 5 * LOOK_AGAIN_MS) });
+}
+
+async function claimCreate(
+  tx: Transaction,
+  parts: OutboundParts,
+  { entry, now, kind }: Ready & { readonly kind: Kind },
+): Promise<Claimed | null> {
+  // An earlier send may still arrive: whatever put this one off, it is looked for before it is made again.
+  if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) {
+    await beProbe(tx, entry, now);
+    return { step: 'settle', kind, entry };
+  }
+  const standing = await readStanding(tx, kind.name);
+  if (isFresh(standing, entry, { now, maxAgeSeconds: parts.rules.preimageMaxAgeSeconds })) {
+    await beProbe(tx, entry, now);
+    return { step: 'send', kind, journalled: await journalCreate(tx, parts, { kind, entry }) };
+  }
+  await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });
+  await tryLater(tx, entry, { verdict: 'awaits_sweep', now, waitMs: LOOK_AGAIN_MS });
+  return null;
+}

@@ -1,0 +1,142 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { describe } from '../../lib/sync-error.ts';
+import { OtherSourceError } from '../../mirror/session/errors.ts';
+import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
+import type { Retention } from '../../mirror/runs/retention.ts';
+import { readCursor } from '../../mirror/runs/run-store.ts';
+import type { KindReport } from '../../mirror/runs/run-store.ts';
+import { claimSource } from '../../mirror/kinds/source-binding.ts';
+import { readTenants } from '../../mirror/kinds/tenant-store.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import { backfillIds } from './backfill-ids.ts';
+import { backfillPages } from './backfill-pages.ts';
+import { beginSweep } from '../sweep/begin-sweep.ts';
+import { addColumns } from '../sweep/end-sweep.ts';
+import { verifyTenant } from '../tenant/guard-source.ts';
+import type { PullParts, ReadingRules } from '../run/parts.ts';
+import { recordRun } from '../run/record-run.ts';
+import type { RunFacts } from '../run/record-run.ts';
+import type { Sweep } from '../state/sweep.ts';
+import { createTally } from '../land/tally.ts';
+import type { Tally } from '../land/tally.ts';
+
+/** What to read again: some records, some pages of a list, or all of it. */
+export type Extent =
+  { readonly ids: readonly string[] } | { readonly pages: { readonly from: number; readonly to: number } };
+
+export interface BackfillRequest extends ReadingRules {
+  /** The run that was asked for, where this is to be its work. */
+  readonly runId?: number;
+  readonly kind: Kind;
+  readonly extent: Extent;
+  /** The extent as it was asked for: the same text goes on where it was interrupted. */
+  readonly request: string;
+  /** Begins anew, wherever the same request was interrupted. */
+  readonly restart: boolean;
+  readonly baseUrl: string;
+  readonly retention: Retention;
+}
+
+export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
+  /** The run whose work this one went on with; null = it began at the beginning. */
+  readonly resumed: number | null;
+  /** Records that are as they were, and whose rows something else had written to. */
+  readonly mended: number;
+  /** Records that were asked for and that the service does not have. */
+  readonly missing: readonly string[];
+}
+
+export interface BackfillWork {
+  readonly sweep: Sweep;
+  readonly tally: Tally;
+  /** How far an interrupted run of the same request came: a page, or how many of the ids. */
+  readonly done: number;
+  readonly missing: string[];
+}
+
+type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
+
+/**
+ * Reads records again by hand and lands them; proves nothing about what it does not read.
+ *
+ * @throws {LeaseError} Where somebody else sweeps this kind. @throws {MirrorError} {OtherSourceError}
+ */
+export async function backfill(parts: PullParts, request: BackfillRequest): Promise<BackfillReport> {
+  const { kind } = request;
+  const earlier = request.restart
+    ? null
+    : await readCursor(parts.session, { command: 'backfill', kind: kind.name, request: request.request });
+  const before = { ...parts.source.counts };
+  const { result, ...facts } = await recordRun(
+    parts,
+    { ...request, command: 'backfill', kinds: [kind], cursor: earlier?.cursor ?? null },
+    async (runId) => {
+      const claim = await claimSource(parts.session, { baseUrl: request.baseUrl, acceptNew: false });
+      if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
+      const { sweep, stopHeartbeat } = await beginSweep(parts, {
+        kind,
+        runId,
+        claim,
+        rules: request,
+        isPartial: true,
+      });
+      const work = { sweep, tally: createTally(), done: Number(earlier?.cursor ?? 0), missing: [] };
+      const ending = await read(parts, request, work)
+        .catch(async (error: unknown) => {
+          if (error instanceof OtherSourceError) await end(parts, work, 'refused'); // The lease is still ours.
+          throw error;
+        })
+        .finally(stopHeartbeat);
+      await end(parts, work, ending.state);
+      const counts = { ...work.tally.counts(), missing: work.missing };
+      return { state: stateOf(ending), result: { kind: kind.name, ...ending, ...counts } };
+    },
+  );
+  const { requests, retries } = parts.source.counts;
+  return {
+    ...facts,
+    ...result,
+    resumed: earlier?.runId ?? null,
+    requests: requests - before.requests,
+    retries: retries - before.retries,
+  };
+}
+
+async function read(
+  parts: PullParts,
+  { kind, extent }: BackfillRequest,
+  work: BackfillWork,
+): Promise<Ending> {
+  try {
+    if ('ids' in extent) await backfillIds(parts, work, { kind, ids: extent.ids });
+    else await backfillPages(parts, work, { kind, range: extent.pages });
+    return { state: 'complete', reason: null, detail: null };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { state: error.state, reason: error.reason, detail: describe(error) };
+  }
+}
+
+/** Gives the lease back as the last sweep left it: a backfill says nothing about the state of the list. */
+async function end(
+  parts: PullParts,
+  { sweep, tally }: BackfillWork,
+  state: Ending['state'] | 'refused',
+): Promise<void> {
+  const { session, clock } = parts;
+  const { lease, kind } = sweep;
+  if (state === 'complete') await addColumns(parts, kind);
+  await session.atomically((tx) =>
+    releaseKind(tx, lease, {
+      ...lease.before,
+      isComplete: false,
+      hasChanges: tally.changes() > 0,
+      now: clock.now(),
+    }),
+  );
+}
+
+function stateOf({ state, reason }: Ending): 'done' | 'incomplete' | 'interrupted' {
+  if (state === 'complete') return 'done';
+  return reason === 'interrupted' ? 'interrupted' : 'incomplete';
+}

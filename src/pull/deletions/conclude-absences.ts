@@ -1,0 +1,210 @@
+import type { Certificate } from '../../diff/certify.ts';
+import { holdAfter } from '../../diff/judge-hold.ts';
+import type { HoldClock } from '../../diff/judge-hold.ts';
+import { planDeletions } from '../../diff/plan-deletions.ts';
+import type { Absence, AbsentRow, DeletionPlan, DeletionRules } from '../../diff/plan-deletions.ts';
+import {
+  forgetAbsences,
+  readAbsences,
+  readProtected,
+  saveAbsences,
+} from '../../mirror/records/deletion-store.ts';
+import { renewLease, saveHold } from '../../mirror/kinds/kind-lease.ts';
+import { countLive } from '../../mirror/kinds/status-store.ts';
+import { bury } from './bury.ts';
+import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
+import type { AbsenceEvidence } from './find-absent.ts';
+import type { ListVerdict } from '../state/certify-list.ts';
+import type { PullParts } from '../run/parts.ts';
+import { proveByAsking } from './prove-by-asking.ts';
+import { releaseOverdue } from './release-held.ts';
+import { settleStrays, withoutStrays } from './settle-strays.ts';
+import type { Sorted } from './settle-strays.ts';
+import type { Sweep } from '../state/sweep.ts';
+import type { Tally } from '../land/tally.ts';
+import { wayToAsk } from './way-to-ask.ts';
+import type { WayToAsk } from './way-to-ask.ts';
+
+/** What was concluded from the rows that a list does not have. */
+export interface Concluded {
+  readonly deleted: number;
+  /** Live rows that the list does not have, and that wait for proof or for a person. */
+  readonly waiting: number;
+  /** Rows outside the list that something else had written, and that are put right. */
+  readonly mended: number;
+  /** In how many sweeps running the control could not be asked for. */
+  readonly controlFailures: number;
+}
+
+export interface CompleteReading {
+  readonly list: ListVerdict;
+  readonly tally: Tally;
+  /** Live rows that a certified list does not have. */
+  readonly outside: readonly string[];
+  readonly rules: DeletionRules;
+}
+
+/** Draws the conclusions from rows that a list which was read to its end does not have: suspicion, hold, proof, tombstone. */
+export async function concludeAbsences(
+  parts: PullParts,
+  sweep: Sweep,
+  reading: CompleteReading,
+): Promise<Concluded> {
+  const noted = await readAbsences(parts.session, sweep.kind.name);
+  const way = await wayToAsk(parts, sweep, reading.tally.latestId());
+  const evidence = evidenceOf(sweep, reading, { noted, isUsable: way.isUsable });
+  if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: way.failures };
+  const { absent, mended } = await sortOutside(parts, sweep, { ...reading, evidence, noted });
+  const planned = await planFor(parts, sweep, { ...reading, ...way, evidence, noted, absent });
+  const { plan } = planned;
+  await note(parts, sweep, { ...planned, evidence, sentAt: reading.list.sentAt });
+  for (const absence of plan.note) noted.set(absence.id, absence);
+
+  const toProve = { ...planned, ...reading, ...way, noted, isCertified: evidence.isCertified };
+  const { deleted, controlFailures } = await prove(parts, sweep, toProve);
+  return { deleted, mended, waiting: absent.length - deleted, controlFailures };
+}
+
+interface OutsideFacts extends CompleteReading {
+  readonly evidence: AbsenceEvidence;
+  readonly noted: ReadonlyMap<string, Absence>;
+}
+
+/** Finds the rows that have disappeared, apart from rows that only a hand can have made: those get no event. */
+async function sortOutside(
+  parts: PullParts,
+  sweep: Sweep,
+  { list: { verdict }, outside, evidence, noted }: OutsideFacts,
+): Promise<Sorted> {
+  const ids = noted.keys();
+  if (evidence.isCertified && verdict.certified)
+    return settleStrays(parts, sweep, { certificate: verdict, ids: outside, noted: ids });
+  const { session } = parts;
+  const live = await countLive(session, sweep.kind.name);
+  const rows = await findAbsent(session, { kind: sweep.kind.name, evidence, noted: ids, live });
+  return { absent: await withoutStrays(session, sweep, { rows, lastShown: evidence.lastShown }), mended: 0 };
+}
+
+interface ToProve extends Planned, CompleteReading, WayToAsk {
+  readonly noted: Map<string, Absence>;
+  readonly isCertified: boolean;
+}
+
+/** Looks for the proof that absent records are gone, in the list or by asking. */
+async function prove(
+  parts: PullParts,
+  sweep: Sweep,
+  { plan, hold, path, failures, noted, rules, isCertified }: ToProve,
+): Promise<Pick<Concluded, 'deleted' | 'controlFailures'>> {
+  const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
+  const asking = path && { ...path, noted, rules };
+  const asked =
+    asking && plan.ask.length > 0
+      ? await proveByAsking(parts, sweep, { ...asking, ids: plan.ask })
+      : NOT_ASKED;
+  const held = { hold, ids: plan.held.ids, asking, rules, isCertified };
+  const rounds = [asked.isSound, await releaseOverdue(parts, sweep, held)];
+  return {
+    deleted: missed + asked.deleted,
+    controlFailures: failuresAfter(failures, { rounds, isStopped: parts.signal?.aborted === true }),
+  };
+}
+
+const NOT_ASKED = { deleted: 0, isSound: null };
+
+/** A sweep in which some control was not found counts as failed; one that did not ask, or was stopped while it did, for nothing. */
+function failuresAfter(
+  failures: number,
+  { rounds, isStopped }: { readonly rounds: readonly (boolean | null)[]; readonly isStopped: boolean },
+): number {
+  if (rounds.includes(false)) return isStopped ? failures : failures + 1;
+  return rounds.includes(true) ? 0 : failures;
+}
+
+/**
+ * What the reading says of absent rows: a certificate, where it is as new as the complete sweep before; else, of kinds whose
+ * records can be asked for, two complete sweeps. Null where there is nothing to say, and nothing to take back.
+ */
+function evidenceOf(
+  { began, lease }: Sweep,
+  { list, tally }: CompleteReading,
+  { noted, isUsable }: { readonly noted: ReadonlyMap<string, Absence> } & Pick<WayToAsk, 'isUsable'>,
+): AbsenceEvidence | null {
+  const { verdict, unseenSince } = list;
+  const before = isUsable && !tally.hasHoles() ? lease.lastCompleteSweep : null;
+  const { rows } = tally.counts();
+  if (verdict.certified && isAsNewAs(before, verdict)) return byCertificate(verdict, rows);
+  if (before === null && noted.size === 0) return null;
+  const unseen = unseenSince(before ?? 0);
+  return bySweeps({ unseen, sweep: began ?? 0, before, noted, isEmpty: rows === 0 });
+}
+
+function isAsNewAs(sweep: number | null, { point }: Certificate): boolean {
+  return sweep === null || (point.sweep !== null && point.sweep >= sweep);
+}
+
+const NOTED_TOGETHER = 500;
+
+interface Planned {
+  readonly plan: DeletionPlan;
+  readonly hold: HoldClock | null;
+}
+
+interface ToNote extends Planned, Pick<ListVerdict, 'sentAt'> {
+  readonly evidence: AbsenceEvidence;
+}
+
+/** Notes what was planned, some at a time: other writers must not wait for a mass disappearance. */
+async function note(
+  { session, clock }: PullParts,
+  { kind, lease, ticks }: Sweep,
+  { plan, hold, evidence, sentAt }: ToNote,
+): Promise<void> {
+  const lastSeenAt = (id: string): string | null => {
+    const tick = evidence.lastShown(id);
+    return tick === null ? null : sentAt(tick);
+  };
+  const absences = plan.note.map((absence) => ({ ...absence, lastSeenAt: lastSeenAt(absence.id) }));
+  const changes = Math.max(absences.length, plan.forget.length, hold === lease.hold ? 0 : 1);
+  for (let from = 0; from < changes; from += NOTED_TOGETHER) {
+    const to = from + NOTED_TOGETHER;
+    await session.atomically(async (tx) => {
+      await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
+      if (from === 0) await saveHold(tx, kind.name, hold); // First: a clock that starts anew must not be lost.
+      await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
+      await saveAbsences(tx, kind.name, absences.slice(from, to));
+    });
+  }
+}
+
+interface PlanFacts extends CompleteReading, WayToAsk {
+  readonly evidence: AbsenceEvidence;
+  readonly noted: ReadonlyMap<string, Absence>;
+  readonly absent: readonly AbsentRow[];
+}
+
+async function planFor(
+  { session, clock }: PullParts,
+  { kind, knownRows, lease }: Sweep,
+  { evidence, list, noted, absent, path, isUsable, rules }: PlanFacts,
+): Promise<Planned> {
+  const [live, now] = [await countLive(session, kind.name), clock.now()];
+  const { isCertified, isEmpty, sweep } = evidence;
+  // An emptied list that is not known exactly has no control either: it is held all the same.
+  const canAsk = path !== null || (isUsable && !isCertified);
+  const isCutOff = !canAsk && list.verdict.certified && mayBeCutOff(list.verdict, knownRows - noted.size);
+  const plan = planDeletions(
+    {
+      ...{ absent, noted, live, canAsk, isCertified, sweep, now },
+      isProtected: await readProtected(session, kind.name),
+      isDoubtful: isEmpty || isCutOff,
+    },
+    rules,
+  );
+  return { plan, hold: holdAfter({ before: lease.hold, held: plan.held, mayBeCutOff: isCutOff, now }) };
+}
+
+/** As many rows as before, and a round number of them, without a word of the total: a silent limit looks like this. */
+function mayBeCutOff({ point, size }: Certificate, listedBefore: number): boolean {
+  return point.total === null && size === listedBefore && (size % 10 === 0 || size % 25 === 0);
+}

@@ -1,0 +1,99 @@
+import type { Certificate } from '../../diff/certify.ts';
+import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
+import type { Unseen } from '../../diff/unseen.ts';
+import { instantOf } from '../../lib/clock.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
+import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
+
+/** What tells which live rows a list does not have. */
+export interface AbsenceEvidence {
+  /** The list is known exactly; if not, complete sweeps did not show the rows, which alone proves nothing. */
+  readonly isCertified: boolean;
+  /** The sweep, by the tick of its beginning, as of which rows are absent. */
+  readonly sweep: number;
+  /** The list had no row at all. */
+  readonly isEmpty: boolean;
+  /** Nothing that was asked for since shows the row, or wrote it. */
+  readonly isOutside: (row: LiveRow) => boolean;
+  /** The tick at which the last response that showed the record was sent; null where none is kept. */
+  readonly lastShown: (id: string) => number | null;
+  /** Ids of records that may be absent, as far as responses that are kept have shown them. */
+  readonly suspects: () => string[];
+  /** Live rows that can be no suspects, as their records were shown. */
+  readonly shown: number;
+}
+
+/** @param shown Records that the sweep saw. */
+export function byCertificate(certificate: Certificate, shown: number): AbsenceEvidence {
+  const { point, size, lists, showedSince, lastShown, absent } = certificate;
+  return {
+    ...{
+      isCertified: true,
+      sweep: point.sweep ?? 0,
+      isEmpty: size === 0,
+      lastShown,
+      suspects: absent,
+      shown,
+    },
+    isOutside: ({ id, response }) => Number(response) < point.sent && !lists(id) && !showedSince(id),
+  };
+}
+
+export interface CompleteSweeps {
+  readonly unseen: Unseen;
+  /** The ticks at which this sweep and the complete one before it began; null = no other sweep counts. */
+  readonly sweep: number;
+  readonly before: number | null;
+  readonly noted: ReadonlyMap<string, Absence>;
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Rows that two complete sweeps running did not show, and those that were absent before and were not shown since.
+ *
+ * All that was asked for since the first of the two counts, responses of failed sweeps too; and a row that was written
+ * since is none of them.
+ */
+export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSweeps): AbsenceEvidence {
+  const lastKnown = ({ id, response }: LiveRow): number =>
+    Math.max(Number(response), unseen.lastShown(id) ?? -Infinity);
+  const missedSince = (id: string): number => Math.max(before ?? -1, noted.get(id)?.sweep ?? -1);
+  return {
+    ...{ isCertified: false, sweep, isEmpty, lastShown: unseen.lastShown },
+    isOutside: (row) => lastKnown(row) <= missedSince(row.id),
+    suspects: before === null ? () => [] : unseen.ids,
+    shown: before === null ? Infinity : unseen.shown,
+  };
+}
+
+export type FoundAbsent = AbsentRow & Pick<LiveRow, 'response'>;
+
+export interface AbsenceSearch {
+  readonly kind: string;
+  readonly evidence: AbsenceEvidence;
+  /** Ids that were absent before. */
+  readonly noted: Iterable<string>;
+  /** Live rows of the mirror. */
+  readonly live: number;
+}
+
+/** Finds the live rows that a list does not have, and that nothing has shown since. */
+export async function findAbsent(session: Session, search: AbsenceSearch): Promise<FoundAbsent[]> {
+  const { kind, evidence, noted, live } = search;
+  const suspects = new Set([...evidence.suspects(), ...noted]);
+  const absent = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
+  if (live <= evidence.shown + absent.length) return absent.map(absentRow(evidence));
+  // Some row was last seen before all that is kept.
+  const all: LiveRow[] = [];
+  for await (const rows of liveRows(session, kind)) all.push(...rows.filter(evidence.isOutside));
+  return all.map(absentRow(evidence));
+}
+
+const absentRow =
+  ({ lastShown }: AbsenceEvidence) =>
+  ({ id, changedAt, response }: LiveRow): FoundAbsent => ({
+    ...{ id, response },
+    changedAt: instantOf(changedAt),
+    lastShown: lastShown(id) ?? 0,
+  });

@@ -1,0 +1,77 @@
+import type { RetrievableKind } from '../../catalog/kind.ts';
+import { isProvenGone } from '../../diff/plan-deletions.ts';
+import type { Absence, DeletionRules } from '../../diff/plan-deletions.ts';
+import { saveAbsences } from '../../mirror/records/deletion-store.ts';
+import { renewLease } from '../../mirror/kinds/kind-lease.ts';
+import { askForAbsent } from './ask-for-absent.ts';
+import { bury } from './bury.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Sweep } from '../state/sweep.ts';
+
+const ASKED_TOGETHER = 100;
+
+export interface Asking {
+  readonly kind: RetrievableKind;
+  readonly control: string;
+  readonly ids: readonly string[];
+  readonly noted: Map<string, Absence>;
+  readonly rules: DeletionRules;
+}
+
+/**
+ * Asks the service for records that its list no longer has, some at a time, and marks those that are gone twice, a grace
+ * apart; without a grace, the second look follows at once.
+ */
+export async function proveByAsking(
+  parts: PullParts,
+  sweep: Sweep,
+  asking: Asking,
+): Promise<{ deleted: number; isSound: boolean }> {
+  let deleted = 0;
+  for (let from = 0; from < asking.ids.length; from += ASKED_TOGETHER) {
+    const first = await askOnce(parts, sweep, {
+      ...asking,
+      ids: asking.ids.slice(from, from + ASKED_TOGETHER),
+    });
+    if (!first.isSound) return { deleted, isSound: false };
+    const again = first.struck.filter((absence) => isProvenGone(absence, parts.clock.now(), asking.rules));
+    const second =
+      again.length === 0 ? null : await askOnce(parts, sweep, { ...asking, ids: again.map(({ id }) => id) });
+    deleted += first.deleted + (second?.deleted ?? 0);
+  }
+  return { deleted, isSound: true };
+}
+
+export interface AskedOnce {
+  readonly deleted: number;
+  /** Records that were gone, and for which that is no proof yet. */
+  readonly struck: readonly Absence[];
+  /** Records that were there. */
+  readonly unlisted: readonly Absence[];
+  readonly isSound: boolean;
+}
+
+/** Asks once for records that a list no longer has, notes the answers, and marks those that are proven to be gone. */
+export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): Promise<AskedOnce> {
+  const { noted, rules } = asking;
+  const { gone, there, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });
+  const now = parts.clock.now();
+  const of = (ids: readonly string[]): Absence[] => ids.flatMap((id) => noted.get(id) ?? []);
+  const proven = of(gone).filter(
+    (absence) => !['unlisted', 'held'].includes(absence.state) && isProvenGone(absence, now, rules),
+  );
+  const struck = of(gone)
+    .filter((absence) => !proven.includes(absence))
+    .map((absence): Absence => ({ ...absence, state: struckState(absence), struckAt: now }));
+  const unlisted = of(there).map((absence): Absence => ({ ...absence, state: 'unlisted', struckAt: now }));
+  for (const absence of [...struck, ...unlisted]) noted.set(absence.id, absence);
+  const seen = [...struck, ...unlisted].map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
+  await parts.session.atomically(async (tx) => {
+    await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
+    await saveAbsences(tx, sweep.kind.name, seen);
+  });
+  const deleted = await bury(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
+  return { deleted, struck, unlisted, isSound };
+}
+
+const struckState = ({ state }: Absence): Absence['state'] => (state === 'unlisted' ? 'suspected' : state);

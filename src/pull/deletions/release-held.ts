@@ -1,0 +1,79 @@
+import { isOverdue } from '../../diff/judge-hold.ts';
+import type { HoldClock } from '../../diff/judge-hold.ts';
+import type { DeletionRules } from '../../diff/plan-deletions.ts';
+import { instantText } from '../../lib/clock.ts';
+import { releaseHeld } from '../../mirror/records/deletion-store.ts';
+import { renewLease, saveHold } from '../../mirror/kinds/kind-lease.ts';
+import type { PullParts } from '../run/parts.ts';
+import { askOnce } from './prove-by-asking.ts';
+import type { Asking } from './prove-by-asking.ts';
+import type { Sweep } from '../state/sweep.ts';
+
+/** So many held records are asked for in each sweep, in turn: a hold of thousands must not cost thousands each time. */
+const HELD_ASKED = 20;
+
+export interface HeldRecords {
+  readonly hold: HoldClock | null;
+  /** Those asked for longest ago first. */
+  readonly ids: readonly string[];
+  /** How to ask for them; null where only the list can tell. */
+  readonly asking: Omit<Asking, 'ids'> | null;
+  readonly rules: DeletionRules;
+  /** The list is known exactly. */
+  readonly isCertified: boolean;
+}
+
+/**
+ * Where the settings let a hold end by itself: asks for some of the held records, starts the clock anew if one of them is
+ * there, and lets all go on to their proof once they have been gone for long enough.
+ *
+ * @returns Whether the control was found before and after; null where none was asked for.
+ */
+export async function releaseOverdue(
+  parts: PullParts,
+  sweep: Sweep,
+  { hold, ids, asking, rules, isCertified }: HeldRecords,
+): Promise<boolean | null> {
+  if (hold === null || typeof rules.releaseHeldAfterHours !== 'number') return null;
+  if (asking === null) {
+    if (isCertified) await releaseIfOverdue(parts, sweep, { hold, rules });
+    return null;
+  }
+  const some = ids.slice(0, HELD_ASKED);
+  const { struck, unlisted, isSound } = await askOnce(parts, sweep, { ...asking, ids: some });
+  if (unlisted.length > 0) {
+    const records = hold.records - unlisted.length;
+    await saveClock(parts, sweep, records === 0 ? null : { since: parts.clock.now(), records });
+  } else if (isSound && struck.length === some.length) await releaseIfOverdue(parts, sweep, { hold, rules });
+  return isSound;
+}
+
+async function saveClock(
+  { session, clock }: PullParts,
+  { kind, lease, ticks }: Sweep,
+  hold: HoldClock | null,
+): Promise<void> {
+  await session.atomically(async (tx) => {
+    await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
+    await saveHold(tx, kind.name, hold);
+  });
+}
+
+/** Lets a hold go on to its proof, and says so: nobody has looked at it. */
+async function releaseIfOverdue(
+  { session, clock, logger }: PullParts,
+  { kind, lease, ticks }: Sweep,
+  { hold, rules }: { readonly hold: HoldClock; readonly rules: DeletionRules },
+): Promise<void> {
+  const now = clock.now();
+  if (!isOverdue(hold, now, rules)) return;
+  const records = await session.atomically(async (tx) => {
+    await renewLease(tx, lease, { tick: ticks.latest(), now });
+    await saveHold(tx, kind.name, null);
+    return releaseHeld(tx, kind.name);
+  });
+  logger.warn(
+    { event: 'kind.released', kind: kind.name, records, heldSince: instantText(hold.since) },
+    'held deletions go on to their proof: deletions.releaseHeldAfterHours has passed, and nothing spoke against them',
+  );
+}

@@ -1,0 +1,148 @@
+import type { Certificate } from '../../diff/certify.ts';
+import type { AbsentRow } from '../../diff/plan-deletions.ts';
+import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
+import type { RecordFacts } from '../../diff/plan-repairs.ts';
+import { instantOf } from '../../lib/clock.ts';
+import { renewLease } from '../../mirror/kinds/kind-lease.ts';
+import { readMeta } from '../../mirror/kinds/meta.ts';
+import { readBooks } from '../../mirror/records/record-facts.ts';
+import type { RecordBooks } from '../../mirror/records/record-facts.ts';
+import type { Queryable } from '../../mirror/session/session.ts';
+import { liftTombstones, readDead, tombstoneStrays } from '../../mirror/records/stray-store.ts';
+import type { Stray } from '../../mirror/records/stray-store.ts';
+import { liveRowsOf } from '../../mirror/records/tombstone-store.ts';
+import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
+import type { FoundAbsent } from './find-absent.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Sweep } from '../state/sweep.ts';
+
+export interface Outside {
+  readonly certificate: Certificate;
+  /** Live rows that the list does not have. */
+  readonly ids: readonly string[];
+  /** Ids whose absence was noted before. */
+  readonly noted: Iterable<string>;
+}
+
+export interface Sorted {
+  /** Rows of records that have disappeared, as far as the list tells: that is still to be proven. */
+  readonly absent: readonly AbsentRow[];
+  /** Rows that a hand had inserted, brought back or marked, and that are put right. */
+  readonly mended: number;
+}
+
+const ROWS_A_TRANSACTION = 500;
+
+/** Sorts what is outside a certified list: disappeared records from rows that only a hand can have made. */
+export async function settleStrays(parts: PullParts, sweep: Sweep, outside: Outside): Promise<Sorted> {
+  const { certificate } = outside;
+  const lifted = await liftFalse(parts, sweep, outside);
+  const rows = await liveRowsOf(parts.session, sweep.kind.name, [...outside.ids, ...lifted]);
+  const suspects = await straysAmong(parts.session, sweep, { rows, lastShown: certificate.lastShown });
+  let marked = 0;
+  for (let from = 0; from < suspects.length; from += ROWS_A_TRANSACTION)
+    marked += await markStrays(parts, sweep, {
+      ids: suspects.slice(from, from + ROWS_A_TRANSACTION).map(({ id }) => id),
+      certificate,
+    });
+  const strays = new Set(suspects.map(({ id }) => id));
+  const absent = rows
+    .filter(({ id, response }) => !strays.has(id) && Number(response) < certificate.point.sent)
+    .map(({ id, changedAt }) => ({
+      id,
+      changedAt: instantOf(changedAt),
+      lastShown: certificate.lastShown(id) ?? 0,
+    }));
+  return { absent, mended: marked + lifted.length };
+}
+
+/** Leaves out the rows that only a hand can have made: without a certificate they are left alone. */
+export async function withoutStrays(
+  db: Queryable,
+  sweep: Sweep,
+  { rows, lastShown }: { readonly rows: readonly FoundAbsent[]; readonly lastShown: Judging['lastShown'] },
+): Promise<readonly AbsentRow[]> {
+  const strays = new Set((await straysAmong(db, sweep, { rows, lastShown })).map(({ id }) => id));
+  return rows.filter(({ id }) => !strays.has(id));
+}
+
+interface Judging {
+  readonly rows: readonly Pick<LiveRow, 'id' | 'response'>[];
+  readonly lastShown: (id: string) => number | null;
+}
+
+async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Judging): Promise<Stray[]> {
+  const books = await readBooks(
+    db,
+    sweep.kind.name,
+    rows.map(({ id }) => id),
+  );
+  return rows.flatMap(({ id, response }) => {
+    const own = books.get(id);
+    if (own === undefined) return [];
+    const { knownFrom } = sweep.lease;
+    const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings are forgotten.
+    const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null });
+    const is = judgeUnlisted(facts);
+    if (is === 'disappeared') return [];
+    return [{ id, goneAt: is === 'inserted' ? null : (own.lastEvent?.observedAt ?? own.goneAt) }];
+  });
+}
+
+/** Judges once more within the transaction: a write of ours may have landed a row meanwhile, with its event. */
+async function markStrays(
+  { session, clock }: PullParts,
+  sweep: Sweep,
+  { ids, certificate }: { readonly ids: readonly string[]; readonly certificate: Certificate },
+): Promise<number> {
+  const { kind, lease, ticks } = sweep;
+  const [response, now] = [ticks.next(), clock.now()];
+  return session.atomically(async (tx) => {
+    await renewLease(tx, lease, { tick: response, now });
+    const rows = await liveRowsOf(tx, kind.name, ids);
+    const strays = await straysAmong(tx, sweep, { rows, lastShown: certificate.lastShown });
+    return (await tombstoneStrays(tx, kind.name, { strays, response, now })).length;
+  });
+}
+
+/** Rows that a list has shown not long ago, that it has no more, and that are marked although no deletion was found. */
+async function liftFalse(
+  { session, clock }: PullParts,
+  { kind, lease, ticks }: Sweep,
+  { certificate, noted }: Outside,
+): Promise<readonly string[]> {
+  const candidates = [...new Set([...certificate.absent(), ...noted])];
+  if ((await readDead(session, kind.name, candidates)).length === 0) return [];
+  const now = clock.now();
+  return session.atomically(async (tx) => {
+    await renewLease(tx, lease, { tick: ticks.latest(), now });
+    const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
+    const dead = await readDead(tx, kind.name, candidates);
+    const books = await readBooks(
+      tx,
+      kind.name,
+      dead.map(({ id }) => id),
+    );
+    const ids = dead.flatMap(({ id, deletedAt }) => {
+      const own = books.get(id);
+      const mayBeForgotten = forgottenBefore !== null && deletedAt < forgottenBefore;
+      const isFalse = own !== undefined && isFalseTombstone(factsOf(own, { wasShown: true, mayBeForgotten }));
+      return isFalse ? [id] : [];
+    });
+    await liftTombstones(tx, kind.name, { ids, now });
+    return ids;
+  });
+}
+
+function factsOf(
+  { lastEvent, goneAt, isNoted, isInOutbox }: RecordBooks,
+  { wasShown, mayBeForgotten = false }: { readonly wasShown: boolean; readonly mayBeForgotten?: boolean },
+): RecordFacts {
+  return {
+    lastChange: lastEvent?.change ?? null,
+    isProvenGone: goneAt !== null,
+    wasLanded: wasShown || isNoted || isInOutbox,
+    mayNeverHaveLanded: false,
+    mayBeForgotten,
+  };
+}

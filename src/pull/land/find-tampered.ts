@@ -1,0 +1,36 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { decodeRecord } from '../../diff/decode-record.ts';
+import { parseObject } from '../../lib/json.ts';
+import { writtenColumns } from '../../mirror/tables/kind-table.ts';
+import type { SqlValue, Transaction } from '../../mirror/session/session.ts';
+import type { Judged } from '../../mirror/records/stored-rows.ts';
+
+/** Finds, among unchanged records, rows whose columns are not what their own content decodes to: they are written anew. */
+export async function findTampered(
+  tx: Transaction,
+  kind: Kind,
+  unchanged: readonly Judged[],
+): Promise<ReadonlyMap<string, Judged>> {
+  const names = writtenColumns(kind).slice(0, kind.fields.length);
+  const held = await tx.rowsById(
+    kind.name,
+    names,
+    unchanged.map(({ id }) => id),
+  );
+  const tampered = new Map<string, Judged>();
+  for (const judged of unchanged) {
+    const columns = held.get(judged.id);
+    if (columns === undefined || judged.stored === undefined) continue;
+    const { raw } = judged.stored; // What the columns were made of: the record may spell the same values otherwise.
+    const record = parseObject(raw);
+    const { values } = decodeRecord(kind, record);
+    const differing = names.filter((_, at) => textOf(columns[at]) !== textOf(values[at]));
+    if (differing.length > 0)
+      tampered.set(judged.id, { ...judged, raw, record, repair: `columns changed: ${differing.join(', ')}` });
+  }
+  return tampered;
+}
+
+/** A database may give a number back as text, or a text as a number. */
+const textOf = (value: SqlValue | undefined): string | null =>
+  value === null || value === undefined ? null : String(value);

@@ -1,0 +1,111 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Kind } from '../../catalog/kind.ts';
+import { isOvertaken, judge } from '../../diff/judge-page.ts';
+import type { Incoming } from '../../diff/judge-page.ts';
+import { judgeFirstListing } from '../../diff/shapes.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
+import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
+import { confirmRows, saveTouches } from '../../mirror/records/touch-store.ts';
+import { findTampered } from './find-tampered.ts';
+import { recallRows } from './recall-rows.ts';
+import type { Sweep } from '../state/sweep.ts';
+import { writeRecords } from './write-records.ts';
+
+/** Records that one response showed. */
+export interface Shown {
+  readonly records: readonly Incoming[];
+  readonly sent: number;
+  readonly answered: number;
+  /** A list showed them; else they were asked for one by one. */
+  readonly isListed: boolean;
+  readonly now: Date;
+}
+
+/** What became of records, by id. */
+export interface Landed {
+  readonly created: string[];
+  readonly changed: string[];
+  readonly restored: string[];
+  /** Not changed by the service, and put right here: something else had written to their rows. */
+  readonly mended: string[];
+  /** Left alone: their rows were written after the request was sent, or a request of ours is changing them. */
+  readonly overtaken: string[];
+}
+
+const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
+
+/** Lands records within a transaction: rows, their change events, issues and new fields. */
+export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
+  const landed: Landed = { created: [], changed: [], restored: [], mended: [], overtaken: [] };
+  for (let from = 0; from < shown.records.length; from += ROWS_A_SLICE) {
+    const records = shown.records.slice(from, from + ROWS_A_SLICE);
+    const all = await compare(tx, sweep, { ...shown, records });
+    for (const record of all) {
+      const place = placeOf(record, sweep);
+      if (place !== null) landed[place].push(record.id);
+    }
+    const news = all.filter(isJudged).filter(mustBeWritten);
+    await breathe();
+    if (news.length > 0) await writeRecords(tx, sweep, { ...shown, records: news });
+    if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
+    await breathe();
+  }
+  return landed;
+}
+
+/** A record that was asked for and found as it was is as new as its answer: an older page must not undo it. */
+async function confirm(
+  tx: Transaction,
+  { kind, touched }: Sweep,
+  { all, answered }: Shown & { readonly all: readonly Compared[] },
+): Promise<void> {
+  const ids = all.filter((record) => isJudged(record) && !mustBeWritten(record)).map(({ id }) => id);
+  await confirmRows(tx, kind.name, { ids, response: answered });
+  await saveTouches(tx, kind.name, { ids, response: answered });
+  touched.add(new Map(ids.map((id) => [id, answered])));
+}
+
+/** Where a record counts; a row that is written anew without an event has not changed. */
+function placeOf(compared: Compared, { ignoredFields }: Sweep): keyof Landed | null {
+  if (!isJudged(compared)) return 'overtaken';
+  const { verdict, repair } = compared;
+  const otherwise = repair === undefined ? null : 'mended';
+  if (verdict.is === 'unchanged') return otherwise;
+  if (verdict.is !== 'changed') return verdict.is;
+  return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : otherwise;
+}
+
+const mustBeWritten = ({ verdict, repair }: Judged): boolean =>
+  verdict.is !== 'unchanged' || repair !== undefined;
+
+/** A record that may be older than its row has none of it compared. */
+type Compared = Judged | (Incoming & { readonly verdict: { readonly is: 'overtaken' } });
+
+const isJudged = (compared: Compared): compared is Judged => compared.verdict.is !== 'overtaken';
+
+async function compare(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Compared[]> {
+  const { kind, sending, comparesColumns } = sweep;
+  const { records } = shown;
+  const ids = records.map(({ id }) => id);
+  const rows = await readStored(tx, kind, ids);
+  const recalled = await recallRows(tx, sweep, { records, rows });
+  const all = records.map((received): Compared => {
+    const row = rows.get(received.id);
+    if (isOvertaken(row, shown.sent) || sending.has(received.id))
+      return { ...received, verdict: { is: 'overtaken' } };
+    const { stored, ...repair } = recalled.get(received.id) ?? { stored: row };
+    const judge = shown.isListed ? judgeListed : judgeAsked;
+    return { ...judge(kind, stored, received), ...repair };
+  });
+  if (!comparesColumns) return all;
+  const unchanged = all.filter(isJudged).filter((judged) => !mustBeWritten(judged));
+  const tampered = await findTampered(tx, kind, unchanged);
+  return all.map((record) => tampered.get(record.id) ?? record);
+}
+
+function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {
+  const isFirst = stored?.listed === null && !stored.isDeleted;
+  const verdict = isFirst ? judgeFirstListing(kind, stored.raw, received) : judge(kind, stored, received);
+  return { ...received, stored, verdict };
+}

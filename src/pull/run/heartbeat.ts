@@ -1,0 +1,42 @@
+import { renewLease } from '../../mirror/kinds/kind-lease.ts';
+import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
+import { HEARTBEAT_MS } from '../../mirror/kinds/lease-time.ts';
+import { renewRun } from '../../mirror/runs/run-lease.ts';
+import type { OwnRun } from '../../mirror/runs/run-lease.ts';
+import type { PullParts } from './parts.ts';
+
+type Parts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
+
+/**
+ * Renews a lease while a sweep waits for the service, which may ask for a quarter of an hour; returns what stops it.
+ *
+ * A beat that fails is left to the next landing, which is refused where the lease is lost.
+ */
+export function startHeartbeat(parts: Parts, lease: KindLease): () => void {
+  const { session, clock, logger } = parts;
+  return beating(
+    () => session.atomically((tx) => renewLease(tx, lease, { tick: 0, now: clock.now() })),
+    (error) => {
+      logger.warn({ err: error, kind: lease.kind }, 'the lease could not be renewed');
+    },
+  );
+}
+
+/** Renews the lease of a run, between its lists too; returns what stops it. */
+export function keepRun({ session, clock, logger }: Parts, run: OwnRun): () => void {
+  return beating(
+    () => renewRun(session, run, clock.now()),
+    (error) => {
+      logger.warn({ err: error, runId: run.runId }, 'the lease of the run could not be renewed');
+    },
+  );
+}
+
+function beating(beat: () => Promise<unknown>, onFault: (error: unknown) => void): () => void {
+  const timer = setInterval(() => {
+    beat().catch(onFault);
+  }, HEARTBEAT_MS);
+  return () => {
+    clearInterval(timer);
+  };
+}

@@ -1,0 +1,41 @@
+import type { DeletionRules } from '../../diff/plan-deletions.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import type { Source } from '../../source/source.ts';
+
+/** What a pull works with; the composition root makes it, a test may replace any of it. */
+export interface PullParts {
+  readonly session: Session;
+  readonly source: Source;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Names this process in leases and runs. */
+  readonly owner: Owner;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** The settings that a reading goes by. */
+export interface ReadingRules {
+  readonly deletions: DeletionRules;
+  /** Lists with fewer pages are read again at once where something waits for a certificate. */
+  readonly repeatBelowPages: number;
+  /** Stands for the token: what one may see, another may not. */
+  readonly salt: string;
+  /** Record kind to the fields whose changes are no events. */
+  readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Owner {
+  readonly name: string;
+  /** True where the process behind a name is gone for certain. */
+  readonly isDead: (name: string) => boolean;
+}
+
+export interface Progress {
+  readonly kind: string;
+  readonly pages: number;
+  /** The last page as far as the service has said; null while unknown. */
+  readonly lastPage: number | null;
+}

@@ -1,0 +1,63 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { applyRetention } from '../../mirror/runs/retention.ts';
+import type { Retention } from '../../mirror/runs/retention.ts';
+import { finishRun, startRun } from '../../mirror/runs/run-store.ts';
+import type { RunState } from '../../mirror/runs/run-store.ts';
+import { keepRun } from './heartbeat.ts';
+import type { PullParts } from './parts.ts';
+
+export interface RunRequest {
+  /** A run that was asked for and is ours by now; none where the request itself makes the run. */
+  readonly runId?: number;
+  readonly command: string;
+  readonly kinds: readonly Kind[];
+  /** What was asked for besides the kinds, as text; the same text may go on where another run was interrupted. */
+  readonly request?: string;
+  /** Where such a run was interrupted: it counts until this one has come further. */
+  readonly cursor?: string | null;
+  readonly retention: Retention;
+}
+
+export interface RunFacts {
+  readonly runId: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+}
+
+interface Done<T> {
+  readonly state: RunState;
+  readonly result: T;
+}
+
+/** Does work as a run: a row before it is work, and closed whatever becomes of it. */
+export async function recordRun<T>(
+  parts: PullParts,
+  { kinds, ...request }: RunRequest,
+  work: (runId: number) => Promise<Done<T>>,
+): Promise<RunFacts & { readonly result: T }> {
+  const { session, clock, owner, logger } = parts;
+  const [startedAt, startMs] = [clock.now(), clock.monotonicMs()];
+  const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
+  const names = kinds.map(({ name }) => name);
+  const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
+  const run = { runId, owner: owner.name };
+  const stopHeartbeat = keepRun(parts, run);
+  const end = async (state: RunState, reason: string | null): Promise<void> => {
+    const now = clock.now();
+    await finishRun(session, run, { state, reason, now });
+    await applyRetention(session, request.retention, now);
+  };
+  try {
+    const { state, result } = await work(runId);
+    await end(state, null);
+    const durationMs = Math.round(clock.monotonicMs() - startMs);
+    return { runId, startedAt: startedAt.toISOString(), durationMs, result };
+  } catch (error) {
+    await end('failed', error instanceof Error ? error.message : String(error)).catch((second: unknown) => {
+      logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
+    });
+    throw error;
+  } finally {
+    stopHeartbeat();
+  }
+}

@@ -1,0 +1,66 @@
+import { sql } from 'drizzle-orm';
+import { certify } from '../../diff/certify.ts';
+import type { Verdict } from '../../diff/certify.ts';
+import { unseenSince } from '../../diff/unseen.ts';
+import type { Unseen } from '../../diff/unseen.ts';
+import { spansOf } from '../../diff/spans.ts';
+import type { Spans } from '../../diff/spans.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import { readSightings } from '../../mirror/sightings/sighting-store.ts';
+import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
+import type { Sweep } from './sweep.ts';
+
+/** What is certain about a list after a sweep. */
+export interface ListVerdict {
+  readonly verdict: Verdict;
+  /** When every id was shown, by all responses that are kept. */
+  readonly spans: Spans;
+  /** The instant at which the response that was sent at a tick was sent; null where it is not kept. */
+  readonly sentAt: (tick: number) => string | null;
+  /** What no response that was sent after a tick has shown, those of sweeps that failed included. */
+  readonly unseenSince: (tick: number) => Unseen;
+  /** The instant as of which the list is known exactly; null = it is not. */
+  readonly certifiedAt: string | null;
+  /** The list was known exactly at an instant within this very sweep. */
+  readonly isOfThisSweep: boolean;
+}
+
+/** Finds out from what the last sweeps saw whether the list is known exactly, and as of when. */
+export async function certifyList(session: Session, sweep: Sweep): Promise<ListVerdict> {
+  sweep.earlier.release(); // Both together would hold every id twice.
+  const responses = await readSightings(session, sweep.kind.name, sweep.pages);
+  const shown = spansOf(responses, []);
+  const alone = certify(responses, [], shown);
+  const isSettled = alone.certified || alone.reason !== 'rows_unseen';
+  const { verdict, spans } = isSettled
+    ? { verdict: alone, spans: shown }
+    : await withKnown(session, sweep, responses);
+  const sentAt = (tick: number): string | null => responses.find(({ sent }) => sent === tick)?.seenAt ?? null;
+  const facts = { verdict, spans, sentAt, unseenSince: (tick: number) => unseenSince(shown, tick) };
+  if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false };
+  const { sent, sweep: ofSweep } = verdict.point;
+  return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began };
+}
+
+/** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
+async function withKnown(
+  session: Session,
+  { kind, lease }: Sweep,
+  responses: readonly SeenPage[],
+): Promise<Pick<ListVerdict, 'verdict' | 'spans'>> {
+  const known = lease.completeSweeps === 0 ? [] : await knownBefore(session, { kind, lease }, responses);
+  const spans = spansOf(responses, known);
+  return { verdict: certify(responses, known, spans), spans };
+}
+
+async function knownBefore(
+  session: Session,
+  { kind, lease }: Pick<Sweep, 'kind' | 'lease'>,
+  responses: readonly SeenPage[],
+): Promise<string[]> {
+  const first = Math.min(...responses.map(({ sent }) => sent));
+  const rows = await session.query(sql`
+    select cast(id as text) as id from ${sql.identifier(kind.name)}
+    where _listed > ${lease.knownFrom} and _listed < ${first} and _deleted_at is null`);
+  return rows.map(({ id }) => String(id));
+}

@@ -1,0 +1,57 @@
+import { spansOf } from '../../diff/spans.ts';
+import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
+import type { Queryable } from '../../mirror/session/session.ts';
+import { readSightings } from '../../mirror/sightings/sighting-store.ts';
+
+/** The first of the kept list responses that showed a record. */
+export interface FirstSighting {
+  /** The tick that its row has for its first list sighting: before all that is kept, where the oldest kept sweep showed it. */
+  readonly listed: number;
+  readonly seenAt: string;
+}
+
+/** What list responses had shown before the present sweep; read when it is first asked for, which it seldom is. */
+export interface EarlierSightings {
+  readonly find: (db: Queryable, id: string) => Promise<FirstSighting | null>;
+  /** Lets go of what was read, which may be large. */
+  readonly release: () => void;
+}
+
+type Find = (id: string) => FirstSighting | null;
+
+export function createEarlierSightings(
+  kind: string,
+  lease: Pick<KindLease, 'tick' | 'knownFrom'>,
+): EarlierSightings {
+  let loaded: Find | null = null;
+  return {
+    find: async (db, id) => {
+      loaded ??= await load(db, kind, lease);
+      return loaded(id);
+    },
+    release: () => {
+      loaded = null;
+    },
+  };
+}
+
+async function load(
+  db: Queryable,
+  kind: string,
+  { tick, knownFrom }: Pick<KindLease, 'tick' | 'knownFrom'>,
+): Promise<Find> {
+  const responses = (await readSightings(db, kind)).filter(({ answered }) => answered <= tick);
+  const sweeps = responses.flatMap(({ sweep }) => sweep ?? []);
+  const oldest = Math.min(...sweeps);
+  const endOfOldest = Math.max(
+    ...responses.filter(({ sweep }) => sweep === oldest).map((one) => one.answered),
+  );
+  const seenAt = new Map(responses.map((response) => [response.answered, response.seenAt]));
+  const { ids, firstAnswered } = spansOf(responses, []);
+  return (id) => {
+    const answered = firstAnswered(ids.find(id));
+    const at = seenAt.get(answered);
+    if (at === undefined) return null;
+    return { listed: answered <= endOfOldest ? knownFrom + 1 : answered, seenAt: at };
+  };
+}

@@ -1,0 +1,51 @@
+import type { Touches } from '../../mirror/records/touch-store.ts';
+
+/** Which rows were written again, and by which response last; kept while a kind is swept. */
+export interface Touched {
+  /** The response that wrote the row last; 0 where none has. */
+  lastWrite(id: string): number;
+  isEmpty(): boolean;
+  /** The latest response that is known to have written a row. */
+  latest(): number;
+  add(touches: Touches): void;
+  /** What a transaction adds to, so that nothing is remembered of one that does not land. */
+  draft(): TouchedDraft;
+}
+
+export interface TouchedDraft extends Touched {
+  /** The transaction has landed. */
+  keep(): void;
+}
+
+export function createTouched(touches: Touches): Touched {
+  const all = layer(new Map(), { lastWrite: () => 0, isEmpty: () => true, latest: () => 0 });
+  all.add(touches);
+  return all;
+}
+
+type Below = Pick<Touched, 'lastWrite' | 'isEmpty' | 'latest'>;
+
+function layer(own: Map<string, number>, below: Below): Touched {
+  let latest = below.latest();
+  const self: Touched = {
+    lastWrite: (id) => Math.max(own.get(id) ?? 0, below.lastWrite(id)),
+    isEmpty: () => own.size === 0 && below.isEmpty(),
+    latest: () => latest,
+    add: (touches) => {
+      for (const [id, response] of touches) {
+        own.set(id, Math.max(own.get(id) ?? 0, response));
+        latest = Math.max(latest, response);
+      }
+    },
+    draft: () => {
+      const added = new Map<string, number>();
+      return {
+        ...layer(added, self),
+        keep: () => {
+          self.add(added);
+        },
+      };
+    },
+  };
+  return self;
+}

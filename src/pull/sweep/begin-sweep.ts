@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { hasDrift } from '../../mirror/kinds/drift-store.ts';
+import { asMirrored, readFields } from '../../mirror/kinds/field-store.ts';
+import type { KnownField } from '../../mirror/kinds/field-store.ts';
+import { readQuarantined } from '../../mirror/records/issue-store.ts';
+import { claimKind } from '../../mirror/kinds/kind-lease.ts';
+import { readPages } from '../../mirror/sightings/page-store.ts';
+import { decoderOf, redecode } from '../../mirror/shape/redecode.ts';
+import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
+import { countLive } from '../../mirror/kinds/status-store.ts';
+import { readTenants } from '../../mirror/kinds/tenant-store.ts';
+import { readTouches } from '../../mirror/records/touch-store.ts';
+import { createEarlierSightings } from '../state/earlier-sightings.ts';
+import { startHeartbeat } from '../run/heartbeat.ts';
+import { createLayeredSet } from '../state/layered-set.ts';
+import type { PullParts, ReadingRules } from '../run/parts.ts';
+import type { Sweep } from '../state/sweep.ts';
+import { createTicks } from '../state/ticks.ts';
+import { createTouched } from '../state/touched.ts';
+
+export interface SweepRequest {
+  readonly kind: ListedKind;
+  readonly runId: number;
+  readonly claim: SourceClaim;
+  readonly rules: ReadingRules;
+}
+
+/** A reading of some pages or records only proves nothing about the end of a list, and parses all that it reads. */
+export type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
+
+export interface BegunSweep {
+  readonly sweep: Sweep;
+  /** Stops the heartbeat that keeps the lease. */
+  readonly stopHeartbeat: () => void;
+  /** What the kind's fields had shown before the sweep. */
+  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
+}
+
+/** Where a list stands that nothing is known of. */
+const UNKNOWN_LIST = {
+  ...{ completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
+};
+
+/**
+ * Takes the kind's lease, makes sure that its columns are filled by the rules of this release, and reads what is known.
+ *
+ * @throws {LeaseError} Where somebody else sweeps this kind.
+ */
+export async function beginSweep(parts: PullParts, request: ReadingRequest): Promise<BegunSweep> {
+  const { session, clock, owner } = parts;
+  const { kind, claim } = request;
+  const now = clock.now();
+  const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
+  // What has been taken until now was of the old source, although the mirror is bound to the new one with the first landing.
+  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
+  const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table anew may outlast the lease.
+  try {
+    const mirrored = await asMirrored(session, kind);
+    await redecode(session, mirrored, now);
+    const fieldsBefore = await readFields(session, kind.name);
+    const sweep = {
+      ...(await readKnown(parts, request)),
+      earlier: createEarlierSightings(kind.name, lease),
+      lease,
+      kind: mirrored,
+      ticks: createTicks(lease.tick, clock),
+    };
+    return {
+      sweep: { ...sweep, began: request.isPartial ? null : lease.tick, fields: new Map(fieldsBefore) },
+      stopHeartbeat,
+      fieldsBefore,
+    };
+  } catch (error) {
+    stopHeartbeat();
+    throw error;
+  }
+}
+
+type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields' | 'earlier'>;
+
+/** What is known of a list before it is read. */
+async function readKnown({ session }: PullParts, request: ReadingRequest): Promise<Known> {
+  const { kind, runId, claim, rules, isPartial } = request;
+  const parsesAll = isPartial === true || claim.isNew;
+  return {
+    ...{ runId, claim, tenants: await readTenants(session, kind, claim.isNew) },
+    pages: parsesAll ? new Map<never, never>() : await readPages(session, kind.name),
+    hasHoles: await hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
+    knownRows: await countLive(session, kind.name),
+    salt: saltOf(kind, rules),
+    ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
+    touched: createTouched(await readTouches(session, kind.name, 0)),
+    quarantined: createLayeredSet(await readQuarantined(session, kind.name)),
+    comparesColumns: isPartial === true,
+    sending: new Set(),
+    newest: { sent: 0 },
+  };
+}
+
+/**
+ * Another token, decoder or setting may make other rows of the same bytes.
+ *
+ * Columns that are discovered are no part of it: they are filled from `_raw`, of the rows that were there too.
+ */
+function saltOf(kind: Kind, { salt, ignoreFields }: ReadingRules): string {
+  const ignored = ignoreFields[kind.name] ?? [];
+  const hints = kind.hints.map(({ name, type }) => [name, type]);
+  return createHash('sha256')
+    .update(JSON.stringify([salt, decoderOf(kind), hints, ignored]))
+    .digest('hex');
+}

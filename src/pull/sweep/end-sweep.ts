@@ -1,0 +1,139 @@
+import type { Kind } from '../../catalog/kind.ts';
+import type { Spans } from '../../diff/spans.ts';
+import { instantText } from '../../lib/clock.ts';
+import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
+import { MirrorError } from '../../mirror/session/errors.ts';
+import type { KnownField } from '../../mirror/kinds/field-store.ts';
+import { closeQuarantined } from '../../mirror/records/issue-store.ts';
+import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
+import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
+import { wakeAfterSweep } from '../../mirror/outbox/outbox-queue.ts';
+import { settlePages } from '../../mirror/sightings/page-store.ts';
+import { redecode } from '../../mirror/shape/redecode.ts';
+import { closeRepairs } from '../../mirror/records/repair-issues.ts';
+import { saveKindReport } from '../../mirror/runs/run-store.ts';
+import type { KindReport } from '../../mirror/runs/run-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { oldSightings, pruneSightings, voidEnds } from '../../mirror/sightings/sighting-store.ts';
+import { forgetUnlisted, readUnlisted, saveUnlisted } from '../../mirror/sightings/unlisted-store.ts';
+import { noteDrift } from './note-drift.ts';
+import { noteFlapping } from './note-flapping.ts';
+import { noteListIssues } from './note-list-issues.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Ending, Reading } from './read-list.ts';
+import type { Concluded } from '../deletions/conclude-absences.ts';
+import type { Sweep } from '../state/sweep.ts';
+import type { Tally } from '../land/tally.ts';
+
+export interface SweepResult {
+  readonly ending: Ending;
+  readonly concluded: Concluded;
+  readonly report: KindReport;
+  readonly startedAt: Date;
+  /** What the kind's fields had shown before the sweep. */
+  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
+}
+
+/** So many complete sweeps wait for a certificate before the baseline ends without one. */
+const BASELINE_SWEEPS = 3;
+
+/** Ends a sweep: discovered fields become columns, what was learned of the list is noted, the lease goes back. */
+export async function endSweep(parts: PullParts, reading: Reading, result: SweepResult): Promise<void> {
+  const { session, clock, owner } = parts;
+  const { sweep } = reading;
+  const { ending, report, startedAt } = result;
+  if (ending.state === 'complete') await addColumns(parts, sweep.kind);
+  const standing = standingAfter(sweep, result, clock.now());
+  await session.atomically(async (tx) => {
+    await release(tx, reading, { ...result, standing, now: clock.now() });
+    if (ending.state === 'complete') await conclude(tx, reading, { ...result, standing, now: clock.now() });
+    if (ending.state === 'invalid' && sweep.began !== null) await voidEnds(tx, sweep.kind.name, sweep.began);
+    await saveKindReport(tx, { runId: sweep.runId, owner: owner.name }, { report, startedAt });
+  });
+  if (standing.baselineAt !== null) await session.makeDurable();
+}
+
+/** Since when a list has been known, in text; null = not yet. */
+export interface Standing {
+  readonly certifiedAt: string | null;
+  readonly baselineAt: string | null;
+}
+
+function standingAfter({ lease }: Sweep, { ending }: SweepResult, now: Date): Standing {
+  if (ending.state !== 'complete') return lease;
+  const certifiedAt = latest(lease.certifiedAt, ending.verdict.certifiedAt);
+  const isConcluded = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
+  return { certifiedAt, baselineAt: lease.baselineAt ?? (isConcluded ? instantText(now) : null) };
+}
+
+function latest(a: string | null, b: string | null): string | null {
+  return a === null || (b !== null && b > a) ? b : a;
+}
+
+interface Conclusion extends SweepResult {
+  readonly standing: Standing;
+  readonly now: Date;
+}
+
+async function release(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
+  const { report, concluded, standing, now } = result;
+  await releaseKind(tx, sweep.lease, {
+    ...standing,
+    state: report.state,
+    reason: report.reason,
+    isComplete: result.ending.state === 'complete',
+    hasChanges: tally.changes() + concluded.deleted > 0,
+    controlFailures: concluded.controlFailures,
+    ...sweepsAfter(sweep, tally, result.ending),
+    now,
+  });
+}
+
+/** How far the sweep counts towards two complete ones: a hole may have hidden rows, and a broken one says nothing. */
+function sweepsAfter(
+  { lease, began }: Sweep,
+  tally: Tally,
+  ending: Ending,
+): Pick<KindLease, 'lastCompleteSweep' | 'uncertifiedSweeps'> {
+  if (ending.state !== 'complete') return lease;
+  return {
+    lastCompleteSweep: tally.hasHoles() ? null : began,
+    uncertifiedSweeps: ending.verdict.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
+  };
+}
+
+/** What only a sweep that has seen every page may say. */
+async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
+  const { kind, began } = sweep;
+  const { now, fieldsBefore } = result;
+  await noteDrift(tx, sweep, { tally, fieldsBefore, now });
+  await noteFlapping(tx, sweep, { tally, now });
+  await noteListIssues(tx, sweep, result);
+  await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
+  await settlePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
+  if (result.ending.state === 'complete') await keepUnlisted(tx, kind.name, result.ending.verdict.spans);
+  await pruneSightings(tx, kind.name);
+  if (result.report.state === 'certified')
+    await closeRepairs(tx, kind.name, { before: result.startedAt, now });
+  await wakeAfterSweep(tx, kind.name, now);
+}
+
+/** Keeps in mind which rows are ours that no sighting will show any longer, and no others. */
+async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promise<void> {
+  const oldest = await oldSightings(tx, kind);
+  if (oldest === null) return;
+  await saveUnlisted(tx, kind, spans.lastAnsweredUpTo(oldest));
+  const unlisted = await readUnlisted(tx, kind);
+  const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > oldest;
+  await forgetUnlisted(tx, kind, unlisted.filter(isShown));
+}
+
+/** Gives discovered fields their columns; a reader that holds the table is not waited for long. */
+export async function addColumns({ session, clock, logger }: PullParts, kind: Kind): Promise<void> {
+  try {
+    await redecode(session, await discoverColumns(session, kind, clock.now()), clock.now());
+  } catch (error) {
+    if (!(error instanceof MirrorError && error.code === 'mirror.locked')) throw error;
+    logger.warn({ kind: kind.name }, 'a reader holds the table: its new columns come with the next sweep');
+  }
+}

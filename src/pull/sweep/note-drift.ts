@@ -1,0 +1,51 @@
+import { presenceDrift } from '../../diff/field-drift.ts';
+import { readListShape, saveDrift, saveListShape } from '../../mirror/kinds/drift-store.ts';
+import type { Drift, ListShape } from '../../mirror/kinds/drift-store.ts';
+import { saveVanished } from '../../mirror/kinds/field-store.ts';
+import type { KnownField } from '../../mirror/kinds/field-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import type { Sweep } from '../state/sweep.ts';
+import type { Tally } from '../land/tally.ts';
+
+export interface Noticed {
+  readonly tally: Tally;
+  /** What the kind's fields had shown before the sweep. */
+  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
+  readonly now: Date;
+}
+
+/** Notes what has changed in how the service answers: fields that came or went, and how the list is wrapped and paged. */
+export async function noteDrift(
+  tx: Transaction,
+  { kind, lease, hasHoles: hadHoles }: Sweep,
+  { tally, fieldsBefore, now }: Noticed,
+): Promise<void> {
+  const drifts = presenceDrift(fieldsBefore, tally.fields);
+  const fieldsWith = (wanted: string) =>
+    drifts.filter(({ code }) => code === wanted).map(({ field }) => field);
+  await saveVanished(tx, kind.name, { fields: fieldsWith('vanished_field'), since: now });
+  await saveVanished(tx, kind.name, { fields: fieldsWith('returned_field'), since: null });
+  const [before, shape] = [await readListShape(tx, kind.name), tally.shape()];
+  await saveListShape(tx, kind.name, shape);
+  if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
+  if (lease.completeSweeps === 0) return; // The first reading is what later ones are compared with.
+  const ofFields = drifts.map((drift) => ({ kind: kind.name, ...drift }));
+  await saveDrift(tx, [...ofFields, ...reshaped(kind.name, before, shape)], now);
+}
+
+const HOLES = {
+  code: 'holes',
+  field: null,
+  detail: 'a short page had others with rows after it: this list is read to an empty page from now on',
+} as const;
+
+function reshaped(kind: string, before: ListShape, shape: ListShape): Drift[] {
+  return (['envelope', 'pageSize'] as const)
+    .filter((part) => before[part] !== shape[part])
+    .map((part) => ({
+      kind,
+      code: part === 'envelope' ? 'envelope' : 'page_size',
+      field: null,
+      detail: `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`,
+    }));
+}

@@ -1,0 +1,55 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { flappingFields, isVolatile } from '../../diff/flapping.ts';
+import type { ChangedFields } from '../../diff/flapping.ts';
+import { readUpdates, updatedRecords } from '../../mirror/records/change-store.ts';
+import { fieldsWithDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import type { Sweep } from '../state/sweep.ts';
+import type { Tally } from '../land/tally.ts';
+
+/** A field that flaps does so in many records: so many of those that changed are looked at. */
+const RECORDS_LOOKED_AT = 50;
+const UPDATES_LOOKED_AT = 4;
+/** A field that is new in nearly every record counts once the same records have shown it so often. */
+const VOLATILE_UPDATES = 3;
+
+/** Reports fields whose changes tell nothing, once: those that go to and fro, and those that are new at every reading. */
+export async function noteFlapping(
+  tx: Transaction,
+  { kind, runId, fields }: Sweep,
+  { tally, now }: { readonly tally: Tally; readonly now: Date },
+): Promise<void> {
+  const { updated, rows } = tally.counts();
+  if (updated === 0) return;
+  const found = new Map<string, string>();
+  for (const id of await updatedRecords(tx, { kind: kind.name, runId, limit: RECORDS_LOOKED_AT })) {
+    const updates = await readUpdates(tx, { kind: kind.name, id, limit: UPDATES_LOOKED_AT });
+    const history = updates.map((changes) => trackedOf(changes, fields));
+    for (const field of flappingFields(history)) found.set(field, `goes to and fro, e.g. in record ${id}`);
+    if (!isVolatile(updated, rows)) continue;
+    for (const field of inEveryUpdate(history))
+      found.set(field, `is another one at every reading, e.g. in record ${id}`);
+    await breathe();
+  }
+  if (found.size === 0) return;
+  const noted = await fieldsWithDrift(tx, { kind: kind.name, code: 'flapping_field' });
+  const drifts = [...found]
+    .filter(([field]) => !noted.has(field))
+    .map(([field, what]) => {
+      const detail = `${what}; diff.ignoreFields keeps it out of the change events`;
+      return { kind: kind.name, code: 'flapping_field', field, detail } as const;
+    });
+  await saveDrift(tx, drifts, now);
+}
+
+/** What is not tracked as a field is not reported as one. */
+function trackedOf(changes: ChangedFields, fields: Sweep['fields']): ChangedFields {
+  return Object.fromEntries(Object.entries(changes).filter(([name]) => fields.has(name)));
+}
+
+function inEveryUpdate(history: readonly ChangedFields[]): string[] {
+  const latest = history.slice(-VOLATILE_UPDATES);
+  const [first] = latest;
+  if (first === undefined || latest.length < VOLATILE_UPDATES) return [];
+  return Object.keys(first).filter((field) => latest.every((changes) => Object.hasOwn(changes, field)));
+}

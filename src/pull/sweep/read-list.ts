@@ -1,0 +1,139 @@
+import { describe } from '../../lib/sync-error.ts';
+import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
+import { OtherSourceError } from '../../mirror/session/errors.ts';
+import { MOVING_AFTER } from '../../mirror/kinds/moving-kinds.ts';
+import { readRecordDigests } from '../../mirror/sightings/page-store.ts';
+import type { KindReport } from '../../mirror/runs/run-store.ts';
+import { countLive } from '../../mirror/kinds/status-store.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { ListResponse } from '../../source/source.ts';
+import { arrivedTogether } from '../land/arrived-together.ts';
+import type { SweepRequest } from './begin-sweep.ts';
+import { certifyList } from '../state/certify-list.ts';
+import type { ListVerdict } from '../state/certify-list.ts';
+import { requireTenant } from '../tenant/guard-source.ts';
+import { TOGETHER, landPages } from '../land/land-pages.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Sweep } from '../state/sweep.ts';
+import type { Tally } from '../land/tally.ts';
+
+/** Why nothing of a list has landed that is another company's. */
+export const OTHER_SOURCE = 'other_source';
+
+/** How often a list is read again at once where something waits for a certificate. */
+const READINGS_MORE = 2;
+
+export interface Reading {
+  readonly sweep: Sweep;
+  readonly tally: Tally;
+}
+
+/** How the reading of a list ended: a stable word why it did not reach its end, and the same for a person. */
+export type Ending = Pick<KindReport, 'reason' | 'detail'> &
+  ({ readonly state: 'complete'; readonly verdict: ListVerdict } | { readonly state: 'invalid' | 'aborted' });
+
+/** Reads the whole list and lands it page by page; again, where that would tell what is waited for. */
+export async function readList(parts: PullParts, request: SweepRequest, reading: Reading): Promise<Ending> {
+  try {
+    let last = await landAll(parts, request, { ...reading, reopen: null });
+    let verdict = await certifyList(parts.session, reading.sweep);
+    for (let more = 0; more < READINGS_MORE && last !== null; more++) {
+      if (!(await isWorthAnother(parts, request, { ...reading, verdict }))) break;
+      last = await landAll(parts, request, { ...reading, reopen: last });
+      verdict = await certifyList(parts.session, reading.sweep);
+    }
+    return { state: 'complete', verdict, ...reasonOf(verdict) };
+  } catch (error) {
+    if (error instanceof OtherSourceError) return refused(request, error);
+    if (!(error instanceof SourceError)) throw error;
+    parts.logger.debug({ kind: request.kind.name, reason: error.reason, err: error }, 'sweep ended early');
+    return { state: error.state, reason: error.reason, detail: describe(error) };
+  }
+}
+
+function reasonOf({
+  verdict,
+  certifiedAt,
+  isOfThisSweep,
+}: ListVerdict): Pick<KindReport, 'reason' | 'detail'> {
+  if (!verdict.certified) return { reason: verdict.reason, detail: verdict.detail };
+  if (isOfThisSweep) return { reason: null, detail: null };
+  return {
+    reason: 'certified_earlier',
+    detail: `known exactly as of ${certifiedAt ?? 'an earlier sweep'}, not since`,
+  };
+}
+
+/** Short lists only, and only where a record is missing, the baseline is not certain, or a write of ours is looked for. */
+async function isWorthAnother(
+  { session, signal }: PullParts,
+  { kind, rules }: SweepRequest,
+  { sweep, tally, verdict }: Reading & { readonly verdict: ListVerdict },
+): Promise<boolean> {
+  if (verdict.isOfThisSweep || tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
+  if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
+  return (await countLive(session, kind.name)) > tally.counts().rows;
+}
+
+type Reopened = ListResponse['plan'] | null;
+
+/** Lands every page in the order of the plan; returns the plan as it ended, null where there was no response. */
+async function landAll(
+  parts: PullParts,
+  request: SweepRequest,
+  { sweep, tally, reopen }: Reading & { readonly reopen: Reopened },
+): Promise<Reopened> {
+  const stop = new AbortController(); // Where landing fails, requests under way are not waited for.
+  const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
+  let last: Reopened = null;
+  try {
+    const pages = openList(parts, request, { sweep, reopen, signal });
+    for await (const responses of arrivedTogether(pages, TOGETHER)) {
+      const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() }).catch(
+        (error: unknown) => {
+          stop.abort(); // Before the loop ends, which awaits what is under way.
+          throw error;
+        },
+      );
+      for (const landing of landings) tally.add(landing);
+      last = responses.at(-1)?.plan ?? last;
+      parts.onProgress?.({ kind: request.kind.name, pages: tally.pages(), lastPage: last?.lastPage ?? null });
+    }
+    return last;
+  } finally {
+    stop.abort();
+  }
+}
+
+interface Opening {
+  readonly sweep: Sweep;
+  readonly reopen: Reopened;
+  readonly signal: AbortSignal;
+}
+
+/** The list's responses, of this mirror's own company. */
+function openList(
+  parts: PullParts,
+  { kind, claim }: SweepRequest,
+  { sweep, reopen, signal }: Opening,
+): AsyncIterable<ListResponse> {
+  const { session, source } = parts;
+  const { tenants, knownRows, salt, pages, ticks, lease, hasHoles } = sweep;
+  const responses = source.sweep(kind, {
+    ...{ knownRows, hasHoles, salt, signal, knownPages: pages, tick: ticks.next },
+    recordDigests: async (number) => {
+      const page = pages.get(number);
+      return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;
+    },
+    isMoving: lease.uncertifiedSweeps >= MOVING_AFTER,
+    thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
+    ...(reopen && { reopen }),
+  });
+  return requireTenant(responses, { parts, kind, claim, tenants });
+}
+
+/** How a list ends of which nothing may land; the kinds that cannot tell their company themselves go by it. */
+function refused({ claim }: SweepRequest, error: OtherSourceError): Ending {
+  claim.refusal ??= error;
+  return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };
+}

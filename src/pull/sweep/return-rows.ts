@@ -1,0 +1,103 @@
+import { idsOf } from '../../mirror/sightings/page-store.ts';
+import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
+import { readSightings } from '../../mirror/sightings/sighting-store.ts';
+import { liveRowsOf } from '../../mirror/records/tombstone-store.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { PageRange } from '../../source/source.ts';
+import { arrivedTogether } from '../land/arrived-together.ts';
+import type { SweepRequest } from './begin-sweep.ts';
+import { requireTenant } from '../tenant/guard-source.ts';
+import { TOGETHER, landPages } from '../land/land-pages.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Reading } from './read-list.ts';
+import type { Sweep } from '../state/sweep.ts';
+
+/** Records of the list that have no live row all the same. */
+export interface WithoutRow {
+  /** No row can be made of them; issues say so. */
+  readonly quarantined: number;
+  readonly missing: number;
+}
+
+/**
+ * Brings back rows that something has taken away: the pages that show their records are read once more, and parsed
+ * whatever their digests say.
+ *
+ * Where the service fails us meanwhile, the next pull tries again.
+ */
+export async function returnRows(
+  parts: PullParts,
+  request: SweepRequest,
+  { missing, ...reading }: Reading & { readonly missing: readonly string[] },
+): Promise<WithoutRow> {
+  if (missing.length === 0) return { quarantined: 0, missing: 0 };
+  const { sweep } = reading;
+  const name = sweep.kind.name;
+  const before = await readRecordsWithoutRow(parts.session, name);
+  const wanted = new Set(missing.filter((id) => !before.has(id)));
+  if (wanted.size > 0) await readAgain(parts, request, { ...reading, wanted });
+  const live = new Set((await liveRowsOf(parts.session, name, missing)).map(({ id }) => id));
+  const left = missing.filter((id) => !live.has(id));
+  const withoutRow = await readRecordsWithoutRow(parts.session, name);
+  const quarantined = left.filter((id) => withoutRow.has(id)).length;
+  return { quarantined, missing: left.length - quarantined };
+}
+
+async function readAgain(
+  parts: PullParts,
+  request: SweepRequest,
+  { wanted, ...reading }: Reading & { readonly wanted: ReadonlySet<string> },
+): Promise<void> {
+  try {
+    for (const range of rangesOf(await pagesWith(parts, reading.sweep, wanted)))
+      await landRange(parts, request, { ...reading, range });
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    parts.logger.warn(
+      { kind: request.kind.name, err: error },
+      'rows that are missing could not be read again',
+    );
+  }
+}
+
+async function landRange(
+  parts: PullParts,
+  { kind, claim }: SweepRequest,
+  { sweep, tally, range }: Reading & { readonly range: PageRange },
+): Promise<void> {
+  const { session, source, clock, signal } = parts;
+  const guard = { parts, kind, claim, tenants: sweep.tenants };
+  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Nothing is known of these pages.
+  const pages = source.pages(kind, range, { tick: sweep.ticks.next, signal });
+  for await (const responses of arrivedTogether(requireTenant(pages, guard), TOGETHER)) {
+    const landings = await landPages(session, afresh, { responses, now: clock.now() });
+    for (const landing of landings) tally.add(landing);
+  }
+}
+
+/** The pages on which this sweep has seen the records, in their order. */
+async function pagesWith(
+  { session }: PullParts,
+  { kind, lease, pages }: Sweep,
+  wanted: ReadonlySet<string>,
+): Promise<number[]> {
+  const shown = (await readSightings(session, kind.name, pages)).filter(
+    ({ answered }) => answered > lease.tick,
+  );
+  const numbers = new Set<number>();
+  for (const { page, ids } of shown) {
+    if (!numbers.has(page) && [...idsOf(ids)].some((id) => wanted.has(id))) numbers.add(page);
+  }
+  return [...numbers].sort((a, b) => a - b);
+}
+
+/** Neighbouring pages are read side by side. */
+function rangesOf(pages: readonly number[]): PageRange[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const page of pages) {
+    const last = ranges.at(-1);
+    if (last?.to === page - 1) last.to = page;
+    else ranges.push({ from: page, to: page });
+  }
+  return ranges;
+}

@@ -1,0 +1,171 @@
+import { LISTED_KINDS } from '../../catalog/catalog.ts';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { recordId } from '../../diff/record-id.ts';
+import type { Json } from '../../lib/json.ts';
+import { OtherSourceError } from '../../mirror/session/errors.ts';
+import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
+import { hasMoreLive } from '../../mirror/kinds/status-store.ts';
+import { namesCompany, readTenants } from '../../mirror/kinds/tenant-store.ts';
+import type { KindTenants } from '../../mirror/kinds/tenant-store.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { ListResponse } from '../../source/source.ts';
+import { companiesOf, countCompanies, judgeCompany } from './judge-company.ts';
+import type { PullParts } from '../run/parts.ts';
+
+/** What tells whose records those of one kind are. */
+export interface TenantGuard {
+  readonly parts: Pick<PullParts, 'session' | 'source' | 'signal'>;
+  readonly kind: Kind;
+  readonly claim: SourceClaim;
+  readonly tenants: KindTenants;
+}
+
+/** So few rows may well all have been replaced; with more, a list that shares none of them is another company's. */
+export const ROWS_THAT_IDENTIFY = 20;
+/** Where the first page, the last one and so many more share no row, the rest of the list will not either. */
+const PAGES_HELD_BACK = 50;
+
+const HINT =
+  'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
+
+/**
+ * Lets the responses of a list pass once they are known to be of a company that the mirror holds: nothing foreign lands.
+ *
+ * Most records of a response must name one of the kind's companies, and where the kind has rows enough, one record must be
+ * known. A list that can tell neither passes where another list of the same token can.
+ *
+ * @throws {OtherSourceError} Before anything of the foreign list has landed.
+ */
+export async function* requireTenant(
+  responses: AsyncIterable<ListResponse>,
+  guard: TenantGuard,
+): AsyncGenerator<ListResponse> {
+  const { claim, kind, parts } = guard;
+  let isRecognized = claim.isNew || !(await hasMoreLive(parts.session, kind.name, ROWS_THAT_IDENTIFY));
+  let held: ListResponse[] = [];
+  for await (const response of responses) {
+    const namesOwn = requireCompany(guard, response);
+    const showsKnown = !isRecognized && (await isKnown(guard, response));
+    held.push(response);
+    isRecognized ||= showsKnown;
+    if (isRecognized) {
+      await confirm(guard, namesOwn || showsKnown);
+      yield* held;
+      held = [];
+    } else if (held.length > PAGES_HELD_BACK) break;
+  }
+  if (held.length === 0) return;
+  refuseUnknown(kind, held);
+  await confirm(guard, false);
+  yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
+}
+
+/** @throws {OtherSourceError} */
+async function confirm({ parts, claim }: TenantGuard, isShown: boolean): Promise<void> {
+  claim.isConfirmed ||= isShown;
+  await verifyTenant(parts, claim);
+}
+
+/** Lets responses pass whose records name the kind's companies, if any; which of them the mirror knows is no question. */
+export async function* requireCompanies(
+  responses: AsyncIterable<ListResponse>,
+  guard: Pick<TenantGuard, 'kind' | 'tenants'>,
+): AsyncGenerator<ListResponse> {
+  for await (const response of responses) {
+    requireCompany(guard, response);
+    yield response;
+  }
+}
+
+/**
+ * Refuses a response that mostly names other companies than the kind's; where none is known yet, those that it names are.
+ *
+ * @returns Whether it names one that was known.
+ * @throws {OtherSourceError}
+ */
+export function requireCompany(
+  { kind, tenants }: Pick<TenantGuard, 'kind' | 'tenants'>,
+  { isKnown: isSame, partial, read }: Pick<ListResponse, 'isKnown' | 'partial' | 'read'>,
+): boolean {
+  if (!namesCompany(kind)) return false;
+  if (isSame) return true;
+  if (tenants.isLearning) {
+    for (const company of companiesOf(read())) tenants.companies.add(company);
+    return false;
+  }
+  const changed = countCompanies(partial?.changed ?? [], tenants.companies);
+  if (partial !== null && changed.others.size === 0) return true;
+  const named = countCompanies(read(), tenants.companies);
+  const judgement = judgeCompany(named);
+  if (judgement === 'other') throw tenantMismatch(kind, tenants, [...named.others.keys()]);
+  return judgement === 'own';
+}
+
+/**
+ * Makes sure of the company for a list that cannot tell it: by what other lists of this run have told, else by the first
+ * page of a kind that names its company. A token that may read none of those leaves the question open.
+ *
+ * @throws {OtherSourceError}
+ */
+export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
+  if (claim.isNew || claim.isConfirmed) return;
+  if (!claim.isAsked) await askWitnesses(parts, claim);
+  refuseForeign(claim);
+}
+
+function refuseForeign({ isConfirmed, refusal }: SourceClaim): void {
+  if (!isConfirmed && refusal !== null) throw refusal;
+}
+
+async function askWitnesses(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
+  for (const kind of LISTED_KINDS.filter(namesCompany).toSorted(shortestFirst)) {
+    const tenants = await readTenants(parts.session, kind, false);
+    if (!tenants.isLearning) claim.isConfirmed ||= await isOurs({ parts, kind, claim, tenants });
+    if (claim.isConfirmed) return;
+  }
+  claim.isAsked = true;
+}
+
+const shortestFirst = (a: Kind, b: Kind): number =>
+  Number(b.name === 'departments') - Number(a.name === 'departments');
+
+/** Whether the first page of a kind names a company of the mirror's. */
+async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promise<boolean> {
+  const { source, signal } = guard.parts;
+  try {
+    const pages = source.pages(guard.kind, { from: 1, to: 1 }, { tick: () => 0, signal });
+    for await (const response of pages) if (requireCompany(guard, response)) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof OtherSourceError) guard.claim.refusal ??= error;
+    else if (!(error instanceof SourceError)) throw error;
+    return false;
+  }
+}
+
+async function isKnown({ parts, kind }: TenantGuard, response: ListResponse): Promise<boolean> {
+  if (response.isKnown || response.partial !== null) return true; // What shows the same as before is of the same company.
+  const ids = idsOf(response.read());
+  const known = await parts.session.atomically((tx) => tx.rowsById(kind.name, ['id'], ids));
+  return known.size > 0;
+}
+
+function idsOf(records: readonly Json[]): string[] {
+  return records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
+}
+
+const NAMED = 3;
+
+function tenantMismatch({ name }: Kind, { companies }: KindTenants, got: readonly string[]) {
+  const told = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
+  const message = `The list of ${name}: the token reads company ${told(got)} (system_id), and this mirror holds company ${told(companies)}.`;
+  return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+}
+
+/** @throws {OtherSourceError} Where responses show ids, none of which the mirror knows. */
+function refuseUnknown({ name }: Kind, responses: readonly ListResponse[]): void {
+  const shown = responses.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
+  if (shown === 0) return;
+  const message = `The list of ${name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`;
+  throw new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+}

@@ -1,0 +1,118 @@
+import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { storable } from '../../lib/text.ts';
+import { shortestNumber } from '../../lib/decimal.ts';
+import { excerpt, SourceError } from '../http/errors.ts';
+import type { SourceReason } from '../http/errors.ts';
+
+/** What a list says about its pages (§2.1); null where it says nothing usable. */
+export interface Meta {
+  readonly currentPage: number | null;
+  readonly lastPage: number | null;
+  readonly perPage: number | null;
+  readonly total: number | null;
+}
+
+/** What a list without `meta` says. */
+export const NO_META: Meta = { currentPage: null, lastPage: null, perPage: null, total: null };
+
+export interface ListBody {
+  readonly records: readonly Json[];
+  readonly meta: Meta | null;
+  /** How the records were wrapped: the names beside them, `array` for none. */
+  readonly envelope: string;
+}
+
+/**
+ * Takes a list apart: `{data: […], meta?, success?}`, or a bare array.
+ *
+ * @throws {SourceError} success_false, data_not_a_list, bad_meta
+ */
+export function openList(body: Json, where: string): ListBody {
+  if (isArray(body)) return { records: body, meta: null, envelope: 'array' };
+  refuseFailure(body, where);
+  const data = isObject(body) ? body['data'] : undefined;
+  if (!isArray(data))
+    throw fault('data_not_a_list', where, { got: data ?? body, expected: 'an array in "data"' });
+  const members = isObject(body) ? body : {};
+  const envelope = storable(Object.keys(members).sort().join(' '));
+  return { records: data, meta: readMeta(members['meta'], where), envelope };
+}
+
+/**
+ * Takes one record out of its wrapping: `{data: {…}}`, `{data: [{…}]}` or bare.
+ *
+ * @returns null for an empty `data` array, the service's way of saying that there is none.
+ * @throws {SourceError} success_false, wrong_record
+ */
+export function openRecord(body: Json, id: string, where: string): JsonObject | null {
+  refuseFailure(body, where);
+  const data = unwrap(body);
+  if (isArray(data) && data.length === 0) return null;
+  const record = isArray(data) && data.length === 1 ? (data[0] ?? null) : data;
+  if (isObject(record) && idText(record['id']) === id) return record;
+  const got = isObject(record) ? { id: record['id'] ?? null } : record;
+  throw fault('wrong_record', where, { got, expected: `the record with id ${id}` });
+}
+
+/** What stands in `data`; a bare record is known by its `id`. */
+export function unwrap(body: Json): Json {
+  if (!isObject(body) || 'id' in body) return body;
+  return body['data'] ?? body;
+}
+
+/** An id as text, however it was sent: `7`, `7.0` and `"7"` are one id; null where it is none. */
+function idText(id: Json | undefined): string | null {
+  if (isNumber(id)) return shortestNumber(String(id));
+  return typeof id === 'string' ? id : null;
+}
+
+const DIGITS = /^\d{1,15}$/;
+const MOST = 10 ** 15 - 1;
+
+/** What a service that says that it failed may write in `success`. */
+const FAILURES: readonly Json[] = [false, 'false', 0, '0'];
+
+/** Whether the service itself says that it failed. */
+export function saysFailed(body: Json): boolean {
+  return isObject(body) && FAILURES.some((failure) => failure === body['success']);
+}
+
+function refuseFailure(body: Json, where: string): void {
+  if (saysFailed(body)) {
+    throw fault('success_false', where, { got: body, expected: '"success" not to be false' });
+  }
+}
+
+function readMeta(meta: Json | undefined, where: string): Meta | null {
+  // An empty array is how PHP writes an empty object.
+  if (meta === undefined || meta === null || (isArray(meta) && meta.length === 0)) return null;
+  if (!isObject(meta)) throw fault('bad_meta', where, { got: meta, expected: 'an object in "meta"' });
+  return {
+    currentPage: count(meta['current_page'], 1),
+    lastPage: count(meta['last_page'], 1),
+    perPage: count(meta['per_page'], 0),
+    total: count(meta['total'], 0),
+  };
+}
+
+/** A whole number from `least` up, sent as a number or as text; anything else is as good as absent. */
+function count(value: Json | undefined, least: number): number | null {
+  const number = typeof value === 'number' && Number.isSafeInteger(value) ? value : numberIn(value);
+  return number === null || number < least || number > MOST ? null : number;
+}
+
+/** Reads digits, or a number that came with a fraction or an exponent. */
+function numberIn(value: Json | undefined): number | null {
+  const text = isNumber(value) ? shortestNumber(String(value)) : value;
+  return typeof text === 'string' && DIGITS.test(text) ? Number(text) : null;
+}
+
+function fault(
+  reason: SourceReason,
+  where: string,
+  { got, expected }: { got: Json; expected: string },
+): SourceError {
+  const quoted = isDeeper(got, DEEPEST) ? 'JSON nested deep' : compactJson(got);
+  return new SourceError(reason, `${where}: got ${excerpt(quoted)}, expected ${expected}`, { quoted });
+}

@@ -1,0 +1,19 @@
+import { isArray, isNumber, isObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { saysFailed, unwrap } from './envelope.ts';
+
+/**
+ * Takes the record out of the answer to a create or an update: `{data: {…}}`, `{data: [{…}]}` or bare.
+ *
+ * @returns null where no single record with an id stands there, or where the service says that it failed.
+ */
+export function writtenRecord(body: Json): JsonObject | null {
+  if (saysFailed(body)) return null;
+  const data = unwrap(body);
+  const record = isArray(data) && data.length === 1 ? data[0] : data;
+  return isObject(record) && isId(record['id']) ? record : null;
+}
+
+function isId(id: Json | undefined): boolean {
+  return isNumber(id) || (typeof id === 'string' && id.trim() !== '');
+}

@@ -1,0 +1,103 @@
+import { SyncError } from '../../lib/sync-error.ts';
+import { storable } from '../../lib/text.ts';
+
+const WEB_PAGE = 'The answer is a web page: is source.baseUrl right?';
+const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';
+const LATER = 'The service may be back later; the next run starts anew.';
+
+const PROXY = 'Is source.baseUrl right, and does a proxy answer in its place?';
+const CACHE = 'A cache answers in the service’s place: let it pass requests for /api through.';
+
+interface Reason {
+  readonly state: 'invalid' | 'aborted';
+  readonly hint: string;
+  /** The answer is garbled: the same read may be answered well, so it is asked again. */
+  readonly isGarbled?: true;
+}
+
+const garbled = (hint: string): Reason => ({ state: 'invalid', hint, isGarbled: true });
+
+/** Every way in which the service can fail us: what it does to a sweep, and what the reader can do about it. */
+const REASONS = {
+  not_json: garbled(PROXY),
+  html: garbled(WEB_PAGE),
+  not_utf8: garbled('The service must answer in UTF-8; nothing is guessed.'),
+  too_deep: garbled('No record is nested so deep: is source.baseUrl right?'),
+  success_false: garbled('The service says that it failed; its log may say why.'),
+  data_not_a_list: garbled('A list answers {"data":[…]}: is the path right?'),
+  bad_meta: garbled('A list answers "meta" as an object, or none.'),
+  empty_body: garbled(PROXY),
+  wrong_record: garbled("Does the path address another kind's records?"),
+  cached: garbled(CACHE),
+  page_ignored: garbled(PAGING),
+  page_repeated: garbled(PAGING),
+  page_grew: garbled(PAGING),
+  page_resized: garbled(PAGING),
+  endless: { state: 'invalid', hint: PAGING },
+  empty_pages: { state: 'invalid', hint: PAGING },
+  unauthorized: {
+    state: 'aborted',
+    hint: 'Check BMS_TOKEN, and source.authHeaders for the header that carries it.',
+  },
+  forbidden: {
+    state: 'aborted',
+    hint: "The token's user may not read this kind; other kinds are unaffected.",
+  },
+  not_found: { state: 'aborted', hint: 'Is source.baseUrl right? It is the part before /api.' },
+  redirected: {
+    state: 'aborted',
+    hint: 'Redirects are never followed: set source.baseUrl to the final address.',
+  },
+  rejected: { state: 'aborted', hint: 'The service does not accept the request; its log may say why.' },
+  unreachable: { state: 'aborted', hint: 'Check source.baseUrl, source.proxyUrl and the network.' },
+  timeout: { state: 'aborted', hint: 'Raise source.timeoutSeconds if the service is only slow.' },
+  too_big: { state: 'aborted', hint: 'Raise source.maxBodyBytes if an answer of this size is right.' },
+  unavailable: { state: 'aborted', hint: LATER },
+  interrupted: { state: 'aborted', hint: 'Nothing is lost; the next run starts anew.' },
+} satisfies Record<string, Reason>;
+
+/** Stable word for a fault; it ends up in reports. */
+export type SourceReason = keyof typeof REASONS;
+
+export interface SourceErrorDetails {
+  readonly cause?: unknown;
+  /** Set where the same request may succeed later; `waitMs` is how long the service asked us to wait. */
+  readonly passing?: { readonly waitMs: number | null } | undefined;
+  /** The text whose beginning the message quotes. */
+  readonly quoted?: string | undefined;
+}
+
+/** So much of a quoted text is kept to look for secrets in: a secret that begins in the excerpt ends within it. */
+const LOOKED_AT = 16_384;
+
+/** A fault of the service or of the way to it; `invalid` = it answered nonsense, `aborted` = it gave no answer. */
+export class SourceError extends SyncError {
+  override readonly name = 'SourceError';
+  readonly reason: SourceReason;
+  readonly state: 'invalid' | 'aborted';
+  readonly passing: SourceErrorDetails['passing'];
+  /** Private, because loggers write what they find on an error. */
+  readonly #quoted: string;
+
+  constructor(reason: SourceReason, message: string, details: SourceErrorDetails = {}) {
+    const { state, hint, isGarbled }: Reason = REASONS[reason];
+    super(message, { code: `source.${reason}`, hint, cause: details.cause });
+    this.reason = reason;
+    this.state = state;
+    this.passing = details.passing ?? (isGarbled && { waitMs: null });
+    this.#quoted = details.quoted?.slice(0, LOOKED_AT) ?? '';
+  }
+
+  /** Whether the message, or the text around its excerpt, holds what is looked for: an excerpt may cut a secret in two. */
+  shows(holds: (text: string) => boolean): boolean {
+    return holds(this.message) || holds(this.#quoted);
+  }
+}
+
+const EXCERPT_LENGTH = 80;
+
+/** The beginning of a body, on one line, short enough for a message. */
+export function excerpt(text: string): string {
+  const start = storable(text.slice(0, EXCERPT_LENGTH)).replace(/\s+/g, ' ').trim();
+  return text.length > EXCERPT_LENGTH ? `${start}…` : start;
+}

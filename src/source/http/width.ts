@@ -1,0 +1,52 @@
+import type { Clock } from '../../lib/clock.ts';
+
+/** However many requests the settings allow, so many at most are added to read a moving list. */
+const MOST_SIDE_BY_SIDE = 16;
+
+/** So long after the service has asked for patience, no request is added to those of the settings. */
+const CALM_MS = 900_000;
+
+export interface WidthFacts {
+  /** `source.concurrency`. */
+  readonly concurrency: number;
+  /** A list is being read that moves while it is read: the shorter that takes, the less it moves. */
+  readonly isMoving: boolean;
+  /** Since the service last answered 429 or 503; Infinity = it never did. */
+  readonly calmMs: number;
+}
+
+/** How many requests may be under way at once: twice as many for a list that moves, as long as the service bears it. */
+export function widthFor({ concurrency, isMoving, calmMs }: WidthFacts): number {
+  if (!isMoving || calmMs < CALM_MS) return concurrency;
+  return Math.max(concurrency, Math.min(2 * concurrency, MOST_SIDE_BY_SIDE));
+}
+
+/** The most that `widthFor` allows. */
+export const widest = (concurrency: number): number =>
+  widthFor({ concurrency, isMoving: true, calmMs: Infinity });
+
+/** How many requests of one source may be under way at once, at this moment. */
+export interface Width {
+  readonly now: () => number;
+  /** Widens it for the reading of a moving list; returns what ends that. */
+  readonly widen: () => () => void;
+  /** Learns from an answer whether the service wants fewer requests. */
+  readonly note: (status: number) => void;
+}
+
+export function createWidth(concurrency: number, clock: Pick<Clock, 'monotonicMs'>): Width {
+  let moving = 0;
+  let refusedAt = -Infinity;
+  return {
+    now: () => widthFor({ concurrency, isMoving: moving > 0, calmMs: clock.monotonicMs() - refusedAt }),
+    widen: () => {
+      moving++;
+      return () => {
+        moving--;
+      };
+    },
+    note: (status) => {
+      if (status === 429 || status === 503) refusedAt = clock.monotonicMs();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json.ts';
+import type { Json } from '../../lib/json.ts';
+import { packed } from '../../lib/text-list.ts';
+import type { TextList } from '../../lib/text-list.ts';
+import type { Meta } from '../answer/envelope.ts';
+import { digestPage, openKnown } from './page-digest.ts';
+import type { KnownPage, PageDigest } from './page-digest.ts';
+import { openPartly } from './partial-page.ts';
+import { readList, refuseFault } from '../answer/read-answer.ts';
+import type { Received } from '../answer/read-answer.ts';
+
+/** A list's answer as a sweep takes it. */
+export interface ListPage {
+  /** One text per record that tells it from its neighbours. */
+  readonly keys: TextList;
+  readonly meta: Meta | null;
+  readonly envelope: string;
+  readonly isKnown: boolean;
+  /** Null where the page is known, or was parsed whole. */
+  readonly partial: PartialPage | null;
+  readonly digest: PageDigest | null;
+  readonly read: () => readonly Json[];
+}
+
+/**
+ * A page that shows some records byte by byte as the known page of its number does: those were not parsed.
+ *
+ * No two of its records have the same key.
+ */
+export interface PartialPage {
+  /** Ids of the records that the known page shows too. */
+  readonly unchanged: TextList;
+  /** The others. */
+  readonly changed: readonly Json[];
+}
+
+/** What is known of a page before it is asked for; without a salt no digest is made, and no page is known. */
+export interface Expected {
+  readonly salt?: string | undefined;
+  readonly known?: KnownPage | undefined;
+  /** Reads the digests of the known page's records, once it turns out that the page shows others; null = there are none. */
+  readonly digests?: (() => Promise<string | null>) | undefined;
+}
+
+/**
+ * Makes the reader for a page of a list that shows the records of the known page: it is not parsed.
+ *
+ * @throws {SourceError} Where the answer says itself that it is no list.
+ * @returns Null where it shows others.
+ */
+export function readKnown({ salt, known }: Expected): (answer: Received) => ListPage | null {
+  return (answer) => {
+    refuseFault(answer);
+    return salt === undefined || known === undefined ? null : recognized(answer, salt, known);
+  };
+}
+
+/**
+ * Makes the reader for a page of a list.
+ *
+ * @param digests Those of the known page's records, where there are any: a record with one of them is not parsed.
+ * @throws {SourceError} Where the answer is no list.
+ */
+export function readPage(
+  { salt, known }: Expected,
+  digests: string | null = null,
+): (answer: Received) => ListPage {
+  return (answer) => {
+    refuseFault(answer);
+    if (salt === undefined) return { ...parsed(answer), digest: null };
+    const hasDigests = known !== undefined && digests !== null;
+    const page = hasDigests ? partlyRead(answer, { salt, keys: known.keys, digests }) : null;
+    return page ?? { ...parsed(answer), digest: digestPage(answer, salt) };
+  };
+}
+
+function recognized(answer: Received, salt: string, known: KnownPage): ListPage | null {
+  const list = openKnown(answer, salt, known);
+  if (list === null) return null;
+  return {
+    keys: known.keys,
+    meta: list.meta,
+    envelope: list.envelope,
+    isKnown: true,
+    partial: null,
+    digest: { digest: known.digest, bytes: known.bytes },
+    read: once(() => answer.unseen(() => readList(answer).records)),
+  };
+}
+
+/** Null where a record is shown twice, too: which of them counts takes reading both. */
+function partlyRead(answer: Received, known: Parameters<typeof openPartly>[1]): ListPage | null {
+  const list = openPartly(answer, known);
+  if (list === null) return null;
+  const keys = list.rows.map((row) => ('id' in row ? row.id : recordKey(row.record)));
+  if (new Set(keys).size < keys.length) return null;
+  return {
+    keys: packed(keys),
+    meta: list.meta,
+    envelope: list.envelope,
+    isKnown: false,
+    partial: {
+      unchanged: packed(list.rows.flatMap((row) => ('id' in row ? [row.id] : []))),
+      changed: list.rows.flatMap((row) => ('id' in row ? [] : [row.record])),
+    },
+    digest: list.digest,
+    read: once(() => answer.unseen(() => readList(answer).records)),
+  };
+}
+
+function parsed(answer: Received): Omit<ListPage, 'digest'> {
+  const { records, meta, envelope } = readList(answer);
+  const keys = packed(records.map(recordKey));
+  return { keys, meta, envelope, isKnown: false, partial: null, read: () => records };
+}
+
+/** What tells a record from its neighbours: its id, as text however it was sent, or all of it. */
+function recordKey(record: Json): string {
+  const id = isObject(record) ? record['id'] : undefined;
+  if (isNumber(id)) return String(id);
+  if (typeof id === 'string' && id !== '') return id;
+  return isDeeper(record, DEEPEST) ? 'nested too deep' : compactJson(record);
+}
+
+/** Makes a value when it is first asked for, and lets go of what it is made of. */
+function once<T>(make: () => T): () => T {
+  let held: { readonly make: () => T } | { readonly made: T } = { make };
+  return () => {
+    if ('make' in held) held = { made: held.make() };
+    return held.made;
+  };
+}

@@ -1,0 +1,90 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { TextList } from '../../lib/text-list.ts';
+import { openList } from '../answer/envelope.ts';
+import type { ListBody } from '../answer/envelope.ts';
+import { SourceError } from '../http/errors.ts';
+import { parseBody } from '../answer/parse-body.ts';
+import type { Received } from '../answer/read-answer.ts';
+import { elementsOf, recordStart } from './record-bytes.ts';
+import type { Part } from './record-bytes.ts';
+import { digestsOf, digestsText } from './record-digests.ts';
+
+/** What tells whether a page shows other records than before. */
+export interface PageDigest {
+  /** SHA-256, in hex, of a salt and the text of the array of records. */
+  readonly digest: string;
+  /** Length of that text. */
+  readonly bytes: number;
+  /** Digests of the records in their order, as `digestsText` writes them; absent where no record was read. */
+  readonly records?: string;
+}
+
+/** What a page showed when it was landed last. */
+export interface KnownPage extends PageDigest {
+  /** Ids of the records in their order, one for every row on the page. */
+  readonly keys: TextList;
+}
+
+export type ListText = Pick<Received, 'bytes' | 'where'>;
+
+/** Stands in for the records. No service can know it, so what is found in "data" stands where the records stood. */
+const STAND_IN = randomUUID();
+const STAND_IN_OPEN = Buffer.from(`[${JSON.stringify(STAND_IN)}`);
+const [COMMA, CLOSE] = [Buffer.from(','), Buffer.from(']')];
+
+/**
+ * Opens a list without reading its records, if their text is that of the known page.
+ *
+ * Equal bytes are that very array, whole, and so end where it ended; what stands around them is read and checked as ever.
+ *
+ * @returns Null where they differ, or where anything else is wrong: the body must be read whole then.
+ */
+export function openKnown(
+  answer: ListText,
+  salt: string,
+  known: PageDigest,
+): Omit<ListBody, 'records'> | null {
+  const start = recordStart(answer.bytes);
+  if (start === null) return null;
+  const part = { start, end: start + known.bytes };
+  return digestOf(answer, salt, part) === known.digest ? openAround(answer, part) : null;
+}
+
+/** Makes the digest of a list that was read whole; null where it cannot be told for certain which bytes are its records. */
+export function digestPage(answer: ListText, salt: string): PageDigest | null {
+  const start = recordStart(answer.bytes);
+  const elements = start === null ? null : elementsOf(answer.bytes, start);
+  if (start === null || elements === null) return null;
+  const part = { start, end: elements.end };
+  if (openAround(answer, part) === null) return null;
+  const records = digestsText(digestsOf(answer.bytes, elements.parts), salt);
+  return { digest: digestOf(answer, salt, part), bytes: part.end - start, records };
+}
+
+export function digestOf({ bytes }: ListText, salt: string, { start, end }: Part): string {
+  return createHash('sha256').update(salt).update(bytes.subarray(start, end)).digest('hex');
+}
+
+/**
+ * Opens a list with some of its records only, in their order.
+ *
+ * @param records What stands there as the records.
+ * @param some Those of them that are read.
+ * @returns Null if it is no list, or if other bytes than these are its records.
+ */
+export function openAround(
+  { bytes, where }: ListText,
+  { start, end }: Part,
+  some: readonly Part[] = [],
+): ListBody | null {
+  const texts = some.flatMap((part) => [COMMA, bytes.subarray(part.start, part.end)]);
+  const around = [bytes.subarray(0, start), STAND_IN_OPEN, ...texts, CLOSE, bytes.subarray(end)];
+  try {
+    const list = openList(parseBody(Buffer.concat(around), where), where);
+    const [standIn, ...records] = list.records;
+    return standIn === STAND_IN && records.length === some.length ? { ...list, records } : null;
+  } catch (error) {
+    if (error instanceof SourceError) return null; // Whoever reads it whole finds the same, and can quote it.
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Meta } from '../answer/envelope.ts';
+
+/** The list had exactly this many rows when the response was made; after an empty page: at most. */
+export interface ListEnd {
+  readonly rows: number;
+}
+
+export interface PageShown {
+  readonly page: number;
+  readonly rows: number;
+  readonly meta: Meta;
+}
+
+/**
+ * What one response proves about the end of its list, by arithmetic; null = nothing.
+ *
+ * A full page proves nothing whatever `meta` says: a total that is cached would make rows vanish.
+ *
+ * @param stride Rows on a full page of this sweep.
+ */
+export function provenEnd({ page, rows, meta }: PageShown, stride: number): ListEnd | null {
+  const { lastPage, perPage } = meta;
+  if (perPage !== null && perPage !== stride) return null;
+  const before = (page - 1) * stride;
+  if (rows === 0) return page > 1 && isClaimed(page, lastPage) ? null : { rows: before };
+  if (rows >= stride) return null;
+  return lastPage === null || lastPage === page ? { rows: before + rows } : null; // Else it is a hole.
+}
+
+/** Whether `meta` says that there are rows on this page. */
+function isClaimed(page: number, lastPage: number | null): boolean {
+  return lastPage !== null && lastPage >= page;
+}
+
+/** Whether `meta` confirms a short last page in every number, so that nothing further need be asked. */
+export function endIsAgreed(shown: PageShown, stride: number): boolean {
+  const { page, rows, meta } = shown;
+  return (
+    rows > 0 &&
+    rows < stride &&
+    meta.currentPage === page &&
+    meta.lastPage === page &&
+    meta.perPage === stride &&
+    meta.total === provenEnd(shown, stride)?.rows
+  );
+}

@@ -1,0 +1,111 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { ListedKind } from '../../catalog/kind.ts';
+import { createQueue } from '../../lib/queue.ts';
+import { NO_META } from '../answer/envelope.ts';
+import { createDeadline } from '../http/deadline.ts';
+import type { Answered, Question } from '../request/exchange.ts';
+import type { Window } from './in-order.ts';
+import { readKnown, readPage } from '../page/list-page.ts';
+import type { Expected, ListPage } from '../page/list-page.ts';
+import type { PageResponse } from './page-checks.ts';
+import type { Received } from '../answer/read-answer.ts';
+import type { Requester } from '../request/requester.ts';
+
+export interface ListParts {
+  readonly requester: Requester;
+}
+
+export interface LoadOptions {
+  /** The next tick of the kind's counter: called when a request is sent and when its answer has arrived. */
+  readonly tick: () => number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface LoadedPage extends Answered<ListPage> {
+  readonly page: number;
+}
+
+export interface PageLoader {
+  /** Loads a page; ends soon after its signal fires. */
+  readonly load: (page: number, signal: AbortSignal) => Promise<LoadedPage>;
+  /** Takes a page, loading it again where `take` finds it garbled, up to `maxAttempts`. */
+  readonly take: <T>(loaded: LoadedPage, take: TakePage<T>) => Promise<T>;
+}
+
+/** Makes sense of a loaded page among the others; after the last attempt, of what it then is. */
+export type TakePage<T> = (loaded: LoadedPage, isLastAttempt: boolean) => T;
+
+/** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
+const PREFETCH = 1.5;
+
+/** How the pages of a list are asked for side by side, and what ends it. */
+export function windowOf({ requester }: ListParts, { signal }: LoadOptions): Window {
+  return { width: Math.ceil(PREFETCH * requester.width.now()), signals: [signal, requester.closing] };
+}
+
+/** Makes what loads the pages of a list; `expect` says what is known of a page before it is asked for. */
+export function pageLoader(
+  { requester }: ListParts,
+  kind: ListedKind,
+  { tick, expect = () => ({}), ...options }: LoadOptions & { readonly expect?: (page: number) => Expected },
+): PageLoader {
+  const { path, header } = kind.list;
+  const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
+  const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
+    const expected = expect(page);
+    const look = firstLook(expected);
+    const read = (answer: Received): ListPage | Promise<ListPage> =>
+      look(answer) ?? oneByOne(() => secondLook(answer, expected));
+    return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
+  };
+  return {
+    load: async (page, signal) => ({ page, ...(await requester.ask(questionFor(page, signal))) }),
+    take: takingBy(requester, questionFor, options.signal),
+  };
+}
+
+/** The page that was loaded counts as the first attempt: mostly it is the only one. */
+function takingBy(
+  requester: Requester,
+  questionFor: (page: number, signal: AbortSignal) => Question<ListPage>,
+  signal: AbortSignal | undefined,
+): PageLoader['take'] {
+  const { maxAttempts } = requester;
+  return async (loaded, take) => {
+    try {
+      return take(loaded, maxAttempts === 1);
+    } catch (refused) {
+      const { page } = loaded;
+      const life = createDeadline(null, [signal, requester.closing]);
+      const question = questionFor(page, life.signal);
+      const attempt = async (number: number) => {
+        if (number === 1) throw refused;
+        return take({ page, ...(await requester.askOnce(question, number)) }, number >= maxAttempts);
+      };
+      return await requester.repeat(question, attempt).finally(life.release);
+    }
+  };
+}
+
+/** Reads an answer; null where it may be read in part once more is known. */
+function firstLook(expected: Expected): (answer: Received) => ListPage | null {
+  const [known, whole] = [readKnown(expected), readPage(expected)];
+  return (answer) => known(answer) ?? (expected.digests === undefined ? whole(answer) : null);
+}
+
+async function secondLook(answer: Received, expected: Expected): Promise<ListPage> {
+  await breathe(); // What has arrived meanwhile comes first: its slot is free for the next request.
+  const digests = (await expected.digests?.()) ?? null;
+  return answer.unseen(() => readPage(expected, digests)(answer));
+}
+
+/** A loaded page as the plans compare it. */
+export function pageResponse({ page, value }: LoadedPage): PageResponse {
+  return { page, keys: value.keys, meta: value.meta ?? NO_META };
+}
+
+/** The query for a page (§8); a list without documented parameters is asked bare first. */
+export function pageQuery({ list }: ListedKind, page: number): string {
+  if (list.paging === 'documented') return `?page=${page}&per_page=100`;
+  return page === 1 ? '' : `?page=${page}`;
+}

@@ -1,0 +1,129 @@
+import { sameTexts } from '../../lib/text-list.ts';
+import type { TextList } from '../../lib/text-list.ts';
+import type { Meta } from '../answer/envelope.ts';
+import { SourceError } from '../http/errors.ts';
+import type { SourceReason } from '../http/errors.ts';
+
+/** A page as the plan compares it: what it was asked as, and one text per record that tells records apart. */
+export interface PageResponse {
+  readonly page: number;
+  readonly keys: TextList;
+  readonly meta: Meta;
+}
+
+/** What earlier responses of a sweep have taught. */
+export interface PagesKnown {
+  /** The list, for messages: `GET /api/clients`. */
+  readonly where: string;
+  /** Rows on a full page. */
+  readonly stride: number;
+  /** That number can be counted by: it comes from `meta`, or looks like a page. */
+  readonly countable: boolean;
+  /** The same as page 1 has said it in "meta". */
+  readonly perPage: number | null;
+  /** A page of another size is taken as it is: such pages are known, or one stayed so when it was asked for again. */
+  readonly sizesVary: boolean;
+  readonly lastPage: number | null;
+  /** The lowest page that was empty: whatever `meta` says of later ones is not so. */
+  readonly emptyFrom: number;
+  /** So many empty pages were read one after the other, up to now. */
+  readonly emptyInARow: number;
+  /** A short or empty page had others with rows after it: the list leaves out records after it has cut its pages. */
+  readonly hasHoles: boolean;
+  /** By what page 1 said, there is no page 2. */
+  readonly onePage: boolean;
+  readonly answers: number;
+  readonly mostAnswers: number;
+  /** Page 1 as read last. */
+  readonly first: TextList;
+  /** The highest page that had rows, and the page read last. */
+  readonly top: PageResponse;
+  readonly latest: PageResponse;
+}
+
+/** @throws {SourceError} endless */
+export function refuseEndless(known: PagesKnown): void {
+  if (known.answers < known.mostAnswers) return;
+  throw fault('endless', known, `got ${known.answers} pages and no end, expected far fewer`);
+}
+
+const MOST_EMPTY_IN_A_ROW = 20;
+
+/** @throws {SourceError} empty_pages */
+export function refuseEmptyPages(known: PagesKnown): void {
+  const { emptyInARow, latest } = known;
+  if (emptyInARow < MOST_EMPTY_IN_A_ROW) return;
+  const got = `got ${emptyInARow} empty pages in a row, the last one page ${latest.page}`;
+  throw fault('empty_pages', known, `${got}, expected records or the end of the list`);
+}
+
+/**
+ * Whether a page shows the list's last page once more, as some services answer beyond the end.
+ *
+ * @throws {SourceError} page_ignored, page_repeated
+ */
+export function isLastPageAgain(known: PagesKnown, response: PageResponse): boolean {
+  const { page, keys } = response;
+  if (page === 1) return false;
+  if (saysOther(response)) return refuseUnlessLast(known, response);
+  if (keys.length === 0) return false;
+  if (sameTexts(keys, known.first)) {
+    if (page === 2 && known.onePage) return true;
+    throw fault('page_ignored', known, `page ${page}: got the records of page 1, expected others`);
+  }
+  const neighbour = page > known.top.page ? known.top : known.latest;
+  if (!sameTexts(keys, neighbour.keys)) return false;
+  throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
+}
+
+/** Whether an answer says that it shows another page than was asked for. */
+export function saysOther({ page, meta }: PageResponse): boolean {
+  return meta.currentPage !== null && meta.currentPage !== page;
+}
+
+/**
+ * A service may say openly that it shows an earlier page, if that is the last one.
+ *
+ * @throws {SourceError} page_ignored
+ */
+export function refuseUnlessLast(
+  known: Pick<PagesKnown, 'where' | 'lastPage'>,
+  { page, meta }: PageResponse,
+): true {
+  const shown = meta.currentPage ?? page;
+  if (shown < page && shown === (meta.lastPage ?? known.lastPage)) return true;
+  throw fault('page_ignored', known, `page ${page}: got page ${shown} by its "meta"`);
+}
+
+/** @throws {SourceError} page_grew */
+export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): void {
+  if (page === 1 || keys.length <= known.stride) return;
+  throw fault(
+    'page_grew',
+    known,
+    `page ${page}: got ${keys.length} records, expected at most ${known.stride}`,
+  );
+}
+
+/**
+ * Refuses a page that is not the list's last, by its own word, and yet has another size than the others.
+ *
+ * @throws {SourceError} page_resized
+ */
+export function refuseResized(known: PagesKnown, { page, keys, meta }: PageResponse): void {
+  if (known.sizesVary) return;
+  const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
+  const isHole = claimsMore && keys.length < known.stride && page < known.top.page;
+  const isOther = claimsMore || keys.length === 0 ? saysOtherSize(known, meta) : false;
+  if (!isHole && !isOther) return;
+  const got = `got ${keys.length} records, ${meta.perPage ?? 'an unknown number'} a page by its "meta"`;
+  throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.stride} a page`);
+}
+
+function saysOtherSize({ perPage }: PagesKnown, meta: Meta): boolean {
+  return Boolean(perPage) && Boolean(meta.perPage) && meta.perPage !== perPage;
+}
+
+function fault(reason: SourceReason, { where }: Pick<PagesKnown, 'where'>, what: string): SourceError {
+  return new SourceError(reason, `${where} ${what}`);
+}

@@ -1,0 +1,140 @@
+import { sameTexts } from '../../lib/text-list.ts';
+import { provenEnd } from './end-proof.ts';
+import type { ListEnd } from './end-proof.ts';
+import { NO_META } from '../answer/envelope.ts';
+import { learnFromFirst } from './first-page.ts';
+import { isLastPageAgain, refuseEmptyPages, refuseEndless } from './page-checks.ts';
+import { refuseGrowth, refuseResized } from './page-checks.ts';
+import type { PageResponse, PagesKnown } from './page-checks.ts';
+import { only, PHASES } from './sweep-phases.ts';
+import type { View } from './sweep-phases.ts';
+
+/**
+ * Which page to ask for next, as a state machine without I/O.
+ *
+ *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
+ *     └────► walk ─► reread ───────► done      no `meta`: page after page until an empty one; page 1 if it was page 2
+ *
+ *   done ──► open ─► body ─► tail ─► done      a closing read: the last page again, alone; pages 1…L−1
+ *
+ * The end is proved early, so that one sweep reads most rows after it, and page 1, where new rows come, on both sides.
+ */
+export interface SweepPlan extends PagesKnown {
+  readonly paging: 'documented' | 'by answer';
+  readonly thorough: boolean;
+  /** Rows that the list had when it was last read. */
+  readonly knownRows?: number;
+  readonly phase: Phase;
+  /** Pages to ask for now, all of them side by side; null = the sweep is done. Stays until its last page is taken. */
+  readonly ask: PageRange | null;
+  /** What the response taken last proves about the end of the list. */
+  readonly end: ListEnd | null;
+  /** Nothing need be asked beyond `ask`: the end was seen. */
+  readonly ended: boolean;
+  /** How often the end was looked for on another page than expected. */
+  readonly detours: number;
+}
+
+export interface PageRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'> &
+  Partial<Pick<SweepPlan, 'sizesVary'>>;
+
+export type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
+
+const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
+
+export function startSweep(start: SweepStart): SweepPlan {
+  return {
+    sizesVary: false,
+    ...start,
+    phase: 'first',
+    ask: only(1),
+    end: null,
+    ended: false,
+    detours: 0,
+    stride: 0,
+    perPage: null,
+    countable: false,
+    lastPage: null,
+    emptyFrom: Infinity,
+    emptyInARow: 0,
+    hasHoles: false,
+    onePage: false,
+    answers: 0,
+    mostAnswers: Infinity,
+    first: [],
+    top: NO_PAGE,
+    latest: NO_PAGE,
+  };
+}
+
+/**
+ * Plans a closing read of the list that a sweep has read: its end again, alone, and then the pages before it.
+ *
+ * It begins where a sweep is once page 1 has told what it has to tell. A full last page would prove nothing, so the one
+ * beyond it is asked for. A list of one page is its own end, and is read as for the first time.
+ *
+ * @param plan As the last response of that sweep, or of an earlier closing read, has left it.
+ */
+export function reopenSweep(plan: SweepPlan): SweepPlan {
+  const start = startSweep({ ...plan, thorough: false });
+  const { stride, perPage, countable, lastPage, mostAnswers, first, top } = plan;
+  if (top.page <= 1) return start;
+  const ask = only(top.keys.length < stride ? top.page : top.page + 1);
+  const asFirst = { page: 1, keys: first, meta: NO_META };
+  const learned = { stride, perPage, countable, lastPage, mostAnswers, first, top: asFirst, latest: asFirst };
+  return { ...start, ...learned, phase: 'open', ask };
+}
+
+/**
+ * Takes the next response, in the order in which pages were asked for.
+ *
+ * @throws {SourceError} page_ignored, page_repeated, page_grew, page_resized, endless, empty_pages
+ */
+export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
+  refuseEndless(plan);
+  const known = plan.phase === 'first' ? { ...plan, ...learnFromFirst(plan.paging, response) } : plan;
+  const again = isLastPageAgain(known, response);
+  if (!again) {
+    refuseGrowth(known, response);
+    refuseResized(known, response);
+  }
+
+  const { keys, meta } = response;
+  const view: View = {
+    page: again ? pageAgain(known, response) : response.page,
+    rows: keys.length,
+    meta,
+    again,
+    asFirst: sameTexts(keys, known.first),
+  };
+  const end = known.countable ? provenEnd(view, known.stride) : null;
+  const remembered = remember(known, response, view.page);
+  refuseEmptyPages(remembered);
+  return PHASES[plan.phase]({ ...remembered, end }, view);
+}
+
+/** The page that a repetition shows: as it says itself, or else the last one known. */
+function pageAgain({ top }: SweepPlan, { page, meta }: PageResponse): number {
+  return meta.currentPage === null || meta.currentPage === page ? top.page : meta.currentPage;
+}
+
+/** @param shown The page that the response shows, whatever was asked. */
+function remember(plan: SweepPlan, response: PageResponse, shown: number): SweepPlan {
+  const { page, keys, meta } = response;
+  return {
+    ...plan,
+    answers: plan.answers + 1,
+    lastPage: meta.lastPage ?? plan.lastPage,
+    emptyFrom: keys.length === 0 ? Math.min(plan.emptyFrom, shown) : plan.emptyFrom,
+    emptyInARow: keys.length === 0 ? plan.emptyInARow + 1 : 0,
+    hasHoles: plan.hasHoles || (keys.length < plan.stride && shown < plan.top.page),
+    first: page === 1 ? keys : plan.first,
+    top: keys.length > 0 && shown >= plan.top.page ? { ...response, page: shown } : plan.top,
+    latest: response,
+  };
+}

@@ -1,0 +1,67 @@
+import type { ListedKind } from '../../catalog/kind.ts';
+import { inOrder } from './in-order.ts';
+import type { Expected } from '../page/list-page.ts';
+import { listResponse } from './list-response.ts';
+import type { ListResponse } from './list-response.ts';
+import { pageLoader, pageResponse, windowOf } from './load-page.ts';
+import type { ListParts, LoadOptions } from './load-page.ts';
+import type { KnownPage } from '../page/page-digest.ts';
+import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
+import type { SweepPlan } from './sweep-plan.ts';
+
+export interface SweepOptions extends LoadOptions {
+  /** Asks on until an empty page even where `meta` says that the list has ended: first sweep, verify. */
+  readonly thorough: boolean;
+  /** The list moves while it is read: more requests than usual are put side by side. */
+  readonly isMoving?: boolean | undefined;
+  /** Pages of this list are known to have holes: a short one is not asked for again. */
+  readonly hasHoles?: boolean;
+  /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
+  readonly knownRows?: number;
+  /** Mixed into every digest: the same bytes under another salt are other records. Without it no digest is made. */
+  readonly salt?: string | undefined;
+  /** What pages showed when they were landed last, by number: those that show the same are not parsed. */
+  readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
+  /** Reads the digests of a known page's records, for pages that show others now: those that show the same are not parsed. */
+  readonly recordDigests?: ((page: number) => Promise<string | null>) | undefined;
+  /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
+  readonly reopen?: SweepPlan | undefined;
+}
+
+/** Carries out the plan of a sweep: asks, yields each response in the plan's order, asks on. */
+export async function* sweepList(
+  parts: ListParts,
+  kind: ListedKind,
+  options: SweepOptions,
+): AsyncGenerator<ListResponse> {
+  const { salt, knownPages, recordDigests, reopen } = options;
+  const expect = (page: number): Expected => {
+    const known = salt === undefined ? undefined : knownPages?.get(page);
+    return { salt, known, digests: known && recordDigests && (() => recordDigests(page)) };
+  };
+  const { load, take } = pageLoader(parts, kind, { ...options, expect });
+
+  const narrow = options.isMoving === true ? parts.requester.width.widen() : null;
+  try {
+    const window = windowOf(parts, options);
+    let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
+    while (plan.ask !== null) {
+      for await (const loaded of inOrder(plan.ask, window, load)) {
+        const before: SweepPlan = plan;
+        const [taken, after] = await take(loaded, (page, isLastAttempt) => {
+          const known = isLastAttempt ? { ...before, sizesVary: true } : before;
+          return [page, advance(known, pageResponse(page))] as const;
+        });
+        plan = after;
+        yield listResponse(taken, plan);
+      }
+    }
+  } finally {
+    narrow?.();
+  }
+}
+
+function planSweep({ list }: ListedKind, { thorough, hasHoles, knownRows = 0 }: SweepOptions): SweepPlan {
+  const where = `GET ${list.path}`;
+  return startSweep({ where, paging: list.paging, thorough, knownRows, sizesVary: hasHoles ?? false });
+}

@@ -1,0 +1,255 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { LeaseError } from '../../../src/mirror/session/errors.ts';
+import { claimKind, hasBaseline, releaseKind, renewLease } from '../../../src/mirror/kinds/kind-lease.ts';
+import { LEASE_MS } from '../../../src/mirror/kinds/lease-time.ts';
+import type { KindLease, SweepEnd } from '../../../src/mirror/kinds/kind-lease.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
+
+const alive = (): boolean => false;
+
+const claim = (
+  session: Session,
+  owner: string,
+  {
+    now = NOON,
+    isDead = alive,
+    kind = 'clients',
+  }: { now?: Date; isDead?: (owner: string) => boolean; kind?: string } = {},
+): Promise<KindLease> => claimKind(session, { kind, owner, now, isDead });
+
+/** Lands an empty page whose answer had this tick. */
+const renew =
+  (session: Session, lease: KindLease) =>
+  (tick: number, now = NOON): Promise<number> =>
+    session.atomically((tx) => renewLease(tx, lease, { tick, now }));
+
+const END: SweepEnd = {
+  ...{ state: 'complete', reason: null, isComplete: true, hasChanges: true },
+  ...{ certifiedAt: null, baselineAt: null, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0 },
+  now: NOON,
+};
+const FIRST = {
+  ...{ tick: 0, completeSweeps: 0, certifiedAt: null, baselineAt: null, knownFrom: 0, controlFailures: 0 },
+  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
+  before: { state: 'never', reason: null },
+};
+const release = (session: Session, lease: KindLease, end: Partial<SweepEnd> = {}): Promise<void> =>
+  session.atomically((tx) => releaseKind(tx, lease, { ...END, ...end }));
+
+const stateOf = async (session: Session, kind = 'clients') =>
+  (await session.query(sql`select * from kind_state where kind = ${kind}`))[0];
+
+async function refusal(work: () => Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error = await thrownBy(work);
+  if (!(error instanceof LeaseError)) throw error;
+  return error;
+}
+
+describe('claiming a kind', () => {
+  test('the first claim starts at tick 0 with epoch 1', async () => {
+    const session = await tempMirror();
+    expect(await claim(session, 'a')).toEqual({ ...FIRST, kind: 'clients', owner: 'a', epoch: 1 });
+    expect(await stateOf(session)).toMatchObject({
+      state: 'running',
+      reason: null,
+      owner: 'a',
+      lease_until: '2026-03-01 12:00:45.000',
+    });
+  });
+
+  test('a kind that is being swept is refused, with who and until when', async () => {
+    const session = await tempMirror();
+    await claim(session, 'host:7:a');
+    const { code, message } = await refusal(() => claim(session, 'b', { now: later(LEASE_MS - 1) }));
+    expect(code).toBe('mirror.kind_busy');
+    expect(message).toContain('host:7:a');
+    expect(message).toContain('2026-03-01 12:00:45.000');
+    expect(await stateOf(session)).toMatchObject({ owner: 'host:7:a', epoch: 1 });
+  });
+
+  test('other kinds are free', async () => {
+    const session = await tempMirror();
+    await claim(session, 'a');
+    expect(await claim(session, 'b', { kind: 'products' })).toMatchObject({ owner: 'b', epoch: 1 });
+  });
+
+  test('the lease of a dead process is free at once, and only the holder is asked about', async () => {
+    const session = await tempMirror();
+    const first = await claim(session, 'a');
+    await renew(session, first)(12);
+    const asked: string[] = [];
+    const taken = await claim(session, 'b', { isDead: (owner) => asked.push(owner) > 0 });
+    const before = { state: 'aborted', reason: 'interrupted' };
+    expect(taken).toEqual({ ...FIRST, kind: 'clients', owner: 'b', epoch: 2, tick: 12, before });
+    expect(asked).toEqual(['a']);
+  });
+
+  test('a lease that ran out is free, even of a process that lives', async () => {
+    const session = await tempMirror();
+    await claim(session, 'a');
+    expect(await claim(session, 'b', { now: later(LEASE_MS) })).toMatchObject({ epoch: 2 });
+  });
+
+  test('of many claims at once one wins', async () => {
+    const session = await tempMirror();
+    const settled = await Promise.allSettled(['a', 'b', 'c', 'd'].map((owner) => claim(session, owner)));
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await stateOf(session)).toMatchObject({ owner: 'a', epoch: 1 });
+  });
+});
+
+describe('landing under a lease', () => {
+  test('each page renews it', async () => {
+    const session = await tempMirror();
+    const lease = await claim(session, 'a');
+    await renew(session, lease)(4, later(50_000));
+    expect(await stateOf(session)).toMatchObject({ tick: 4, lease_until: '2026-03-01 12:01:35.000' });
+    expect((await refusal(() => claim(session, 'b', { now: later(94_999) }))).code).toBe('mirror.kind_busy');
+  });
+
+  test('a lost lease is refused, and nothing of its page lands', async () => {
+    const session = await tempMirror();
+    const old = await claim(session, 'a');
+    const current = await claim(session, 'b', { now: later(2 * LEASE_MS) });
+    const landing = () =>
+      session.atomically(async (tx) => {
+        await putRecords(tx, 'clients', [{ id: '1' }]);
+        await renewLease(tx, old, { tick: 99, now: later(2 * LEASE_MS) });
+      });
+    expect((await refusal(landing)).code).toBe('mirror.lease_lost');
+    expect(await session.query(sql`select id from clients`)).toEqual([]);
+    expect(await stateOf(session)).toMatchObject({ owner: 'b', tick: 0 });
+    await renew(session, current)(1);
+  });
+
+  test('an owner that lost its lease and took it again cannot land with the old one', async () => {
+    const session = await tempMirror();
+    const old = await claim(session, 'a');
+    await claim(session, 'b', { now: later(2 * LEASE_MS) });
+    await claim(session, 'a', { now: later(4 * LEASE_MS) });
+    expect((await refusal(() => renew(session, old)(5))).code).toBe('mirror.lease_lost');
+  });
+
+  test('a released lease is refused', async () => {
+    const session = await tempMirror();
+    const lease = await claim(session, 'a');
+    await release(session, lease);
+    expect((await refusal(() => renew(session, lease)(5))).code).toBe('mirror.lease_lost');
+    expect((await refusal(() => release(session, lease))).code).toBe('mirror.lease_lost');
+  });
+
+  test('the counter of ticks never goes back, in whatever order the answers of parallel requests land', async () => {
+    const session = await tempMirror();
+    const lease = await claim(session, 'a');
+    for (const tick of [4, 9, 8, 6]) await renew(session, lease)(tick);
+    const next = await claim(session, 'b', { isDead: () => true });
+    expect(next.tick).toBe(9);
+  });
+
+  test('the counter goes on from sweep to sweep', async () => {
+    const session = await tempMirror();
+    const ticks: number[] = [];
+    for (const owner of ['a', 'b', 'c']) {
+      const lease = await claim(session, owner);
+      ticks.push(lease.tick);
+      await renew(session, lease)(lease.tick + 10);
+      await release(session, lease);
+    }
+    expect(ticks).toEqual([0, 10, 20]);
+  });
+});
+
+describe('giving a lease back', () => {
+  test('a sweep that reached the end is counted and dated', async () => {
+    const session = await tempMirror();
+    await release(session, await claim(session, 'a'));
+    expect(await stateOf(session)).toMatchObject({
+      state: 'complete',
+      owner: null,
+      lease_until: null,
+      complete_sweeps: 1,
+      last_sweep_at: NOON_TEXT,
+      last_change_at: NOON_TEXT,
+    });
+    expect(await claim(session, 'b')).toMatchObject({ epoch: 2, completeSweeps: 1 });
+  });
+
+  test('a sweep that did not is neither, and keeps the dates of the one before', async () => {
+    const session = await tempMirror();
+    await release(session, await claim(session, 'a'));
+    const second = await claim(session, 'a', { now: later(LEASE_MS) });
+    const end = {
+      state: 'aborted',
+      reason: 'http_500',
+      isComplete: false,
+      hasChanges: false,
+      now: later(LEASE_MS),
+    };
+    await release(session, second, end);
+    expect(await stateOf(session)).toMatchObject({
+      state: 'aborted',
+      reason: 'http_500',
+      complete_sweeps: 1,
+      last_sweep_at: NOON_TEXT,
+      last_change_at: NOON_TEXT,
+    });
+  });
+
+  test('a next sweep forgets the reason of the one before while it runs', async () => {
+    const session = await tempMirror();
+    await release(session, await claim(session, 'a'), {
+      state: 'invalid',
+      reason: 'html',
+      isComplete: false,
+    });
+    await claim(session, 'b');
+    expect(await stateOf(session)).toMatchObject({ state: 'running', reason: null });
+  });
+
+  test('a sweep without changes keeps the date of the last change', async () => {
+    const session = await tempMirror();
+    await release(session, await claim(session, 'a'));
+    await release(session, await claim(session, 'a'), { hasChanges: false, now: later(LEASE_MS) });
+    expect(await stateOf(session)).toMatchObject({
+      last_sweep_at: '2026-03-01 12:00:45.000',
+      last_change_at: NOON_TEXT,
+    });
+  });
+
+  test('what is known of the list goes from sweep to sweep', async () => {
+    const session = await tempMirror();
+    const known = { certifiedAt: NOON_TEXT, baselineAt: '2026-02-01 12:00:00.000', controlFailures: 2 };
+    await release(session, await claim(session, 'a'), { ...known, state: 'certified' });
+    expect(await stateOf(session)).toMatchObject({
+      ...{ state: 'certified', certified_at: NOON_TEXT },
+      ...{ baseline_at: '2026-02-01 12:00:00.000', control_failures: 2 },
+    });
+    const next = await claim(session, 'b');
+    expect(next).toMatchObject({ ...known, before: { state: 'certified', reason: null } });
+    await release(session, next, { ...known, controlFailures: 0 });
+    expect(await claim(session, 'c')).toMatchObject({ ...known, controlFailures: 0 });
+  });
+
+  test('the next claim tells how the last sweep ended, also where its process died', async () => {
+    const session = await tempMirror();
+    const end = { state: 'invalid', reason: 'html', isComplete: false };
+    await release(session, await claim(session, 'a'), end);
+    expect((await claim(session, 'b')).before).toEqual({ state: 'invalid', reason: 'html' });
+    const afterDeath = await claim(session, 'c', { isDead: () => true });
+    expect(afterDeath.before).toEqual({ state: 'aborted', reason: 'interrupted' });
+  });
+});
+
+describe('a baseline', () => {
+  test('is there once one kind has its own', async () => {
+    const session = await tempMirror();
+    expect(await hasBaseline(session)).toBe(false);
+    await release(session, await claim(session, 'a', { kind: 'products' }), { certifiedAt: NOON_TEXT });
+    expect(await hasBaseline(session)).toBe(false);
+    await release(session, await claim(session, 'a'), { baselineAt: NOON_TEXT });
+    expect(await hasBaseline(session)).toBe(true);
+  });
+});

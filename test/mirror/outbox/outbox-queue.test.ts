@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import { instantText } from '../../../src/lib/clock.ts';
+import {
+  claimEntry,
+  dueEntries,
+  entryBefore,
+  ownedEntries,
+  raiseEntry,
+  readSending,
+  wakeAfterSweep,
+  wakeWaiting,
+} from '../../../src/mirror/outbox/outbox-queue.ts';
+import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { DATABASES } from '../databases.ts';
+import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
+
+const STATES: readonly EntryState[] = [
+  'ready',
+  'sending',
+  'unsettled',
+  'done',
+  'parked',
+  'rejected',
+  'abandoned',
+];
+const FUTURE = instantText(later(60_000));
+let keys = 0;
+
+async function put(session: Session, patch: EntryPatch = {}, more: Partial<NewEntry> = {}): Promise<number> {
+  return session.atomically(async (tx) => {
+    const id = Number(
+      await insertEntry(tx, {
+        ...{ key: `key ${++keys}`, kind: 'clients', operation: 'create', recordId: null, payload: '{}' },
+        ...{ base: null, naturalKey: 'C-1', now: NOON, ...more },
+      }),
+    );
+    await changeEntry(tx, { id, epoch: 0, patch, now: NOON });
+    return id;
+  });
+}
+
+const UPDATE = { operation: 'update', recordId: '17', naturalKey: null } as const;
+
+const read = async (session: Session, id: number): Promise<Entry> => {
+  const entry = await findEntry(session, id);
+  if (entry === null) throw new Error(`no entry ${id}`);
+  return entry;
+};
+
+const due = async (session: Session, limit = 99): Promise<number[]> =>
+  (await dueEntries(session, NOON, limit)).map(({ id }) => id);
+
+const claim = (session: Session, id: number, epoch = 0, owner = 'me') =>
+  session.atomically((tx) => claimEntry(tx, { id, epoch, owner, now: NOON }));
+
+describe.each(DATABASES)('due in %s', (_name, open) => {
+  test('is what is ready, unsettled or watched, whose time has come and whom nobody works on', async () => {
+    const session = await open();
+    const at = new Map<EntryState, number>();
+    for (const state of STATES) at.set(state, await put(session, { state, nextAttemptAt: NOON_TEXT }));
+    for (const state of STATES) await put(session, { state, nextAttemptAt: FUTURE });
+    for (const state of STATES) await put(session, { state, nextAttemptAt: NOON_TEXT, owner: 'other' });
+    expect(await due(session)).toEqual([at.get('ready'), at.get('unsettled'), at.get('done')]);
+  });
+
+  test('without an instant is only what is ready', async () => {
+    const session = await open();
+    for (const state of STATES) await put(session, { state });
+    expect(await due(session)).toEqual([1]);
+  });
+
+  test('is told oldest first, as many as asked for, with its epoch', async () => {
+    const session = await open();
+    for (let n = 0; n < 3; n++) await put(session);
+    await session.atomically((tx) => raiseEntry(tx, { id: 1, epoch: 0 }, NOON));
+    expect(await dueEntries(session, NOON, 2)).toEqual([
+      { id: 1, epoch: 1 },
+      { id: 2, epoch: 0 },
+    ]);
+  });
+});
+
+describe.each(DATABASES)('a claim in %s', (_name, open) => {
+  test('takes the entry and raises its epoch: who comes second gets nothing', async () => {
+    const session = await open();
+    await put(session);
+    expect(await claim(session, 1)).toMatchObject({ id: 1, owner: 'me', epoch: 1, state: 'ready' });
+    expect(await claim(session, 1)).toBe(null);
+    expect(await claim(session, 1, 1, 'other')).toBe(null);
+    expect(await due(session)).toEqual([]);
+    expect(await ownedEntries(session)).toEqual([await read(session, 1)]);
+  });
+
+  test('is of what is due under this epoch only', async () => {
+    const session = await open();
+    await put(session, { nextAttemptAt: FUTURE });
+    await put(session, { state: 'parked', nextAttemptAt: NOON_TEXT });
+    await put(session);
+    expect(await claim(session, 1)).toBe(null);
+    expect(await claim(session, 2)).toBe(null);
+    expect(await claim(session, 3, 1)).toBe(null);
+    expect(await claim(session, 404)).toBe(null);
+    expect(await ownedEntries(session)).toEqual([]);
+  });
+
+  test('of many at once is for one of them', async () => {
+    const session = await open();
+    await put(session);
+    const claims = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => claim(session, 1, 0, owner)));
+    expect(claims.filter((entry) => entry !== null)).toHaveLength(1);
+  });
+});
+
+describe.each(DATABASES)('an epoch in %s', (_name, open) => {
+  const raise = (session: Session, id: number, epoch = 0) =>
+    session.atomically((tx) => raiseEntry(tx, { id, epoch }, NOON));
+
+  test('is raised where the entry is still due under it', async () => {
+    const session = await open();
+    await put(session);
+    expect(await raise(session, 1)).toEqual({ id: 1, epoch: 1 });
+    expect(await raise(session, 1)).toBe(null);
+    await claim(session, 1, 1);
+    expect(await raise(session, 1, 2)).toBe(null);
+    await put(session, { nextAttemptAt: FUTURE });
+    expect(await raise(session, 2)).toBe(null);
+  });
+});
+
+describe.each(DATABASES)('whom an entry waits for in %s', (_name, open) => {
+  const before = async (session: Session, id: number) => entryBefore(session, await read(session, id));
+
+  test('is the first open update of the same record', async () => {
+    const session = await open();
+    for (const state of STATES) await put(session, { state }, UPDATE);
+    const last = await put(session, {}, UPDATE);
+    const told: (number | null)[] = [];
+    for (let id = 1; id < last; id++) {
+      told.push(await before(session, last));
+      await session.atomically((tx) =>
+        changeEntry(tx, { id, epoch: 0, patch: { state: 'abandoned' }, now: NOON }),
+      );
+    }
+    expect(told).toEqual([1, 2, 3, 5, 5, null, null]);
+    expect(await before(session, last)).toBe(null);
+  });
+
+  test('is the first open create with the same natural key, and a later one that may be at the service', async () => {
+    const session = await open();
+    const first = await put(session);
+    const second = await put(session);
+    expect(await before(session, first)).toBe(null);
+    expect(await before(session, second)).toBe(first);
+    await session.atomically((tx) =>
+      changeEntry(tx, { id: second, epoch: 0, patch: { state: 'unsettled' }, now: NOON }),
+    );
+    expect(await before(session, first)).toBe(second);
+  });
+
+  test('is nobody of another kind, record, key or operation', async () => {
+    const session = await open();
+    await put(session, {}, { kind: 'products' });
+    await put(session, {}, { naturalKey: 'C-2' });
+    await put(session, { recordId: '17' }, { naturalKey: 'C-3' });
+    await put(session, {}, { ...UPDATE, recordId: '18' });
+    await put(session, {}, { ...UPDATE, kind: 'products' });
+    const [create, update] = [await put(session), await put(session, {}, UPDATE)];
+    expect(await before(session, create)).toBe(null);
+    expect(await before(session, update)).toBe(null);
+  });
+});
+
+describe.each(DATABASES)('waking in %s', (_name, open) => {
+  const WAITS = { verdict: 'waits', nextAttemptAt: FUTURE };
+
+  test('is of those that waited for this entry', async () => {
+    const session = await open();
+    const [create, update] = [
+      await put(session, { state: 'done' }),
+      await put(session, { state: 'done' }, UPDATE),
+    ];
+    const waiting = await put(session, WAITS);
+    const others = [
+      await put(session, { ...WAITS, verdict: 'busy' }),
+      await put(session, { ...WAITS, state: 'parked' }),
+      await put(session, WAITS, { naturalKey: 'C-2' }),
+      await put(session, WAITS, { kind: 'products' }),
+    ];
+    const next = await put(session, WAITS, UPDATE);
+    await session.atomically(async (tx) => wakeWaiting(tx, await read(session, create), NOON));
+    expect(await due(session)).toEqual([waiting]);
+    await session.atomically(async (tx) => wakeWaiting(tx, await read(session, update), NOON));
+    expect(await due(session)).toEqual([waiting, next]);
+    for (const id of others) expect((await read(session, id)).nextAttemptAt).toBe(FUTURE);
+  });
+
+  test('after a sweep is of the creates of the kind that need one', async () => {
+    const session = await open();
+    const woken = [
+      await put(session, { state: 'unsettled', nextAttemptAt: FUTURE }),
+      await put(session, { verdict: 'awaits_sweep', nextAttemptAt: FUTURE }),
+    ];
+    await put(session, { verdict: 'busy', nextAttemptAt: FUTURE });
+    await put(session, { state: 'parked', verdict: 'awaits_sweep', nextAttemptAt: FUTURE });
+    await put(session, { state: 'unsettled', nextAttemptAt: FUTURE }, { kind: 'products' });
+    await session.atomically((tx) => wakeAfterSweep(tx, 'clients', NOON));
+    expect(await due(session)).toEqual(woken);
+  });
+});
+
+describe.each(DATABASES)('records that are being written in %s', (_name, open) => {
+  test('are those of the kind whose entry is being sent', async () => {
+    const session = await open();
+    for (const state of STATES) await put(session, { state, recordId: `${STATES.indexOf(state)}` }, UPDATE);
+    await put(session, { state: 'sending' });
+    await put(session, { state: 'sending' }, { ...UPDATE, kind: 'products' });
+    expect(await readSending(session, 'clients')).toEqual(new Set(['1']));
+  });
+});

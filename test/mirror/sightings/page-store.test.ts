@@ -1,0 +1,119 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import {
+  dropPage,
+  idsOf,
+  idsText,
+  readPages,
+  readRecordDigests,
+  savePage,
+  settlePages,
+} from '../../../src/mirror/sightings/page-store.ts';
+import type { StoredPage } from '../../../src/mirror/sightings/page-store.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { readTouches, saveTouches } from '../../../src/mirror/records/touch-store.ts';
+import { DATABASES } from '../databases.ts';
+
+const IDS = ['7', '9223372036854775807'];
+const PAGE = {
+  page: 1,
+  digest: 'd1',
+  bytes: 2 ** 31 + 1,
+  ids: idsText(IDS),
+  fields: ['id', 'né'],
+  sent: 3,
+  response: 4,
+};
+
+const save = (session: Session, ...pages: readonly Partial<typeof PAGE>[]): Promise<void> =>
+  session.atomically(async (tx) => {
+    for (const page of pages) await savePage(tx, 'clients', { ...PAGE, ...page });
+  });
+
+/** Each page, and between which ticks it was read. */
+const read = async (session: Session, kind = 'clients'): Promise<[number, number, number][]> =>
+  [...(await readPages(session, kind))]
+    .map(([page, { sent, response }]): [number, number, number] => [page, sent, response])
+    .sort(([a], [b]) => a - b);
+
+describe.each(DATABASES)('pages in %s', (_name, open) => {
+  test('are read as they were saved, 64-bit ids to the digit, by their numbers', async () => {
+    const session = await open();
+    await save(session, {}, { page: 2, ids: '[]', fields: [] });
+    const pages = await readPages(session, 'clients');
+    expect([...pages.keys()].sort()).toEqual([1, 2]);
+    const shown = ({ keys, ...page }: StoredPage) => ({ ...page, page: undefined, keys: [...keys] });
+    expect([...pages.values()].map(shown)).toMatchObject([
+      { ...PAGE, page: undefined, keys: IDS },
+      { keys: [], fields: [] },
+    ]);
+    expect(await readPages(session, 'products')).toEqual(new Map());
+  });
+
+  test('a page that is landed again replaces what it was', async () => {
+    const session = await open();
+    const anew = { digest: 'd2', bytes: 3, fields: ['id'], sent: 7, response: 9 };
+    await save(session, {}, { ...anew, ids: '[8]' });
+    expect((await readPages(session, 'clients')).get(1)).toMatchObject({ ...anew, ids: '[8]' });
+  });
+
+  test('the digests of its records are read for the page as it was landed, and no other', async () => {
+    const session = await open();
+    const digests = (page: Partial<typeof PAGE>, kind = 'clients'): Promise<string | null> =>
+      readRecordDigests(session, kind, { ...PAGE, ...page });
+    await session.atomically((tx) => savePage(tx, 'clients', { ...PAGE, records: 'one two' }));
+    expect(await digests({})).toBe('one two');
+    expect(await digests({ page: 2 })).toBeNull();
+    expect(await digests({ digest: 'd2' })).toBeNull();
+    expect(await digests({ response: 5 })).toBeNull();
+    expect(await digests({}, 'products')).toBeNull();
+    await save(session, {});
+    expect(await digests({})).toBeNull();
+  });
+
+  test('one that is dropped is gone, and no other', async () => {
+    const session = await open();
+    await save(session, {}, { page: 2 });
+    await session.atomically((tx) => dropPage(tx, 'clients', 1));
+    await session.atomically((tx) => dropPage(tx, 'clients', 7));
+    await session.atomically((tx) => dropPage(tx, 'products', 2));
+    expect(await read(session)).toEqual([[2, 3, 4]]);
+  });
+
+  test('the end of a sweep forgets those beyond the list, and the writes before it; the others keep their ticks', async () => {
+    const session = await open();
+    await save(session, { page: 1 }, { page: 2, sent: 21, response: 25 }, { page: 3 });
+    await session.atomically(async (tx) => {
+      await savePage(tx, 'products', { ...PAGE, page: 9 });
+      for (const kind of ['clients', 'products'])
+        for (const response of [3, 20, 21]) await saveTouches(tx, kind, { ids: ['7'], response });
+      await settlePages(tx, 'clients', { lastPage: 2, began: 20 });
+    });
+    expect(await read(session)).toEqual([
+      [1, 3, 4],
+      [2, 21, 25],
+    ]);
+    expect(await read(session, 'products')).toEqual([[9, 3, 4]]);
+    const touched = await session.query(sql`select kind, response from touched order by kind, response`);
+    expect(touched.map(({ kind, response }) => [kind, Number(response)])).toEqual([
+      ['clients', 20],
+      ['clients', 21],
+      ['products', 3],
+      ['products', 20],
+      ['products', 21],
+    ]);
+    expect(await readTouches(session, 'clients', 20)).toEqual(new Map([['7', 21]]));
+  });
+
+  test('an emptied list leaves no page', async () => {
+    const session = await open();
+    await save(session, {});
+    await session.atomically((tx) => settlePages(tx, 'clients', { lastPage: 0, began: 9 }));
+    expect(await read(session)).toEqual([]);
+  });
+});
+
+test.each([[[]], [['1']], [IDS]])('the ids %j are a JSON array of numbers, and are read back', (ids) => {
+  expect([...idsOf(idsText(ids))]).toEqual(ids);
+  expect(idsText(ids)).toBe(JSON.stringify(ids).replaceAll('"', ''));
+});

@@ -1,0 +1,300 @@
+import fc from 'fast-check';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/catalog.ts';
+import type { Kind } from '../../../src/catalog/kind.ts';
+import { decodeRecord } from '../../../src/diff/decode-record.ts';
+import { sortPage } from '../../../src/diff/judge-page.ts';
+import { parseJson } from '../../../src/lib/json.ts';
+import { kindColumns, writtenColumns } from '../../../src/mirror/tables/kind-table.ts';
+import type { Session, Values } from '../../../src/mirror/session/session.ts';
+import { NOON_TEXT, columnsOf, kindNamed, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
+import { canonicalDecimal, decimalDigits, idText, sentRecord } from '../wire-records.ts';
+import type { SentRecord } from '../wire-records.ts';
+
+/** §1.5, written a second time: the declared type of each type of field. */
+const DECLARED: Record<string, string> = {
+  integer: 'BIGINT',
+  flag: 'INTEGER',
+  decimal: 'TEXT',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'TIMESTAMP',
+  text: 'TEXT',
+  json: 'TEXT',
+};
+const OWN = [
+  ['_raw', 'TEXT'],
+  ['_first_seen_at', 'TIMESTAMP'],
+  ['_changed_at', 'TIMESTAMP'],
+  ['_deleted_at', 'TIMESTAMP'],
+  ['_response', 'BIGINT'],
+  ['_listed', 'BIGINT'],
+];
+
+const named = (kinds: readonly Kind[]) => kinds.map((kind) => [kind.name, kind] as const);
+
+describe('the columns of a kind', () => {
+  test.each(named(KINDS))(
+    '%s has exactly the fields, our own columns and the decimal twins',
+    async (_, kind) => {
+      const session = await tempMirror();
+      const twins = kind.fields
+        .filter(({ type }) => type === 'decimal')
+        .flatMap(({ name }) => [
+          [`${name}_real`, 'REAL'],
+          [`${name}_e4`, 'BIGINT'],
+        ]);
+      expect(await columnsOf(session, kind.name)).toEqual([
+        ...kind.fields.map(({ name, type, refersTo }) => [
+          name,
+          DECLARED[refersTo === undefined ? type : 'integer'],
+        ]),
+        ...OWN,
+        ...twins,
+      ]);
+    },
+  );
+
+  test('the id is the primary key, and a second row of it is refused', async () => {
+    const session = await tempMirror();
+    const keys = await session.query(
+      sql`select name, "notnull" from pragma_table_xinfo('punches') where pk > 0`,
+    );
+    expect(keys).toEqual([{ name: 'id', notnull: 1 }]);
+    const columns = ['id', '_raw', '_first_seen_at', '_changed_at', '_response'];
+    const row = ['1', '{}', NOON_TEXT, NOON_TEXT, 1];
+    await expect(
+      session.atomically((tx) => tx.append({ table: 'punches', columns, rows: [row, row] })),
+    ).rejects.toThrow('UNIQUE');
+  });
+
+  test('the decimal twins are derived: nobody writes them', async () => {
+    const session = await tempMirror();
+    for (const twin of ['ptotal_real', 'ptotal_e4']) {
+      expect(writtenColumns(kindNamed('punches'))).not.toContain(twin);
+      await expect(
+        session.atomically((tx) => putRecords(tx, 'punches', [{ id: '1', [twin]: 1 }])),
+      ).rejects.toThrow('generated column');
+    }
+  });
+
+  test('what landing writes is every column that is not derived', () => {
+    for (const kind of KINDS) {
+      const stored = kindColumns(kind, 'sqlite').filter(({ rule }) => rule?.startsWith('GENERATED') !== true);
+      expect(writtenColumns(kind)).toEqual(stored.map(({ name }) => name));
+    }
+  });
+
+  test('no two columns differ only in case, which SQLite would take for one: hints counted, they may become columns', () => {
+    for (const kind of KINDS) {
+      const all = kindColumns({ ...kind, fields: [...kind.fields, ...kind.hints] }, 'sqlite');
+      const names = all.map(({ name }) => name.toLowerCase());
+      const shown = new Set(names.concat(all.map(({ name }) => `${name.toLowerCase()}_exact`)));
+      expect([kind.name, new Set(names).size]).toEqual([kind.name, names.length]);
+      expect([kind.name, shown.size]).toEqual([kind.name, 2 * names.length]);
+    }
+  });
+
+  test('G17: a decimal whose name has quotes in it has its twins too', async () => {
+    const name = `it's a "price" ü`;
+    const kind = madeUpKind('oddities', [{ name, type: 'decimal', scale: 2 }]);
+    const session = await tempMirror([kind]);
+    await session.atomically((tx) => putRecords(tx, kind.name, [{ id: '1', [name]: '12.50' }]));
+    const [row] = await session.query(sql`select ${sql.identifier(`${name}_e4`)} as e4 from oddities`);
+    expect(row).toEqual({ e4: 125_000 });
+  });
+});
+
+describe('decimals', () => {
+  const VALUES = 200_000;
+
+  /** Stores texts in a decimal column, one row each, and reads what SQLite derives from them. */
+  async function derivedFrom(session: Session, texts: readonly string[]) {
+    await session.atomically((tx) =>
+      tx.putRows({
+        table: 'punches',
+        columns: ['id', 'ptotal', '_raw', '_first_seen_at', '_changed_at', '_response'],
+        rows: texts.map((text, index) => [index + 1, text, '{}', NOON_TEXT, NOON_TEXT, 1]),
+      }),
+    );
+    return session.query(sql`
+      select ptotal as exact, cast(ptotal_e4 as text) as e4, ptotal_real as real, typeof(ptotal) as type
+      from punches order by id limit ${texts.length}`);
+  }
+
+  const partsOf = (text: string) => {
+    const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)\.?(\d*)$/.exec(text) ?? [];
+    return { sign, whole, fraction };
+  };
+
+  /** Units of 0.0001 by BigInt; null beyond 4 places or 14 digits before the point. */
+  function unitsOf(text: string): string | null {
+    const { sign, whole, fraction } = partsOf(text);
+    if (fraction.length > 4 || whole.length > 14) return null;
+    const units = BigInt(whole + fraction.padEnd(4, '0'));
+    return String(sign === '-' ? -units : units);
+  }
+
+  const drawn = fc
+    .tuple(
+      fc.integer({ min: -1, max: 1 }),
+      fc.nat(17),
+      fc.bigInt(0n, 10n ** 17n - 1n),
+      fc.nat(6),
+      fc.nat(999_999),
+    )
+    .map(([sign, digits, whole, places, fraction]) =>
+      canonicalDecimal(
+        {
+          sign: sign < 0 ? '-' : '',
+          whole: String(whole % 10n ** BigInt(digits)),
+          fraction: String(fraction).padStart(6, '0').slice(0, places),
+        },
+        places,
+      ),
+    );
+
+  test(`C05: _e4 and _real are right for ${VALUES} random values`, async () => {
+    const session = await tempMirror();
+    const texts = fc.sample(drawn, { numRuns: VALUES, seed: 20260301 });
+    const wrong = (await derivedFrom(session, texts)).filter(({ exact, e4, real }, index) => {
+      const text = texts[index] ?? '';
+      return exact !== text || e4 !== unitsOf(text) || !isClose(Number(real), text);
+    });
+    expect(wrong.slice(0, 5)).toEqual([]);
+    const digitsBefore = new Set(texts.map((text) => partsOf(text).whole.length));
+    expect([...digitsBefore].sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 17 }, (_, index) => index + 1),
+    );
+  });
+
+  /** The nearest float; with more than 17 digits SQLite may give the one beside it. */
+  function isClose(real: number, text: string): boolean {
+    const float = Number(text);
+    if (text.replace(/\D/g, '').length <= 17) return real === float;
+    return Math.abs(real - float) <= Math.abs(float) * Number.EPSILON;
+  }
+
+  test.each([
+    ['0', '0'],
+    ['0.00', '0'],
+    ['-0.5', '-5000'],
+    ['0.0001', '1'],
+    ['-0.0001', '-1'],
+    ['99999999999999.9999', '999999999999999999'],
+    ['-99999999999999.9999', '-999999999999999999'],
+    ['100000000000000', null],
+    ['-100000000000000.00', null],
+    ['0.00001', null],
+    ['1.00000', null],
+    ['12.34', '123400'],
+  ])('the _e4 of %s is %s', async (text, units) => {
+    const [row] = await derivedFrom(await tempMirror(), [text]);
+    expect(row?.['e4']).toBe(units);
+  });
+
+  test('C05: sums of _e4 are exact where sums of floats are not', async () => {
+    const session = await tempMirror();
+    await derivedFrom(
+      session,
+      Array.from({ length: 10_000 }, () => '0.10'),
+    );
+    const [row] = await session.query(
+      sql`select sum(ptotal_e4) as e4, sum(ptotal_real) = 1000.0 as isFloatExact from punches`,
+    );
+    expect(row?.['e4']).toBe(10_000_000);
+  });
+
+  test('a null has null twins', async () => {
+    const session = await tempMirror();
+    await session.atomically((tx) => putRecords(tx, 'punches', [{ id: '1', ptotal: null }]));
+    expect(await session.query(sql`select ptotal_real, ptotal_e4 from punches`)).toEqual([
+      { ptotal_real: null, ptotal_e4: null },
+    ]);
+  });
+
+  test('any decimal text of up to 30 digits comes back to the digit, as text', async () => {
+    const session = await tempMirror();
+    await fc.assert(
+      fc.asyncProperty(fc.array(decimalDigits, { minLength: 1, maxLength: 100 }), async (digits) => {
+        const texts = digits.map((parts) => canonicalDecimal(parts, 2));
+        const rows = await derivedFrom(session, texts);
+        expect(rows.map(({ exact, type }) => [exact, type])).toEqual(texts.map((text) => [text, 'text']));
+      }),
+    );
+  });
+});
+
+describe('a record that is decoded, stored and read back', () => {
+  test('C03: ids from 1 to 2^63-1 come back to the digit and stay apart', async () => {
+    const session = await tempMirror();
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(idText, { minLength: 1, maxLength: 50 }), async (ids) => {
+        const stored = await session.atomically(async (tx) => {
+          await tx.query(sql`delete from departments`);
+          await putRecords(
+            tx,
+            'departments',
+            ids.map((id) => ({ id, _raw: `{"id":${id}}` })),
+          );
+          const found = await tx.rowsById('departments', ['_raw'], ids);
+          const rows = await tx.query(
+            sql`select cast(id as text) as id, typeof(id) as type from departments order by departments.id`,
+          );
+          return { found: [...found].map(([id, [raw]]) => [id, raw]), rows };
+        });
+        expect(stored.found).toEqual(ids.map((id) => [id, `{"id":${id}}`]));
+        const sorted = ids.map(BigInt).sort((a, b) => (a < b ? -1 : 1));
+        expect(stored.rows).toEqual(sorted.map((id) => ({ id: String(id), type: 'integer' })));
+      }),
+    );
+  });
+
+  /** Stores a record as landing does and reads its columns back as text. */
+  async function throughTheMirror(session: Session, kind: Kind, { raw }: SentRecord) {
+    const [incoming] = sortPage([parseJson(raw)]).incoming;
+    if (!incoming) throw new Error(`no record in ${raw}`);
+    const { values } = decodeRecord(kind, incoming.record);
+    const row: Values = [...values, incoming.raw, NOON_TEXT, NOON_TEXT, null, 7, 3];
+    await session.atomically((tx) =>
+      tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows: [row] }),
+    );
+    const columns = sql.join(
+      writtenColumns(kind).map(
+        (name) => sql`cast(${sql.identifier(name)} as text) as ${sql.identifier(name)}`,
+      ),
+      sql`, `,
+    );
+    const [stored] = await session.query(
+      sql`select ${columns} from ${sql.identifier(kind.name)} where id = ${incoming.id}`,
+    );
+    return stored ?? {};
+  }
+
+  const everyType = madeUpKind('every_type', [
+    ...kindNamed('bookings').hints,
+    { name: 'at', type: 'timestamp' },
+    { name: 'hour', type: 'time' },
+    { name: 'rate', type: 'decimal', scale: 4 },
+    { name: 'whole', type: 'decimal', scale: 0 },
+    { name: 'free', type: 'decimal' },
+  ]);
+
+  test.each(named([...KINDS, everyType]))('%s: equals what was sent, _raw to the digit', async (_, kind) => {
+    const session = await tempMirror([...KINDS, everyType]);
+    await fc.assert(
+      fc.asyncProperty(sentRecord(kind), async (sent) => {
+        const stored = await throughTheMirror(session, kind, sent);
+        expect(stored['_raw']).toBe(sent.raw);
+        for (const [name, expected] of Object.entries(sent.columns)) {
+          const value = stored[name] ?? null;
+          if (expected === null || typeof expected === 'string')
+            expect([name, value]).toEqual([name, expected]);
+          else expect(JSON.parse(String(value))).toEqual(JSON.parse(expected.json));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS, LISTED_KINDS } from '../../../src/catalog/catalog.ts';
+import { text } from '../../../src/catalog/field.ts';
+import type { Kind } from '../../../src/catalog/kind.ts';
+import { instantText } from '../../../src/lib/clock.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { NOON_TEXT, columnsOf, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
+
+/** §1.5, written a second time: what a view shows of a field, and as what type. */
+const SHOWN = {
+  integer: 'BIGINT',
+  flag: 'INTEGER',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'TIMESTAMP',
+  text: 'TEXT',
+  json: 'TEXT',
+};
+
+const shownAs = ({ fields }: Kind): [string, string][] =>
+  fields.flatMap(({ name, type, refersTo }): [string, string][] =>
+    type === 'decimal'
+      ? [
+          [name, 'REAL'],
+          [`${name}_exact`, 'TEXT'],
+          [`${name}_e4`, 'BIGINT'],
+        ]
+      : [[name, refersTo === undefined ? SHOWN[type] : SHOWN.integer]],
+  );
+
+describe('bi_<kind>', () => {
+  test.each(KINDS.map((kind) => [kind.name, kind] as const))(
+    'bi_%s shows the documented fields in their order, with their declared types',
+    async (name, kind) => {
+      expect(await columnsOf(await tempMirror(), `bi_${name}`)).toEqual(shownAs(kind));
+    },
+  );
+
+  test('a decimal shows as number, exact text and whole units', async () => {
+    const session = await tempMirror();
+    await session.atomically((tx) =>
+      putRecords(tx, 'punches', [
+        { id: '1', ptotal: '-7.50' },
+        { id: '2', ptotal: '0.123456789' },
+        { id: '3', ptotal: null },
+      ]),
+    );
+    expect(
+      await session.query(sql`select ptotal, ptotal_exact, ptotal_e4 from bi_punches order by id`),
+    ).toEqual([
+      { ptotal: -7.5, ptotal_exact: '-7.50', ptotal_e4: -75_000 },
+      { ptotal: 0.123456789, ptotal_exact: '0.123456789', ptotal_e4: null },
+      { ptotal: null, ptotal_exact: null, ptotal_e4: null },
+    ]);
+  });
+
+  test('only live rows are shown, and a restored one again', async () => {
+    const session = await tempMirror();
+    const shown = async () =>
+      (await session.query(sql`select id from bi_clients order by id`)).map(({ id }) => id);
+    await session.atomically((tx) =>
+      putRecords(tx, 'clients', [
+        { id: '1', _deleted_at: null },
+        { id: '2', _deleted_at: NOON_TEXT },
+      ]),
+    );
+    expect(await shown()).toEqual([1]);
+    await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '2', _deleted_at: null }]));
+    expect(await shown()).toEqual([1, 2]);
+  });
+
+  test('our own columns are not shown', async () => {
+    const session = await tempMirror();
+    for (const { name } of KINDS) {
+      const columns = await columnsOf(session, `bi_${name}`);
+      expect(columns.filter(([column]) => column.startsWith('_'))).toEqual([]);
+    }
+  });
+
+  test('G17: names with quotes in them', async () => {
+    const kind = madeUpKind(`odd "kind's"`, [text(`it's "so"`), text('order')]);
+    const session = await tempMirror([kind]);
+    await session.atomically((tx) =>
+      putRecords(tx, kind.name, [{ id: '1', [`it's "so"`]: 'x', order: 'y' }]),
+    );
+    expect(await session.query(sql`select * from ${sql.identifier(`bi_${kind.name}`)}`)).toEqual([
+      { id: 1, [`it's "so"`]: 'x', order: 'y' },
+    ]);
+    expect((await session.query(sql`select kind, rows from bi_sync_status`))[0]).toEqual({
+      kind: kind.name,
+      rows: 1,
+    });
+  });
+});
+
+describe('no view raises, whatever is stored', () => {
+  const nasty = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.constantFrom(
+      ...[
+        '',
+        '-',
+        '.',
+        '-.',
+        '1.2.3',
+        '--1',
+        '1e999',
+        'NaN',
+        'Infinity',
+        '-0',
+        '0x7fffffffffffffff',
+        '0000-00-00',
+      ],
+      ...[
+        '2025-02-30',
+        '99999999999999999999999999',
+        '-99999999999999.9999',
+        '24:00:00',
+        '{',
+        '[1,',
+        '"',
+        '%_\\',
+      ],
+      `${'9'.repeat(400)}.${'9'.repeat(400)}`,
+      '9223372036854775807',
+      '-9223372036854775808',
+    ),
+    fc.constant(null),
+    fc.double(),
+    fc.integer(),
+  );
+
+  async function readAll(session: Session, views: readonly string[]): Promise<number[]> {
+    const counts: number[] = [];
+    for (const view of views) {
+      const rows = await session.query(sql`select * from ${sql.identifier(view)}`);
+      await session.query(sql`select count(*), sum(length(quote(id))) from ${sql.identifier(view)}`);
+      counts.push(rows.length);
+    }
+    return counts;
+  }
+
+  test.each(KINDS.map((kind) => [kind.name, kind] as const))('bi_%s', async (name, { fields }) => {
+    const session = await tempMirror();
+    const names = fields.map((field) => field.name).filter((field) => field !== 'id');
+    const record = fc.tuple(...names.map(() => nasty));
+    await fc.assert(
+      fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 10 }), async (records) => {
+        await session.atomically(async (tx) => {
+          await tx.query(sql`delete from ${sql.identifier(name)}`);
+          const rows = records.map((values, index) => ({
+            id: String(index + 1),
+            ...Object.fromEntries(names.map((field, place) => [field, values[place] ?? null])),
+          }));
+          await putRecords(tx, name, rows);
+        });
+        expect(await readAll(session, [`bi_${name}`])).toEqual([records.length]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('bi_sync_status', async () => {
+    const session = await tempMirror();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(nasty, { minLength: 4, maxLength: 4 }),
+        async ([state, sweep, certified, change]) => {
+          await session.atomically(async (tx) => {
+            await tx.query(sql`delete from kind_state`);
+            await tx.query(sql`
+            insert into kind_state (kind, tick, state, complete_sweeps, epoch, last_sweep_at, certified_at, last_change_at)
+            values ('clients', 1, ${String(state)}, 1, 1, ${sweep ?? null}, ${certified ?? null}, ${change ?? null})`);
+          });
+          expect(await session.query(sql`select * from bi_sync_status`)).toHaveLength(LISTED_KINDS.length);
+        },
+      ),
+    );
+  });
+});
+
+describe('bi_sync_status', () => {
+  const COLUMNS = [
+    ...['kind', 'state', 'reason', 'rows', 'last_sweep_at', 'certified_at', 'lag_seconds'],
+    ...['last_change_at', 'open_issues', 'held_deletions'],
+  ];
+
+  test('has the documented columns, and one row for each listed kind in the order of the catalogue', async () => {
+    const session = await tempMirror();
+    expect((await columnsOf(session, 'bi_sync_status')).map(([name]) => name)).toEqual(COLUMNS);
+    const kinds = (await session.query(sql`select kind from bi_sync_status`)).map(({ kind }) => kind);
+    expect(kinds).toEqual(LISTED_KINDS.map(({ name }) => name));
+  });
+
+  test('a kind that was never swept', async () => {
+    const session = await tempMirror();
+    expect(await session.query(sql`select * from bi_sync_status where kind = 'clients'`)).toEqual([
+      {
+        kind: 'clients',
+        state: 'never',
+        reason: null,
+        rows: 0,
+        last_sweep_at: null,
+        certified_at: null,
+        lag_seconds: null,
+        last_change_at: null,
+        open_issues: 0,
+        held_deletions: 0,
+      },
+    ]);
+  });
+
+  test('counts live rows and open issues, and the seconds since the last sweep', async () => {
+    const session = await tempMirror();
+    const anHourAgo = instantText(new Date(Date.now() - 3_600_000));
+    await session.atomically(async (tx) => {
+      await putRecords(tx, 'clients', [{ id: '1' }, { id: '2' }, { id: '3', _deleted_at: NOON_TEXT }]);
+      await putRecords(tx, 'products', [{ id: '1' }]);
+      await tx.query(sql`
+        insert into kind_state (kind, tick, state, reason, complete_sweeps, last_sweep_at, last_change_at, epoch)
+        values ('clients', 9, 'aborted', 'http_500', 1, ${anHourAgo}, ${NOON_TEXT}, 1)`);
+      for (const [kind, closed] of [
+        ['clients', null],
+        ['clients', NOON_TEXT],
+        ['products', null],
+      ]) {
+        await tx.query(sql`
+          insert into issues (kind, code, first_seen_at, closed_at) values (${kind}, 'no_id', ${NOON_TEXT}, ${closed})`);
+      }
+    });
+    const [row] = await session.query(sql`select * from bi_sync_status where kind = 'clients'`);
+    const { lag_seconds: lag, ...rest } = row ?? {};
+    expect(rest).toEqual({
+      kind: 'clients',
+      state: 'aborted',
+      reason: 'http_500',
+      rows: 2,
+      last_sweep_at: anHourAgo,
+      certified_at: null,
+      last_change_at: NOON_TEXT,
+      open_issues: 1,
+      held_deletions: 0,
+    });
+    expect(Number(lag)).toBeGreaterThanOrEqual(3600);
+    expect(Number(lag)).toBeLessThan(3660);
+  });
+});

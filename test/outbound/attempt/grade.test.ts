@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../../src/lib/json.ts';
+import { grade, mayHaveArrived } from '../../../src/outbound/attempt/grade.ts';
+import type { WriteAnswer } from '../../../src/source/answer/write-answer.ts';
+
+const answered = (status: number, body?: Json, retryAfterMs: number | null = null): WriteAnswer => ({
+  ...{ is: 'answered', status, body, start: '', retryAfterMs },
+});
+
+const page = (status: number): WriteAnswer => ({
+  ...{ is: 'answered', status, body: undefined, start: '<!DOCTYPE html>', retryAfterMs: null },
+});
+
+const FAILED: Json = { success: false, message: 'no' };
+
+describe('what an answer says', () => {
+  test.each<[string, WriteAnswer, string]>([
+    ['nothing was handed to a socket', { is: 'unsent', why: 'ECONNREFUSED' }, 'unsent'],
+    ['the connection broke', { is: 'lost', why: 'ECONNRESET' }, 'ambiguous'],
+    ['200 with a record', answered(200, { id: 5 }), 'accepted'],
+    ['201 in an envelope', answered(201, { data: [{ id: 5 }], success: true }), 'accepted'],
+    ...[400, 404, 405, 409, 410, 413, 415, 422].map((status): [string, WriteAnswer, string] => [
+      `${status} in the service's words`,
+      answered(status, FAILED),
+      'rejected',
+    ]),
+    ['204 without a word', answered(204), 'accepted'],
+    ...[200, 201, 400, 404, 422].map((status): [string, WriteAnswer, string] => [
+      `${status} as a web page`,
+      page(status),
+      'ambiguous',
+    ]),
+    ...[401, 403].map((status): [string, WriteAnswer, string] => [`${status}`, answered(status), 'refused']),
+    ['429', answered(429), 'busy'],
+    ['429 with a wait', answered(429, FAILED, 7000), 'busy'],
+    ['503 with a wait', answered(503, undefined, 7000), 'busy'],
+    ['503 without one', answered(503, FAILED), 'ambiguous'],
+    ...[301, 302, 307, 402, 408, 425, 418, 500, 502, 504, 599].map(
+      (status): [string, WriteAnswer, string] => [`${status}`, answered(status, FAILED), 'ambiguous'],
+    ),
+  ])('%s: %s', (_what, answer, expected) => {
+    expect(grade(answer).is).toBe(expected);
+  });
+
+  test('a wait that the service asks for is told', () => {
+    expect(grade(answered(429, null, 7000))).toEqual({ is: 'busy', waitMs: 7000 });
+    expect(grade(answered(429))).toEqual({ is: 'busy', waitMs: null });
+  });
+
+  test.each<[string, Json | undefined]>([
+    ['no body', undefined],
+    ['a failure', { success: false, id: 5 }],
+    ['no id', { data: { code: 'A' } }],
+    ['several records', { data: [{ id: 1 }, { id: 2 }] }],
+  ])('a success with %s names no record', (_what, body) => {
+    expect(grade(answered(200, body))).toEqual({ is: 'accepted', record: null });
+  });
+});
+
+test('an attempt may have arrived while it is open, where nobody could tell, and where not all of it shows', () => {
+  const closed = (grade: string | null) => mayHaveArrived({ closedAt: '2026-03-01 12:00:00.000', grade });
+  expect(mayHaveArrived({ closedAt: null, grade: null })).toBe(true);
+  expect(['ambiguous', 'not_applied'].map(closed)).toEqual([true, true]);
+  expect(['unsent', 'busy', 'refused', 'rejected', 'done'].map(closed)).not.toContain(true);
+});

@@ -1,0 +1,289 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { DEEPEST, parseJson } from '../../../src/lib/json.ts';
+import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
+import { DATABASES, MIRRORS } from '../../pull/steps.ts';
+import { rewriting, sandbox } from '../../pull/support.ts';
+import { ZOE, asked, create, opened, spoil, stage, zoes, enter } from '../stage.ts';
+import type { Opening, Stage } from '../stage.ts';
+
+/** A create that was sent and that nobody knows anything of: it arrived, or it did not. */
+async function lostCreate(
+  arrives: 'arrived' | 'did not arrive',
+  { kind = 'clients', data = ZOE, ...opening }: Opening & { kind?: string; data?: object } = {},
+): Promise<{ on: Stage; id: number }> {
+  const on = await opened({ pulled: [kind], ...opening });
+  spoil(on, 'POST', { drop: arrives === 'arrived' ? 'after' : 'before' }, { kind, times: 1 });
+  const id = await on.store(create({ ...data }, kind));
+  await on.work();
+  return { on, id };
+}
+
+const retry = (on: Stage, id: number) => retryEntry(on.session, id, on.clock.now());
+const resultOf = async (on: Stage, id: number): Promise<unknown> =>
+  JSON.parse((await on.entry(id)).result ?? 'null');
+
+describe.each(DATABASES)('a create of unknown outcome in %s', (database) => {
+  test('is parked where two records are exactly it', async () => {
+    const { on, id } = await lostCreate('arrived', { database });
+    const twin = enter(on, ZOE);
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'twins', nextAttemptAt: null });
+    expect(await resultOf(on, id)).toMatchObject({ ids: expect.arrayContaining([twin]) as unknown });
+    expect(await on.rows(sql`select * from links`)).toEqual([]);
+  });
+
+  test('is parked where a record could be it, after what the service may make of a text', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    const alike = enter(on, { ...ZOE, code: 'zz-1', name: 'ZOE' });
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
+    expect(await resultOf(on, id)).toEqual({ ids: [alike] });
+  });
+
+  test('is not settled before the rest, though a sweep has shown it', async () => {
+    const { on, id } = await lostCreate('arrived', { database });
+    await on.pass(200);
+    await on.pull('clients');
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    await on.pass(100);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
+  });
+
+  test('D05: that arrives hours late is adopted, not doubled', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    await on.pass(300);
+    await on.pass(1500);
+    const late = enter(on, ZOE);
+    await on.pass(5400);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: late });
+    await on.pass(100_000);
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('is found though another entry lands its record while a sweep has asked for a page', async () => {
+    const on = await opened({ database });
+    on.service.setFaults([
+      { on: { kind: 'clients', method: 'GET', page: 1 }, times: 1, do: { commitAfterMs: 400 } },
+      { on: { kind: 'clients', method: 'POST' }, skip: 1, times: 1, do: { drop: 'after' } },
+    ]);
+    const seen = asked(on, 'GET').length;
+    const sweep = on.pull('clients');
+    await expect.poll(() => asked(on, 'GET').length).toBeGreaterThan(seen);
+    const other = await on.store(create({ code: 'ZZ-0', name: 'A' }));
+    const lost = await on.store(create());
+    for (const due of await on.outbox.due(10)) await on.outbox.work(due);
+    await sweep;
+    expect(await on.entry(other)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(await on.entry(lost)).toMatchObject({ state: 'unsettled' });
+    expect(zoes(on)).toBe(1);
+    await on.pass(300);
+    expect(await on.entry(lost)).toMatchObject({ state: 'done', verdict: 'adopted' });
+  });
+});
+
+describe('a create of unknown outcome', () => {
+  test('is never taken for a record that was there before', async () => {
+    const on = await opened();
+    on.service.world.insert('clients', ZOE);
+    await on.pull('clients');
+    spoil(on, 'POST', { drop: 'before' }, { times: 1 });
+    const id = await on.store(create());
+    await on.work();
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
+  });
+
+  test('is never taken for the record of another entry', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    const other = enter(on, ZOE);
+    await on.session.atomically((tx) =>
+      tx.query(sql`insert into links values ('clients', ${other}, 99, '2026-03-01 12:00:00.000')`),
+    );
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
+  });
+
+  test('is never adopted where equal records are legitimate', async () => {
+    const line = { purchase_id: '77', product_id: 'P-1' };
+    const { on, id } = await lostCreate('arrived', { kind: 'purchase_products', data: line });
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'repeats' });
+    expect(await resultOf(on, id)).toMatchObject({ ids: [expect.any(String)] });
+  });
+
+  test('waits, and is not sent again, where the list cannot be known; in the end it is parked', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
+    for (const seconds of [300, 1500, 5400, 14_400, 64_800, 86_000, 90_000, 90_000, 90_000]) {
+      await on.pass(seconds);
+      expect(asked(on, 'POST')).toHaveLength(1);
+    }
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate' });
+    on.service.setFaults([]);
+    await retry(on, id);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 2 });
+  });
+
+  test.each([
+    ['there', 'done', 'adopted'],
+    ['not there', 'parked', 'no_certificate'],
+  ] as const)(
+    'where the list never certifies and the record is %s, is %s in the end, and never sent again',
+    async (is, state, verdict) => {
+      const honest = await sandbox();
+      let isLying = false;
+      const service = await rewriting(honest, (body) =>
+        isLying ? body.replace(/"total":\d+/, '"total":999') : body,
+      );
+      const on = stage(service, await MIRRORS.SQLite());
+      await on.pull('clients');
+      isLying = true;
+      const id = await on.store(create());
+      await on.work(); // What stands between passes on nothing but reads: nobody knows what became of it.
+      if (is === 'there') enter(on, ZOE);
+      await on.pass(200);
+      await on.pull('clients');
+      await on.work();
+      expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
+      await on.pass(100);
+      expect((await on.entry(id)).state).toBe(is === 'there' ? 'done' : 'unsettled');
+      for (const seconds of [1500, 5400, 14_400, 64_800, 86_000, 90_000, 90_000]) await on.pass(seconds);
+      expect(await on.entry(id)).toMatchObject({ state, verdict, attempts: 1 });
+    },
+  );
+
+  test('is looked for by a sweep, however long nobody was there to look', async () => {
+    const { on, id } = await lostCreate('arrived');
+    await on.pass(1_000_000);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('is not sent again by what was known long ago', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    await on.clock.sleep(87_000_000);
+    await on.pull('clients'); // It is known after patience, and nobody works the outbox for a week.
+    await on.clock.sleep(600_000_000);
+    on.service.world.insert('clients', ZOE);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('asks for two sweeps a look at most', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    const sweeps = async () => (await on.rows(sql`select id from runs where command = 'pull'`)).length;
+    const before = await sweeps();
+    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
+    await on.pass(300);
+    await on.pass(60);
+    expect((await sweeps()) - before).toBeLessThanOrEqual(2);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
+  });
+});
+
+describe('a record that no row can be made of', () => {
+  /** Nested deeper than any record is. */
+  const deep = parseJson('['.repeat(DEEPEST + 2) + ']'.repeat(DEEPEST + 2));
+
+  /** A create that did not arrive, and the list shows something that may be it. */
+  async function doubtful(): Promise<{ on: Stage; id: number }> {
+    const lost = await lostCreate('did not arrive');
+    const { world } = lost.on.service;
+    const id = world.insert('clients', { name: 'x' })['id'] as number;
+    const get = world.get.bind(world);
+    Object.assign(world, {
+      get: (kind: string, at: number) => (at === id ? { ...ZOE, id, deep } : get(kind, at)),
+    });
+    return lost;
+  }
+
+  test('may be the one that is missing: it is parked, and sent again only where a person has seen it', async () => {
+    const { on, id } = await doubtful();
+    for (const seconds of [300, 1500, 5400, 14_400, 64_800]) await on.pass(seconds);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
+    expect(await resultOf(on, id)).toEqual({ ids: [], hasUnreadable: true });
+    expect(asked(on, 'POST')).toHaveLength(1);
+    await retry(on, id);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 2 });
+  });
+});
+
+describe('a person who retries', () => {
+  test('has seen the candidates: they are none any more', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    on.service.world.insert('clients', { ...ZOE, name: 'ZOE' });
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
+    await retry(on, id);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'resent', attempts: 2 });
+  });
+
+  test('still gets what has come since', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    on.service.world.insert('clients', { ...ZOE, name: 'ZOE' });
+    await on.pass(300);
+    const late = enter(on, ZOE);
+    await on.clock.sleep(20_000_000);
+    await retry(on, id);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: late });
+  });
+
+  test('D15: of a refused create has it looked for first: a refusal may have been carried out', async () => {
+    const on = await opened();
+    spoil(on, 'POST', { statusAfter: 422 }, { times: 1 });
+    const id = await on.store(create());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'rejected' });
+    await retry(on, id);
+    await on.work();
+    expect(asked(on, 'POST')).toHaveLength(1);
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('keeps their word while the service puts it off, and nothing is doubled meanwhile', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    on.service.world.insert('clients', { ...ZOE, name: 'ZOE' });
+    await on.pass(300);
+    spoil(on, 'POST', { status: 429 });
+    await retry(on, id);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ verdict: 'busy', attempts: 2 });
+    await on.pass(30);
+    expect((await on.entry(id)).attempts).toBe(3);
+    on.service.setFaults([]);
+    on.service.world.insert('clients', ZOE); // The first send arrives after all.
+    await on.pull('clients');
+    await on.pass(1000);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
+  });
+
+  test('and the service that puts it off: it is sent once it takes it', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    on.service.world.insert('clients', { ...ZOE, name: 'ZOE' });
+    await on.pass(300);
+    spoil(on, 'POST', { status: 429 }, { times: 2 });
+    await retry(on, id);
+    await on.work();
+    for (let tries = 0; tries < 4; tries++) await on.pass(600);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'resent' });
+  });
+});
+
+test('D17: what a person gives up is not looked for, and lets the next one go', async () => {
+  const { on, id } = await lostCreate('did not arrive');
+  const next = await on.store(create({ ...ZOE, name: 'B' }));
+  await on.work();
+  await abandonEntry(on.session, id, on.clock.now());
+  await on.work();
+  expect(await on.entry(id)).toMatchObject({ state: 'abandoned' });
+  expect(await on.entry(next)).toMatchObject({ state: 'done' });
+});

@@ -1,0 +1,297 @@
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/catalog.ts';
+import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
+import { closeAttempt, openAttempt } from '../../../src/mirror/outbox/attempt-store.ts';
+import { linkedEntry, saveLink } from '../../../src/mirror/outbox/link-store.ts';
+import { readMeta, writeMeta } from '../../../src/mirror/kinds/meta.ts';
+import { claimEntry } from '../../../src/mirror/outbox/outbox-queue.ts';
+import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { adoptRecord } from '../../../src/outbound/decisions/adopt.ts';
+import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
+import { freeze, readFrozen, resumeSends } from '../../../src/outbound/freeze/frozen.ts';
+import { DATABASES } from '../../mirror/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
+
+const LATER = later(60_000);
+const LATER_TEXT = '2026-03-01 12:01:00.000';
+const STATES: readonly EntryState[] = [
+  'ready',
+  'sending',
+  'unsettled',
+  'done',
+  'parked',
+  'rejected',
+  'abandoned',
+];
+let keys = 0;
+
+/** An entry in some state; a create of clients where nothing else is said. */
+async function entryWith(session: Session, patch: EntryPatch, more: Partial<NewEntry> = {}): Promise<number> {
+  return session.atomically(async (tx) => {
+    const id = await insertEntry(tx, {
+      ...{ key: `key ${++keys}`, kind: 'clients', operation: 'create', recordId: null },
+      ...{ payload: '{"code":"C-1"}', base: null, naturalKey: 'C-1', now: NOON },
+      ...more,
+    });
+    await changeEntry(tx, { id: Number(id), epoch: 0, patch, now: NOON });
+    return Number(id);
+  });
+}
+
+const UPDATE = { operation: 'update', recordId: '17', naturalKey: null } as const;
+
+const attempted = (session: Session, outboxId: number, grade: string | null): Promise<void> =>
+  session.atomically(async (tx) => {
+    await openAttempt(tx, { outboxId, n: 1, request: 'POST /api/clients\n{}', now: NOON });
+    if (grade !== null)
+      await closeAttempt(tx, { outboxId, n: 1, grade, status: null, responseStart: null, now: NOON });
+  });
+
+const read = async (session: Session, id: number): Promise<Entry> => {
+  const entry = await findEntry(session, id);
+  if (entry === null) throw new Error(`no entry ${id}`);
+  return entry;
+};
+
+const codeOf = async (work: () => Promise<unknown>): Promise<string> => {
+  const error = await thrownBy(work);
+  if (error instanceof SyncError) return error.code;
+  throw error;
+};
+
+/** Decides an entry in each state; tells from which that could be. */
+async function decidableFrom(
+  open: () => Promise<Session>,
+  decide: (session: Session, id: number) => Promise<unknown>,
+): Promise<EntryState[]> {
+  const session = await open();
+  await session.atomically((tx) =>
+    putRecords(
+      tx,
+      'clients',
+      STATES.map((_, index) => ({ id: String(index + 1) })),
+    ),
+  );
+  const decidable: EntryState[] = [];
+  for (const state of STATES) {
+    const id = await entryWith(session, { state });
+    try {
+      await decide(session, id);
+      decidable.push(state);
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'outbox.wrong_state' });
+      expect(await read(session, id)).toMatchObject({ state, epoch: 0 });
+    }
+  }
+  return decidable;
+}
+
+describe.each(DATABASES)('retry in %s', (_name, open) => {
+  test('is of what is parked or rejected', async () => {
+    expect(await decidableFrom(open, (session, id) => retryEntry(session, id, LATER))).toEqual([
+      'parked',
+      'rejected',
+    ]);
+  });
+
+  test('makes an update ready; its tries still count, and whoever was rung for it works in vain', async () => {
+    const session = await open();
+    const id = await entryWith(
+      session,
+      { state: 'parked', verdict: 'conflict', result: '{}', attempts: 3 },
+      UPDATE,
+    );
+    await attempted(session, id, 'ambiguous');
+    const { entry, warning } = await retryEntry(session, id, LATER);
+    expect(entry).toMatchObject({
+      ...{ id, state: 'ready', verdict: null, result: null, attempts: 3, epoch: 1 },
+      ...{ nextAttemptAt: LATER_TEXT, updatedAt: LATER_TEXT },
+    });
+    expect(warning).toBe(null);
+    expect(await read(session, id)).toEqual(entry);
+    expect(await session.atomically((tx) => claimEntry(tx, { id, epoch: 0, owner: 'me', now: LATER }))).toBe(
+      null,
+    );
+    expect(
+      await session.atomically((tx) => claimEntry(tx, { id, epoch: 1, owner: 'me', now: LATER })),
+    ).toMatchObject({ id });
+  });
+
+  test('makes a create ready that was never sent', async () => {
+    const session = await open();
+    const id = await entryWith(session, { state: 'rejected', verdict: 'invalid', result: '{"faults":[]}' });
+    expect((await retryEntry(session, id, LATER)).entry).toMatchObject({
+      state: 'ready',
+      verdict: null,
+      result: null,
+    });
+  });
+
+  test.each(['ambiguous', 'rejected', 'unsent', null])(
+    'looks once more for a create whose try was graded %s; what the person has seen stays noted',
+    async (grade) => {
+      const session = await open();
+      const result = '{"ids":["501","502"]}';
+      const id = await entryWith(session, { state: 'parked', verdict: 'twins', result, attempts: 1 });
+      await attempted(session, id, grade);
+      expect((await retryEntry(session, id, LATER)).entry).toMatchObject({
+        ...{ state: 'unsettled', verdict: 'retry', result, attempts: 1, nextAttemptAt: LATER_TEXT, epoch: 1 },
+      });
+    },
+  );
+
+  test('of an entry that there is not', async () => {
+    const session = await open();
+    expect(await codeOf(() => retryEntry(session, 404, LATER))).toBe('outbox.absent');
+  });
+});
+
+describe.each(DATABASES)('abandon in %s', (_name, open) => {
+  test('is of all that is neither over nor being sent', async () => {
+    expect(await decidableFrom(open, (session, id) => abandonEntry(session, id, LATER))).toEqual([
+      ...['ready', 'unsettled', 'parked', 'rejected'],
+    ]);
+  });
+
+  test('is not of what somebody works on at this moment', async () => {
+    const session = await open();
+    for (const state of ['ready', 'unsettled'] as const) {
+      const id = await entryWith(session, { state, owner: 'somebody' });
+      expect(await codeOf(() => abandonEntry(session, id, LATER))).toBe('outbox.in_work');
+      expect(await read(session, id)).toMatchObject({ state, owner: 'somebody', epoch: 0 });
+    }
+  });
+
+  test.each([
+    ['ambiguous', true],
+    [null, true],
+    ['rejected', false],
+    ['unsent', false],
+  ])('of a create whose try was graded %s warns: %s', async (grade, warns) => {
+    const session = await open();
+    const id = await entryWith(session, { state: 'unsettled', verdict: 'looking', nextAttemptAt: NOON_TEXT });
+    await attempted(session, id, grade);
+    const { entry, warning } = await abandonEntry(session, id, LATER);
+    expect(entry).toMatchObject({ state: 'abandoned', verdict: 'looking', nextAttemptAt: null, epoch: 1 });
+    expect(warning !== null).toBe(warns);
+  });
+
+  test('wakes what waited for it, and nothing else', async () => {
+    const session = await open();
+    const waiting = { verdict: 'waits', nextAttemptAt: '2026-03-02 00:00:00.000' };
+    const create = await entryWith(session, { state: 'parked' });
+    const behind = await entryWith(session, waiting);
+    const other = await entryWith(session, waiting, { naturalKey: 'C-2' });
+    const update = await entryWith(session, { state: 'parked' }, UPDATE);
+    const next = await entryWith(session, waiting, UPDATE);
+    await abandonEntry(session, create, LATER);
+    const times = async () =>
+      Promise.all([behind, other, next].map(async (id) => (await read(session, id)).nextAttemptAt));
+    expect(await times()).toEqual([LATER_TEXT, waiting.nextAttemptAt, waiting.nextAttemptAt]);
+    await abandonEntry(session, update, LATER);
+    expect(await times()).toEqual([LATER_TEXT, waiting.nextAttemptAt, LATER_TEXT]);
+  });
+});
+
+describe.each(DATABASES)('adopt in %s', (_name, open) => {
+  const adopt = (session: Session, id: number, recordId: string) =>
+    adoptRecord(session, { kinds: KINDS, id, recordId, now: LATER });
+
+  const withRecords = async (session: Session): Promise<Session> => {
+    await session.atomically((tx) =>
+      putRecords(tx, 'clients', [{ id: '501' }, { id: '502', _deleted_at: NOON_TEXT }]),
+    );
+    return session;
+  };
+
+  test('is of creates that are parked, unsettled or rejected', async () => {
+    let record = 0;
+    const from = await decidableFrom(open, (session, id) => adopt(session, id, String(++record)));
+    expect(from).toEqual(['unsettled', 'parked', 'rejected']);
+  });
+
+  test('settles the create, links its record and wakes what waited', async () => {
+    const session = await withRecords(await open());
+    const id = await entryWith(session, { state: 'parked', verdict: 'look_alike', nextAttemptAt: NOON_TEXT });
+    const behind = await entryWith(session, { verdict: 'waits', nextAttemptAt: '2026-03-02 00:00:00.000' });
+    const { entry, warning } = await adopt(session, id, '501');
+    expect(warning).toBe(null);
+    expect(entry).toMatchObject({
+      ...{ state: 'done', verdict: 'adopted', recordId: '501', nextAttemptAt: null, epoch: 1 },
+    });
+    expect(await linkedEntry(session, 'clients', '501')).toBe(id);
+    expect((await read(session, behind)).nextAttemptAt).toBe(LATER_TEXT);
+  });
+
+  test('is of live records of the mirror only', async () => {
+    const session = await withRecords(await open());
+    const id = await entryWith(session, { state: 'parked' });
+    for (const recordId of ['404', '502']) {
+      const fault = await thrownBy(() => adopt(session, id, recordId));
+      expect(fault).toMatchObject({
+        ...{ code: 'outbox.no_record' },
+        hint: `Read it first: bms-sync pull clients, or bms-sync backfill clients --ids ${recordId}`,
+      });
+    }
+    expect(await read(session, id)).toMatchObject({ state: 'parked', recordId: null, epoch: 0 });
+    expect(await thrownBy(() => adopt(session, id, 'x'))).toBeInstanceOf(UsageError);
+  });
+
+  test('is not of a record that another entry has made', async () => {
+    const session = await withRecords(await open());
+    const [maker, id] = [
+      await entryWith(session, { state: 'parked' }),
+      await entryWith(session, { state: 'parked' }),
+    ];
+    await adopt(session, maker, '501');
+    const fault = await thrownBy(() => adopt(session, id, '501'));
+    expect(fault).toMatchObject({
+      ...{ code: 'outbox.record_taken', message: `Record 501 of clients was made by entry ${maker}.` },
+    });
+    expect(await read(session, id)).toMatchObject({ state: 'parked', epoch: 0 });
+  });
+
+  test('of the record that is linked already is fine; of another one, not', async () => {
+    const session = await withRecords(await open());
+    await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '503' }]));
+    const id = await entryWith(session, { state: 'parked' });
+    await session.atomically((tx) => saveLink(tx, { kind: 'clients', recordId: '501', outboxId: id }, NOON));
+    expect(await codeOf(() => adopt(session, id, '503'))).toBe('outbox.record_taken');
+    expect((await adopt(session, id, '501')).entry).toMatchObject({ state: 'done', recordId: '501' });
+  });
+
+  test('is not of an update, of what is worked on, or of a kind that there is not', async () => {
+    const session = await withRecords(await open());
+    const update = await entryWith(session, { state: 'parked' }, UPDATE);
+    const inWork = await entryWith(session, { state: 'unsettled', owner: 'somebody' });
+    const noKind = await entryWith(session, { state: 'rejected' }, { kind: 'klients' });
+    expect(await codeOf(() => adopt(session, update, '501'))).toBe('outbox.wrong_state');
+    expect(await codeOf(() => adopt(session, inWork, '501'))).toBe('outbox.in_work');
+    expect(await codeOf(() => adopt(session, noKind, '501'))).toBe('outbox.no_record');
+    expect(await codeOf(() => adopt(session, 404, '501'))).toBe('outbox.absent');
+  });
+});
+
+describe.each(DATABASES)('frozen sends in %s', (_name, open) => {
+  test('go on once a person says so, and the mark is believed from then on', async () => {
+    const session = await open();
+    expect(await readFrozen(session)).toBe(null);
+    expect(await resumeSends(session, 0)).toBe(null);
+    await session.atomically((tx) => freeze(tx, 'restored', NOON));
+    await session.atomically((tx) => freeze(tx, 'something else', LATER));
+    expect(await readFrozen(session)).toEqual({ reason: 'restored', since: NOON_TEXT });
+    expect(await resumeSends(session, 12)).toEqual({ reason: 'restored', since: NOON_TEXT });
+    expect(await readFrozen(session)).toBe(null);
+    expect(await readMeta(session, 'outbox.sends')).toBe('12');
+  });
+
+  test('keep their count where the mark counts fewer, or there is none', async () => {
+    const session = await open();
+    await session.atomically((tx) => writeMeta(tx, 'outbox.sends', '7'));
+    await session.atomically((tx) => freeze(tx, 'restored', NOON));
+    await resumeSends(session, 0);
+    expect(await readMeta(session, 'outbox.sends')).toBe('7');
+  });
+});

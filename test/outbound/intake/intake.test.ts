@@ -1,0 +1,274 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/catalog.ts';
+import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
+import { changeEntry, findByKey, findEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import { applyRetention } from '../../../src/mirror/runs/retention.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { readBatch } from '../../../src/outbound/intake/batch.ts';
+import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
+import { storeEntries } from '../../../src/outbound/intake/intake.ts';
+import { KEEP_ALL } from '../../support/retention.ts';
+import { DATABASES } from '../../mirror/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
+
+const ADA: EntryRequest = {
+  operation: 'create',
+  kind: 'clients',
+  data: { code: 'C-1', name: 'Ada' },
+  key: 'ada',
+};
+const RENAME: EntryRequest = { operation: 'update', kind: 'clients', id: '17', data: { name: 'Ada' } };
+const RAW = '{"id":17,"code":"C-17","name":"Bea","credit":"10.10"}';
+
+const store = (session: Session, ...requests: readonly EntryRequest[]) =>
+  storeEntries(session, { kinds: KINDS, requests, now: NOON });
+
+const storedRows = async (session: Session): Promise<number> =>
+  Number((await session.query(sql`select count(*) as n from outbox`))[0]?.['n']);
+
+async function withRecord(session: Session, deletedAt: string | null = null): Promise<Session> {
+  await session.atomically((tx) =>
+    putRecords(tx, 'clients', [{ id: '17', _raw: RAW, _deleted_at: deletedAt }]),
+  );
+  return session;
+}
+
+const faultOf = async (work: () => Promise<unknown>): Promise<SyncError> => {
+  const error = await thrownBy(work);
+  if (error instanceof SyncError) return error;
+  throw error;
+};
+
+describe.each(DATABASES)('requests in %s', (_name, open) => {
+  test('become entries that are ready to be sent', async () => {
+    const session = await open();
+    const [stored, ...others] = await store(session, ADA);
+    expect(others).toEqual([]);
+    expect(stored).toEqual({
+      ...{ id: 1, key: 'ada', kind: 'clients', operation: 'create', recordId: null },
+      ...{ state: 'ready', isNew: true, notes: [] },
+    });
+    expect(await findEntry(session, 1)).toMatchObject({
+      ...{ key: 'ada', state: 'ready', payload: '{"code":"C-1","name":"Ada"}', base: null, epoch: 0 },
+      ...{ attempts: 0, owner: null, nextAttemptAt: null, createdAt: NOON_TEXT, updatedAt: NOON_TEXT },
+      naturalKey: expect.stringContaining('C-1') as string,
+    });
+  });
+
+  test('without a key get one each that nobody else has', async () => {
+    const session = await open();
+    const anonymous = { ...ADA, key: undefined };
+    const [one, other] = await store(session, anonymous, anonymous);
+    expect([one?.isNew, other?.isNew]).toEqual([true, true]);
+    expect(one?.key).toMatch(/^[0-9a-f-]{36}$/);
+    expect(other?.key).not.toBe(one?.key);
+  });
+
+  test('that were stored before, under the same key, are told as they are by now', async () => {
+    const session = await open();
+    await store(session, ADA);
+    await session.atomically((tx) =>
+      changeEntry(tx, { id: 1, epoch: 0, patch: { state: 'done', recordId: '501' }, now: later(1) }),
+    );
+    const again = { ...ADA, data: { name: 'Ada', code: 'C-1' } };
+    expect(await store(session, again, again)).toEqual(
+      [1, 1].map((id) => ({
+        ...{ id, key: 'ada', kind: 'clients', operation: 'create', recordId: '501' },
+        ...{ state: 'done', isNew: false, notes: [] },
+      })),
+    );
+    expect(await storedRows(session)).toBe(1);
+  });
+
+  test('of which two are the same, in one batch, are stored once', async () => {
+    const session = await open();
+    const stored = await store(session, ADA, ADA);
+    expect(stored.map(({ id, isNew }) => [id, isNew])).toEqual([
+      [1, true],
+      [1, false],
+    ]);
+  });
+
+  test.each<[string, Partial<EntryRequest>]>([
+    ['of another kind', { kind: 'providers' }],
+    ['with another body', { data: { code: 'C-1', name: 'Bea' } }],
+    ['with one field more', { data: { code: 'C-1', name: 'Ada', fax: '' } }],
+    ['of another operation', { operation: 'update', id: '1' }],
+  ])(
+    '%s under a key that is taken are refused, and nothing of their batch is stored',
+    async (_case, other) => {
+      const session = await open();
+      await store(session, ADA);
+      const fault = await faultOf(() =>
+        store(session, { ...ADA, key: 'new', where: 'line 1' }, { ...ADA, ...other, where: 'line 2' }),
+      );
+      expect(fault.code).toBe('outbox.key_taken');
+      expect(fault.message).toBe('line 2: The key "ada" belongs to entry 1, another create of clients.');
+      expect(await storedRows(session)).toBe(1);
+    },
+  );
+
+  test('that differ under one key, in one batch, are refused, both', async () => {
+    const session = await open();
+    const fault = await faultOf(() => store(session, ADA, { ...ADA, data: { code: 'C-2' } }));
+    expect(fault.code).toBe('outbox.key_taken');
+    expect(await storedRows(session)).toBe(0);
+  });
+
+  test('with any fault leave nothing behind; all faults are told, each with its place', async () => {
+    const session = await open();
+    const requests = readBatch(
+      [
+        '{"operation":"create","kind":"clients","data":{"code":"C-1"}}',
+        '',
+        '{"operation":"create","kind":"klients","data":{}}',
+        'not JSON',
+        '[]',
+        '{"operation":"update","kind":"clients","id":1,"data":{"name":"x"},"dta":1}',
+        '{"operation":"create","kind":"clients","data":{"code":"C-1"},"key":""}',
+      ].join('\r\n'),
+    );
+    const fault = await faultOf(() => store(session, ...requests));
+    expect(fault).toBeInstanceOf(UsageError);
+    expect(fault).toMatchObject({ code: 'outbox.invalid', hint: 'None of the entries was stored.' });
+    expect(fault.message.split('\n').map((line) => line.trim().slice(0, 40))).toEqual([
+      '6 faults:',
+      'line 3: kind: there is no record kind "kl'.slice(0, 40),
+      'line 3: data: there is no field to write',
+      'line 4: expected a JSON object',
+      'line 5: expected a JSON object',
+      'line 6: unknown: dta; an entry has operation'.slice(0, 40),
+      'line 7: key: expected a text of 1 to 200 characters'.slice(0, 40),
+    ]);
+    expect(await storedRows(session)).toBe(0);
+  });
+
+  test.each([['', 5, 'x'.repeat(201), '   ', 'a\u0000'].map((key) => [key])].flat())(
+    'with the key %j are refused',
+    async (key) => {
+      const session = await open();
+      expect((await faultOf(() => store(session, { ...ADA, key }))).message).toMatch(/^key: expected a text/);
+    },
+  );
+
+  test('of a thousand updates are read and stored in one go', async () => {
+    const session = await withRecord(await open());
+    const many = Array.from({ length: 1000 }, (_, n) => ({ ...RENAME, data: { name: `N ${n}` } }));
+    const stored = await store(session, ...many);
+    expect(stored.map(({ id }) => id)).toEqual(many.map((_, n) => n + 1));
+  });
+});
+
+describe.each(DATABASES)('the base of an update in %s', (_name, open) => {
+  const baseOf = async (session: Session): Promise<string | null | undefined> =>
+    (await findEntry(session, 1))?.base;
+
+  test("is the mirror's row where the caller tells none, every digit of it", async () => {
+    const session = await withRecord(await open());
+    expect((await store(session, RENAME))[0]).toMatchObject({ recordId: '17', notes: [] });
+    expect(await baseOf(session)).toBe(RAW);
+  });
+
+  test("is the caller's where they tell one, by the names of a read", async () => {
+    const session = await withRecord(await open());
+    await store(session, { ...RENAME, base: { address2: 'x', name: 'Bea' } });
+    expect(await baseOf(session)).toBe('{"adresse2":"x","name":"Bea"}');
+  });
+
+  test('is unknown where the mirror has no row: the caller is told', async () => {
+    const session = await open();
+    expect((await store(session, RENAME))[0]?.notes).toEqual([
+      'the mirror does not have record 17 of clients: whatever the service has will be overwritten',
+    ]);
+    expect(await baseOf(session)).toBe(null);
+  });
+
+  test('may be of a row that is deleted: the caller is told', async () => {
+    const session = await withRecord(await open(), NOON_TEXT);
+    expect((await store(session, RENAME))[0]?.notes).toEqual([
+      'the mirror holds record 17 of clients as deleted',
+    ]);
+  });
+
+  test('counts for the key only where the caller tells one: the row may have changed meanwhile', async () => {
+    const session = await withRecord(await open());
+    const keyed = { ...RENAME, key: 'rename' };
+    await store(session, keyed);
+    await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]));
+    expect((await store(session, keyed))[0]).toMatchObject({ id: 1, isNew: false });
+    expect((await store(session, { ...keyed, base: JSON.parse(RAW) as never }))[0]?.isNew).toBe(false);
+    const other = await faultOf(() => store(session, { ...keyed, base: { name: 'Zoé' } }));
+    expect(other.code).toBe('outbox.key_taken');
+    expect((await faultOf(() => store(session, { ...keyed, id: '18' }))).code).toBe('outbox.key_taken');
+  });
+});
+
+describe.each(DATABASES)('a row of an application in %s', (_name, open) => {
+  const insert = (session: Session, payload: string) =>
+    session.atomically((tx) =>
+      tx.query(sql`
+        insert into outbox (idempotency_key, kind, operation, payload)
+        values ('ada', 'clients', 'create', ${payload})`),
+    );
+
+  test('that has the key and no JSON is another request', async () => {
+    const session = await open();
+    await insert(session, '{');
+    expect((await faultOf(() => store(session, ADA))).code).toBe('outbox.key_taken');
+  });
+
+  test('that asks for the same is the same request', async () => {
+    const session = await open();
+    await insert(session, '{ "name": "Ada", "code": "C-1" }');
+    expect((await store(session, ADA))[0]).toMatchObject({ id: 1, isNew: false, state: 'ready' });
+    expect((await findByKey(session, 'ada'))?.id).toBe(1);
+  });
+});
+
+describe.each(DATABASES)('the key of an entry that ended long ago in %s', (_name, open) => {
+  async function ended(request: EntryRequest): Promise<Session> {
+    const session = await withRecord(await open());
+    await store(session, request);
+    const patch = { state: 'done', recordId: '17' } as const;
+    await session.atomically((tx) => changeEntry(tx, { id: 1, epoch: 0, patch, now: NOON }));
+    await applyRetention(session, { ...KEEP_ALL, outboxDays: 365 }, later(366 * 86_400_000));
+    return session;
+  }
+
+  test('still answers the same request with what became of it', async () => {
+    const session = await ended(ADA);
+    expect(await storedRows(session)).toBe(0);
+    const again = { ...ADA, data: { name: 'Ada', code: 'C-1' } };
+    expect(await store(session, again)).toEqual([
+      {
+        ...{ id: 1, key: 'ada', kind: 'clients', operation: 'create', recordId: '17' },
+        ...{ state: 'done', isNew: false, notes: [] },
+      },
+    ]);
+    expect(await storedRows(session)).toBe(0);
+  });
+
+  test('still refuses another request', async () => {
+    const session = await ended(ADA);
+    const other = await faultOf(() => store(session, { ...ADA, data: { code: 'C-1', name: 'Eve' } }));
+    expect(other).toMatchObject({
+      code: 'outbox.key_taken',
+      message: expect.stringContaining('entry 1') as string,
+    });
+  });
+
+  test('tells updates apart by the record, and by the base where the caller tells one', async () => {
+    const keyed = { ...RENAME, key: 'rename' };
+    const session = await ended(keyed);
+    const isNew = async (request: EntryRequest) => (await store(session, request))[0]?.isNew;
+    expect([await isNew(keyed), await isNew({ ...keyed, base: JSON.parse(RAW) as never })]).toEqual([
+      false,
+      false,
+    ]);
+    expect((await faultOf(() => store(session, { ...keyed, id: '18' }))).code).toBe('outbox.key_taken');
+    expect((await faultOf(() => store(session, { ...keyed, base: { name: 'Zoé' } }))).code).toBe(
+      'outbox.key_taken',
+    );
+  });
+});

@@ -1,0 +1,340 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/catalog.ts';
+import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
+import { storeEntries } from '../../../src/outbound/intake/intake.ts';
+import type { Deed } from '../../../src/sandbox/faults.ts';
+import { DATABASES } from '../../pull/steps.ts';
+import { asked, opened, spoil, update, textOf } from '../stage.ts';
+import type { Opening, Stage } from '../stage.ts';
+
+interface Scene {
+  readonly on: Stage;
+  /** The record's id, as text and as the sandbox has it. */
+  readonly client: string;
+  readonly number: number;
+}
+
+async function scene(opening: Opening = {}): Promise<Scene> {
+  const on = await opened(opening);
+  const client = await on.firstId('clients');
+  return { on, client, number: Number(client) };
+}
+
+/** Bodies of the writes, as the journal has them. */
+async function bodies(on: Stage): Promise<unknown[]> {
+  const rows = await on.rows(sql`select request from outbox_attempts order by outbox_id, n`);
+  return rows.map(({ request }) => JSON.parse(String(request).split('\n')[1] ?? '') as unknown);
+}
+
+const resultOf = async (on: Stage, id: number): Promise<unknown> =>
+  JSON.parse((await on.entry(id)).result ?? 'null');
+
+describe.each(DATABASES)('an update in %s', (database) => {
+  test('sends only what changes and leaves one event of its own, at once', async () => {
+    const { on, client, number } = await scene({ database });
+    on.service.world.update('clients', number, { term: 45 });
+    await on.pull('clients');
+    const seen = (await on.events()).length;
+    const id = await on.store(update(client, { name: 'Autre nom', term: 45 }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1, owner: null });
+    expect(await bodies(on)).toEqual([{ name: 'Autre nom' }]);
+    expect((await on.events()).slice(seen)).toEqual([`${client} updated outbox:${id}`]);
+    await on.pull('clients');
+    await on.pull('clients');
+    expect((await on.events()).slice(seen)).toEqual([`${client} updated outbox:${id}`]);
+  });
+
+  test('E01: that meets somebody else’s change of the same field is parked with all three values', async () => {
+    const { on, client, number } = await scene({ database });
+    on.service.world.update('clients', number, { name: 'Theirs' });
+    const id = await on.store({ ...update(client, { name: 'Ours', term: 7 }), base: { name: 'Before' } });
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'conflict', attempts: 0 });
+    const conflicts = [{ field: 'name', base: 'Before', remote: 'Theirs', wanted: 'Ours' }];
+    expect(await resultOf(on, id)).toEqual({ conflicts });
+    expect(asked(on, 'PUT')).toEqual([]);
+  });
+
+  test('whose answer is lost is done without a second write', async () => {
+    const { on, client } = await scene({ database });
+    spoil(on, 'PUT', { drop: 'after' }, { times: 1 });
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1 });
+    expect(asked(on, 'PUT')).toHaveLength(1);
+    expect(await on.events()).toEqual([`${client} updated outbox:${id}`]);
+  });
+
+  test('E02: tells of what else changed meanwhile, and leaves it to the service', async () => {
+    const { on, client, number } = await scene({ database });
+    on.service.world.update('clients', number, { city: 'Elsewhere' });
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.events()).toEqual([`${client} updated service`, `${client} updated outbox:${id}`]);
+    const [first, second] = await on.rows(sql`select fields, before, after from changes order by seq`);
+    expect(Object.keys(JSON.parse(String(first?.['fields'])) as object)).toEqual(['city']);
+    expect(Object.keys(JSON.parse(String(second?.['fields'])) as object)).toEqual(['name']);
+    expect(first?.['after']).toBe(second?.['before']);
+  });
+});
+
+describe('a field', () => {
+  test('E05: that the service ignores parks the update after two rounds', async () => {
+    const { on, client } = await scene();
+    spoil(on, 'PUT', { ignoreFields: ['name'] });
+    const id = await on.store(update(client, { name: 'Autre nom', term: 12 }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'not_applied', attempts: 1 });
+    await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_applied', attempts: 2 });
+    expect(await bodies(on)).toEqual([{ name: 'Autre nom', term: 12 }, { name: 'Autre nom' }]);
+    expect(await resultOf(on, id)).toMatchObject({ fields: [{ field: 'name', wanted: 'Autre nom' }] });
+    await on.pass(10_000);
+    expect(asked(on, 'PUT')).toHaveLength(2);
+  });
+
+  test('that two accepted writes leave out parks it, not the faults between and before them', async () => {
+    const { on, client } = await scene();
+    const put = { kind: 'clients', method: 'PUT' } as const;
+    const faults: readonly Deed[] = [{ html: true }, { status: 500 }, { drop: 'before' }];
+    on.service.setFaults([
+      ...faults.map((deed) => ({ on: put, times: 1, do: deed })),
+      { on: put, do: { ignoreFields: ['name'] } },
+    ]);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    for (const verdict of ['no_answer', 'no_answer', 'no_answer', 'not_applied']) {
+      expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict });
+      await on.pass(600);
+    }
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_applied', attempts: 5 });
+    expect(await on.grades(id)).toEqual([
+      ...Array<string>(3).fill('ambiguous'),
+      'not_applied',
+      'not_applied',
+    ]);
+  });
+
+  test.each<[string, Deed]>([
+    ['a page to sign in, again and again', { html: true }],
+    ['a server error, again and again', { status: 500 }],
+  ])('is no refusal of the service: %s', async (_what, deed) => {
+    const { on, client } = await scene();
+    spoil(on, 'PUT', deed, { times: 4 });
+    const first = await on.store(update(client, { name: 'Autre nom' }));
+    const second = await on.store(update(client, { term: 12 }));
+    await on.work();
+    for (let tries = 0; tries < 4; tries++) await on.pass(600);
+    expect(await on.entry(first)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 5 });
+    expect(await on.entry(second)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1 });
+  });
+
+  test.each<[string, Deed]>([
+    ['Autre Nom', { storesText: 'upper' }],
+    ['Un  nom   espacé', { storesText: 'spaces' }],
+    ['Élan & Cie', { storesText: 'html' }],
+    ['Un nom beaucoup trop long pour la colonne', { storesText: 'first20' }],
+  ])('E06: whose text %j the service keeps in its own form is taken as done, once', async (name, deed) => {
+    const { on, client } = await scene();
+    spoil(on, 'PUT', deed);
+    const id = await on.store(update(client, { name }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1 });
+    expect(await resultOf(on, id)).toMatchObject({ normalized: [{ field: 'name', wanted: name }] });
+  });
+
+  test('goes by the name of a write and is recognised by the name of a read', async () => {
+    const { on, client, number } = await scene();
+    const id = await on.store(update(client, { address2: 'Bureau 4' }));
+    await on.work();
+    expect(on.service.world.get('clients', number)?.['adresse2']).toBe('Bureau 4');
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+});
+
+describe('an update', () => {
+  test('of what is so already sends nothing', async () => {
+    const { on, client } = await scene();
+    const name = textOf(on, client, 'name');
+    const id = await on.store(update(client, { name }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'already_so', attempts: 0 });
+    expect(asked(on, 'PUT')).toEqual([]);
+    expect(await on.events()).toEqual([]);
+  });
+
+  test('that somebody else made so is theirs, though the service had put ours off', async () => {
+    const { on, client, number } = await scene();
+    spoil(on, 'PUT', { status: 429 }, { times: 1 });
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    on.service.world.update('clients', number, { name: 'Autre nom' });
+    await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'already_so' });
+    expect(await on.events()).toEqual([`${client} updated service`]);
+  });
+
+  test('E09: of a record that is gone is parked, and nothing is made anew', async () => {
+    const { on, client, number } = await scene();
+    on.service.world.remove('clients', number);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'gone', attempts: 0 });
+    expect([...asked(on, 'PUT'), ...asked(on, 'POST')]).toEqual([]);
+  });
+
+  test('that the service refuses is rejected in its words', async () => {
+    const { on, client } = await scene();
+    spoil(on, 'PUT', { status: 422, body: '{"message":"No such term."}' });
+    const id = await on.store(update(client, { term: 5 }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'rejected', verdict: 'service_refused' });
+    expect(await resultOf(on, id)).toEqual({ status: 422, answer: 'No such term.' });
+  });
+
+  test('whose writes are never answered and never done is parked in the end; who retries gets a try', async () => {
+    const { on, client } = await scene();
+    spoil(on, 'PUT', { drop: 'before' });
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    for (let tries = 0; tries < 12; tries++) await on.pass(600);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_answer', attempts: 10 });
+    on.service.setFaults([]);
+    await retryEntry(on.session, id, on.clock.now());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 11 });
+  });
+
+  test('whose record cannot be read waits longer from time to time', async () => {
+    const { on, client } = await scene();
+    const waits: number[] = [];
+    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { status: 500 } }]);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    for (let tries = 0; tries < 12; tries++) {
+      const entry = await on.entry(id);
+      expect(entry).toMatchObject({ state: 'ready', verdict: 'unreachable', attempts: 0 });
+      const due = Date.parse(`${(entry.nextAttemptAt ?? '').replace(' ', 'T')}Z`);
+      waits.push((due - on.clock.now().getTime()) / 1000);
+      await on.pass(waits.at(-1) ?? 0);
+    }
+    expect(waits[0]).toBe(5);
+    expect(waits.at(-1)).toBe(300);
+    on.service.setFaults([]);
+    await on.pass(600);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 1 });
+  });
+
+  test('of a record that we may not read blocks the kind', async () => {
+    const { on, client } = await scene();
+    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { refuse: true } }]);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'kind_blocked' });
+    expect(await on.rows(sql`select reason from write_blocks`)).toEqual([{ reason: 'forbidden' }]);
+  });
+
+  test('E04: a retry after a lost answer begins at the read: a newer foreign change stays', async () => {
+    const { on, client, number } = await scene();
+    const base = { name: textOf(on, client, 'name') };
+    spoil(on, 'PUT', { drop: 'before' }, { times: 1 });
+    const id = await on.store({ ...update(client, { name: 'Ours' }), base });
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'no_answer' });
+    on.service.world.update('clients', number, { name: 'Theirs' });
+    await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'conflict' });
+    expect(on.service.world.get('clients', number)?.['name']).toBe('Theirs');
+  });
+
+  test('of a record that the mirror does not know is sent, and leaves the row to its list', async () => {
+    const { on } = await scene();
+    const number = on.service.world.insert('clients', { code: 'N', name: 'New' })['id'] as number;
+    const id = await on.store(update(String(number), { name: 'Newer' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(await on.events()).toEqual([]);
+    await on.pull('clients');
+    expect(await on.events()).toEqual([`${number} created service`]);
+  });
+});
+
+describe('a kind whose records cannot be asked for one by one', () => {
+  test('is read in its list: punches', async () => {
+    const on = await opened({ pulled: ['punches'] });
+    const punch = await on.firstId('punches');
+    const id = await on.store(update(punch, { note: 'Oubli', end_time: '17:30' }, 'punches'));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(on.service.world.get('punches', Number(punch))).toMatchObject({
+      note: 'Oubli',
+      end_time: '17:30:00',
+    });
+    expect(asked(on, 'GET').filter((path) => path.startsWith('/api/categories'))).toEqual([]);
+    expect(await on.events()).toEqual([`${punch} updated outbox:${id}`]);
+    await on.pull('punches');
+    expect(await on.events()).toHaveLength(1);
+  });
+
+  test('is read on the page that showed it last: purchase_products', async () => {
+    const on = await opened({ pulled: ['purchase_products'], service: { size: 600 } });
+    const [last] = await on.rows(
+      sql`select page, ids from pages where kind = 'purchase_products' order by page desc limit 1`,
+    );
+    const line = String(last?.['ids']).replace(/[[\]]/g, '').split(',')[0] ?? '';
+    expect(Number(last?.['page'])).toBeGreaterThan(1);
+    const before = on.service.requests.length;
+    const id = await on.store(update(line, { product_name: 'Vis' }, 'purchase_products'));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+    const pages = on.service.requests.slice(before).filter(({ method }) => method === 'GET');
+    expect(pages.map(({ query }) => query)).toEqual(
+      Array(pages.length).fill(`page=${String(last?.['page'])}`),
+    );
+  });
+
+  test('is read from the beginning where the record has moved to another page', async () => {
+    const on = await opened({ pulled: ['purchase_products'], service: { size: 600 } });
+    const line = await on.firstId('purchase_products');
+    const moved = sql`update pages set ids = '[1]' where kind = 'purchase_products' and ids like ${`%${line}%`}`;
+    await on.session.atomically((tx) => tx.query(moved));
+    const id = await on.store(update(line, { product_name: 'Vis' }, 'purchase_products'));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+});
+
+test('no answer leaves the token in the database', async () => {
+  const { on, client } = await scene();
+  const { token } = on.service;
+  for (const status of [200, 422, 500, 429]) {
+    spoil(on, 'PUT', { status, body: JSON.stringify({ message: `bad ${token}`, id: token }) });
+    await on.store(update(client, { name: `N${status}` }));
+    await on.work();
+  }
+  const kept = [await on.rows(sql`select * from outbox`), await on.rows(sql`select * from outbox_attempts`)];
+  expect(JSON.stringify(kept)).not.toContain(token);
+});
+
+describe('updates of one record whose authors did not say what they saw', () => {
+  test('follow one another: what ours made of it is nobody else’s work', async () => {
+    const { on, client } = await scene();
+    const requests = ['A', 'B', 'C'].map(
+      (name) => ({ operation: 'update', kind: 'clients', id: client, data: { name } }) as const,
+    );
+    const stored = await storeEntries(on.session, { kinds: KINDS, requests, now: on.clock.now() });
+    await on.work();
+    for (const { id } of stored) expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(await bodies(on)).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'C' }]);
+  });
+
+  test('begin with what the mirror has, so that somebody else’s change in between is seen', async () => {
+    const { on, client, number } = await scene();
+    on.service.world.update('clients', number, { name: 'Theirs' });
+    const id = await on.store({ operation: 'update', kind: 'clients', id: client, data: { name: 'Ours' } });
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'conflict' });
+  });
+});

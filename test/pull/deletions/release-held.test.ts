@@ -1,0 +1,207 @@
+import { PassThrough } from 'node:stream';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { createLogger } from '../../../src/lib/logger.ts';
+import { decideHold } from '../../../src/mirror/records/deletion-store.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import type { PullParts } from '../../../src/pull/run/parts.ts';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { SourceError } from '../../../src/source/http/errors.ts';
+import type { Source } from '../../../src/source/source.ts';
+import { mirror, openSandboxSource, rowsOf, sandbox } from '../support.ts';
+import { DATABASES, MIRRORS, absencesOf, clockAt, newRequests, pullOne, shortEvents } from '../steps.ts';
+
+const AN_HOUR = {
+  deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 }, releaseHeldAfterHours: 1 },
+};
+
+/** A mirror whose service has lost twelve records before minute 20, and what pulls it. */
+async function twelveGone(open: () => Promise<Session> = mirror, kind = 'clients', size = 60) {
+  const [service, session] = [await sandbox({ size }), await open()];
+  const pull = (minute: number, parts: Partial<PullParts> = {}) =>
+    pullOne(service, session, { kind, minute, parts, rules: AN_HOUR });
+  await pull(0);
+  const gone = removeFirst(service, kind, 12);
+  await pull(20);
+  return { service, session, pull, gone };
+}
+
+function removeFirst({ world }: Sandbox, kind: string, count: number) {
+  const records = world
+    .ids(kind)
+    .slice(0, count)
+    .map((id) => world.get(kind, id) ?? {});
+  for (const { id } of records) world.remove(kind, Number(id));
+  return records;
+}
+
+/** How many records are in each state. */
+async function statesOf(session: Session): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const absence of await absencesOf(session)) {
+    const state = absence.split(' ').slice(1).join(' ');
+    counts[state] = (counts[state] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function answering(service: Sandbox, minute: number, retrieve: Source['retrieve']): Partial<PullParts> {
+  return { source: { ...openSandboxSource(service, clockAt(minute)), retrieve } };
+}
+
+describe.each(DATABASES)('%s', (database) => {
+  test('a hold that nothing speaks against goes on to its proof once its time is over, and the log says so', async () => {
+    const { service, session, pull } = await twelveGone(MIRRORS[database]);
+    const lines = new PassThrough();
+    const logger = createLogger({ level: 'warn', secrets: [], destination: lines });
+    const asked = newRequests(service);
+    for (const minute of [40, 60, 79]) await pull(minute, { logger });
+    expect(await statesOf(session)).toEqual({ held: 12 });
+    expect(asked().filter((path) => /clients\/\d+$/.test(path))).toHaveLength(3 * (12 + 2));
+    expect(lines.read()).toBeNull();
+
+    expect(await pull(80, { logger })).toMatchObject({ deleted: 0 });
+    expect(await statesOf(session)).toEqual({ released: 12 });
+    expect(JSON.parse(String(lines.read()))).toMatchObject({
+      ...{ event: 'kind.released', kind: 'clients', records: 12, heldSince: '2026-03-01 12:20:00.000' },
+    });
+
+    expect(await pull(100)).toMatchObject({ deleted: 12 });
+    expect(await statesOf(session)).toEqual({ 'deleted retrieve': 12 });
+    expect(await shortEvents(session)).toHaveLength(12);
+  });
+
+  test('where only the list can tell, certified sweeps are what speaks for it', async () => {
+    const { session, pull } = await twelveGone(MIRRORS[database], 'punches', 62);
+    for (const minute of [40, 60]) await pull(minute);
+    expect(await statesOf(session)).toEqual({ held: 12 });
+    await pull(80);
+    expect(await statesOf(session)).toEqual({ released: 12 });
+    await pull(100);
+    expect(await statesOf(session)).toEqual({ 'deleted list': 12 });
+  });
+});
+
+describe('the clock of a hold starts anew', () => {
+  test('where one of its records is listed again', async () => {
+    const { service, session, pull, gone } = await twelveGone();
+    service.world.insert('clients', gone[0] ?? {});
+    for (const minute of [60, 80, 119]) await pull(minute);
+    expect(await statesOf(session)).toEqual({ held: 11 });
+    await pull(120);
+    expect(await statesOf(session)).toEqual({ released: 11 });
+  });
+
+  test('where another one joins', async () => {
+    const { service, session, pull } = await twelveGone();
+    removeFirst(service, 'clients', 1);
+    for (const minute of [60, 80, 119]) await pull(minute);
+    expect(await statesOf(session)).toEqual({ held: 13 });
+    await pull(120);
+    expect(await statesOf(session)).toEqual({ released: 13 });
+  });
+
+  test('where one has been listed meanwhile by a sweep that broke off', async () => {
+    const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+    const pull = (minute: number) => pullOne(service, session, { kind: 'clients', minute, rules: AN_HOUR });
+    await pull(0);
+    const [back = {}] = removeFirst(service, 'clients', 12);
+    await pull(20);
+    service.world.insert('clients', back);
+    service.setFaults([{ on: { kind: 'clients', page: 2 }, do: { status: 503 } }]);
+    await pull(40);
+    service.setFaults([]);
+    service.world.remove('clients', Number(back['id']));
+    for (const minute of [60, 80, 119]) await pull(minute);
+    expect(await statesOf(session)).toEqual({ held: 12 });
+  });
+
+  test('where the path of one finds it', async () => {
+    const { service, session, pull, gone } = await twelveGone();
+    const honest = openSandboxSource(service, clockAt(60));
+    const id = String(Number(gone[3]?.['id']));
+    await pull(
+      60,
+      answering(service, 60, async (kind, asked, options) => {
+        const answer = await honest.retrieve(kind, asked, options);
+        return asked === id ? { ...answer, record: gone[3] ?? null } : answer;
+      }),
+    );
+    expect(await statesOf(session)).toEqual({ held: 11, unlisted: 1 });
+    for (const minute of [80, 100]) await pull(minute);
+    expect((await statesOf(session))['released']).toBeUndefined();
+  });
+
+  test('where a person has decided, and others are held since', async () => {
+    const { service, session, pull } = await twelveGone();
+    await session.atomically((tx) => decideHold(tx, 'clients', 'rejected'));
+    removeFirst(service, 'clients', 7);
+    for (const minute of [60, 80, 119]) await pull(minute);
+    expect(await statesOf(session)).toEqual({ rejected: 12, held: 7 });
+    await pull(120);
+    expect(await statesOf(session)).toEqual({ rejected: 12, released: 7 });
+  });
+});
+
+test.each<[string, (id: string, control: string) => boolean]>([
+  ['a held record', (id, control) => id !== control],
+  ['the control', () => true],
+])('without an answer for %s, nothing is released, and no time is lost', async (_name, isSilent) => {
+  const { service, session, pull } = await twelveGone();
+  const honest = openSandboxSource(service, clockAt(80));
+  let control: string | null = null;
+  await pull(
+    80,
+    answering(service, 80, (kind, id, options) => {
+      control ??= id;
+      if (!isSilent(id, control)) return honest.retrieve(kind, id, options);
+      return Promise.reject(new SourceError('unavailable', 'GET /api/clients/1: got status 500'));
+    }),
+  );
+  expect(await statesOf(session)).toEqual({ held: 12 });
+  await pull(85);
+  expect(await statesOf(session)).toEqual({ released: 12 });
+});
+
+test('a list that may be cut off is never released: it would miss the same records for ever', async () => {
+  const [service, session] = [await sandbox({ size: 50 }), await mirror()]; // 100 punches, without meta.
+  const pull = (minute: number) => pullOne(service, session, { kind: 'punches', minute, rules: AN_HOUR });
+  await pull(0);
+  removeFirst(service, 'punches', 2);
+  for (const note of ['a', 'b']) service.world.insert('punches', { note });
+  for (const minute of [20, 60, 100, 140, 180]) await pull(minute);
+
+  expect(await statesOf(session)).toEqual({ held: 2 });
+});
+
+test('what was released is asked for like anything else, and one that is back stays', async () => {
+  const { service, session, pull, gone } = await twelveGone();
+  for (const minute of [40, 80]) await pull(minute);
+  service.world.insert('clients', gone[0] ?? {});
+  for (const minute of [100, 120]) await pull(minute);
+
+  expect(await shortEvents(session)).toHaveLength(11);
+  const live = (await rowsOf(session, 'clients')).filter((row) => row['_deleted_at'] === null);
+  expect(live).toHaveLength(service.world.count('clients'));
+});
+
+test('a person can still reject what was released', async () => {
+  const { session, pull } = await twelveGone();
+  for (const minute of [40, 80]) await pull(minute);
+  expect(await session.atomically((tx) => decideHold(tx, 'clients', 'rejected'))).toBe(12);
+  for (const minute of [100, 120]) await pull(minute);
+  expect(await statesOf(session)).toEqual({ rejected: 12 });
+});
+
+test('of thousands, twenty are asked for in each sweep, in turn', async () => {
+  const [service, session] = [await sandbox({ size: 130 }), await mirror()];
+  const pull = (minute: number) => pullOne(service, session, { kind: 'clients', minute, rules: AN_HOUR });
+  await pull(0);
+  removeFirst(service, 'clients', 50);
+  const asked = newRequests(service);
+  for (const minute of [20, 40, 60]) await pull(minute);
+
+  expect(asked().filter((path) => /clients\/\d+$/.test(path))).toHaveLength(3 * (20 + 2));
+  const [never] = await session.query(sql`select count(*) as some from deletions where struck_at is null`);
+  expect(Number(never?.['some'])).toBe(0);
+});

@@ -1,0 +1,251 @@
+import { expect, test } from 'vitest';
+import { kindNamed } from '../../../src/catalog/catalog.ts';
+import { isListed } from '../../../src/catalog/kind.ts';
+import type { Json } from '../../../src/lib/json.ts';
+import { LeaseError } from '../../../src/mirror/session/errors.ts';
+import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { landPages } from '../../../src/pull/land/land-pages.ts';
+import type { Landing } from '../../../src/pull/land/land-page.ts';
+import type { Sweep } from '../../../src/pull/state/sweep.ts';
+import { createTicks } from '../../../src/pull/state/ticks.ts';
+import { createTouched } from '../../../src/pull/state/touched.ts';
+import { startSweep } from '../../../src/source/paging/sweep-plan.ts';
+import { readPages } from '../../../src/mirror/sightings/page-store.ts';
+import { readTenants } from '../../../src/mirror/kinds/tenant-store.ts';
+import { readTouches } from '../../../src/mirror/records/touch-store.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import type { ListResponse } from '../../../src/source/source.ts';
+import { issueKey } from '../../../src/mirror/records/issue-store.ts';
+import { createEarlierSightings } from '../../../src/pull/state/earlier-sightings.ts';
+import { createLayeredSet } from '../../../src/pull/state/layered-set.ts';
+import { mirror, rowsOf } from '../support.ts';
+
+const NOW = new Date('2026-03-01T12:00:00Z');
+
+async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
+  const kind = kindNamed('categories');
+  if (kind === undefined || !isListed(kind)) throw new Error('categories have a list');
+  const lease = await claimKind(session, { kind: kind.name, owner, now: NOW, isDead: () => true });
+  const claim = {
+    baseUrl: 'http://service.test',
+    isNew: false,
+    isBound: false,
+    isConfirmed: false,
+    isAsked: false,
+    refusal: null,
+  };
+  return {
+    ...{ kind, lease, runId: 1, claim, knownRows: 0, hasHoles: false, began: lease.tick, salt: 'salt' },
+    tenants: await readTenants(session, kind, false),
+    ticks: createTicks(lease.tick, fakeClock()),
+    ignoredFields: new Set(),
+    pages: await readPages(session, kind.name),
+    touched: createTouched(await readTouches(session, kind.name, 0)),
+    fields: new Map(),
+    quarantined: createLayeredSet(new Set()),
+    newest: { sent: 0 },
+    sending: new Set(),
+    earlier: createEarlierSightings(kind.name, lease),
+    comparesColumns: false,
+  };
+}
+
+const PLAN = startSweep({ where: 'GET /api/categories', paging: 'documented', thorough: false });
+
+function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
+  return {
+    ...{ page, sent: ticks[0], answered: ticks[1], rows: records.length, read: () => records },
+    keys: records.map((record) => String((record as { id?: unknown } | null)?.id)),
+    ...{ isKnown: false, partial: null, digest: { digest: JSON.stringify(records), bytes: 1 } },
+    ...{ meta: null, envelope: 'array', end: null, plan: PLAN },
+  };
+}
+
+async function landOne(
+  session: Session,
+  sweep: Sweep,
+  { response, now }: { response: ListResponse; now: Date },
+): Promise<Landing> {
+  const [landing] = await landPages(session, sweep, { responses: [response], now });
+  if (landing === undefined) throw new Error('one response, one landing');
+  return landing;
+}
+
+const category = (id: Json, code: string) => ({ id, code, name_fr: 'Pneus', name_en: 'Tires' });
+
+test('a row keeps when it was first seen, and takes the tick of the answer that changed it', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  await landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
+  const later = new Date('2026-03-02T12:00:00Z');
+  const landing = await landOne(session, sweep, {
+    response: response([3, 4], [category(1, 'B')]),
+    now: later,
+  });
+
+  expect(landing).toMatchObject({ created: [], changed: ['1'], seen: ['1'] });
+  expect(await rowsOf(session, 'categories')).toMatchObject([
+    {
+      code: 'B',
+      _first_seen_at: '2026-03-01 12:00:00.000',
+      _changed_at: '2026-03-02 12:00:00.000',
+      _response: 4,
+      _listed: 2,
+    },
+  ]);
+});
+
+test('A19: of two answers under way at once, the one that lands second does not overwrite', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  await landOne(session, sweep, { response: response([1, 4], [category(1, 'A')]), now: NOW });
+  await landOne(session, sweep, { response: response([2, 3], [category(1, 'B')], 2), now: NOW });
+  expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 4 }]);
+
+  await landOne(session, sweep, { response: response([5, 6], [category(1, 'B')]), now: NOW });
+  expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'B', _response: 6 }]);
+});
+
+test('C06: another spelling of the same content is no change', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  await landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
+  const reordered = { name_en: 'Tires', name_fr: 'Pneus', code: 'A', id: '1' };
+  const landing = await landOne(session, sweep, { response: response([3, 4], [reordered]), now: NOW });
+
+  expect(landing).toMatchObject({ seen: ['1'], created: [], changed: [] });
+  expect(await rowsOf(session, 'categories')).toMatchObject([{ _response: 2 }]);
+});
+
+test('A18: a record that one answer shows twice with different contents is quarantined, and the rest lands', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  const records = [category(1, 'A'), category(2, 'B'), category(1, 'C'), category(2, 'B')];
+  const landing = await landOne(session, sweep, { response: response([1, 2], records), now: NOW });
+
+  expect(landing.seen).toEqual(['2']);
+  expect(landing.quarantined).toHaveLength(2);
+  expect(await rowsOf(session, 'categories')).toMatchObject([{ id: '2' }]);
+});
+
+test('C11: a poison record at any place of a page costs itself alone', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  const poison: readonly Json[] = [
+    null,
+    'text',
+    7,
+    [],
+    {},
+    category('9223372036854775808', 'X'),
+    category(0, 'X'),
+  ];
+  let tick = 0;
+  for (const [index, bad] of poison.entries()) {
+    for (let place = 0; place <= 3; place++) {
+      const base = 1 + index * 3;
+      const records: Json[] = [category(base, 'A'), category(base + 1, 'B'), category(base + 2, 'C')];
+      records.splice(place, 0, bad);
+      const landing = await landOne(session, sweep, {
+        response: response([++tick, ++tick], records),
+        now: NOW,
+      });
+      expect(landing.seen).toHaveLength(3);
+      expect(landing.quarantined).toHaveLength(1);
+    }
+  }
+  expect(await rowsOf(session, 'categories')).toHaveLength(poison.length * 3);
+});
+
+test('an answer whose lease was lost does not land', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  await sweepOf(session, 'somebody else');
+
+  const landing = landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
+
+  await expect(landing).rejects.toThrow(LeaseError);
+  expect(await rowsOf(session, 'categories')).toEqual([]);
+});
+
+test('an unpaged list of many thousand rows lands whole', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  const records = Array.from({ length: 3_001 }, (_, index) => category(index + 1, `C${index}`));
+  const landing = await landOne(session, sweep, { response: response([1, 2], records), now: NOW });
+
+  expect(landing.created).toHaveLength(3_001);
+  expect(await rowsOf(session, 'categories')).toHaveLength(3_001);
+});
+
+test('A→Z→A within one sweep, read in another order than it happened, is healed by the next', async () => {
+  const session = await mirror();
+  const [a, other] = [category(1, 'A'), category(2, 'B')];
+  await landOne(session, await sweepOf(session), { response: response([1, 2], [a, other]), now: NOW });
+
+  // Page 2 was read first, when record 1 was Z and stood there; then it was A again, and back on page 1.
+  const second = await sweepOf(session);
+  const [first, late] = [response([5, 9], [a, category(2, 'C')]), response([4, 7], [category(1, 'Z')], 2)];
+  await landPages(session, second, { responses: [first, late], now: NOW });
+
+  const third = await sweepOf(session);
+  const known = { ...response([11, 12], [a, category(2, 'C')]), isKnown: true };
+  await landOne(session, third, { response: known, now: NOW });
+  expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A' }, { code: 'C' }]);
+});
+
+test('a record that was left alone keeps its page from being known', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  await landOne(session, sweep, { response: response([1, 4], [category(1, 'A')]), now: NOW });
+  const landing = await landOne(session, sweep, {
+    response: response([2, 3], [category(1, 'B')], 2),
+    now: NOW,
+  });
+
+  expect(landing.overtaken).toEqual(['1']);
+  expect([...(await readPages(session, 'categories')).keys()]).toEqual([1]);
+});
+
+test.each([
+  ['with an event', []],
+  ['in an ignored field alone', ['code']],
+])(
+  'a page that landed before an older answer, which then changed one of its rows %s, is parsed again',
+  async (_, ignored) => {
+    const session = await mirror();
+    const [a, z] = [category(1, 'A'), category(1, 'Z')];
+    await landOne(session, await sweepOf(session), { response: response([1, 2], [a]), now: NOW });
+    // Asked for again after an error, page 1 shows what it showed; page 2, answered before, shows the record moved and changed.
+    const sweep = { ...(await sweepOf(session)), ignoredFields: new Set(ignored) };
+    await landOne(session, sweep, { response: response([7, 8], [a, category(2, 'B')]), now: NOW });
+    await landOne(session, sweep, { response: response([4, 5], [z], 2), now: NOW });
+    expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'Z' }, { code: 'B' }]);
+
+    const next = { ...response([11, 12], [a, category(2, 'B')]), isKnown: true };
+    await landOne(session, await sweepOf(session), { response: next, now: NOW });
+    expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A' }, { code: 'B' }]);
+  },
+);
+
+test('what a transaction learned counts only once it has landed', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  await landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
+  const responses = [response([3, 4], [category(1, 'B'), 'poison']), response([5, 6], [category(1, 'C')], 2)];
+  const failing = {
+    ...session,
+    atomically: <T>(work: Parameters<typeof session.atomically<T>>[0]) =>
+      session.atomically<T>(async (tx) => {
+        await work(tx);
+        throw new Error('torn');
+      }),
+  };
+  await expect(landPages(failing, sweep, { responses, now: NOW })).rejects.toThrow('torn');
+
+  expect(sweep.touched.lastWrite('1')).toBe(0);
+  const poison = { recordId: null, field: null, code: 'not_a_record', detail: '"poison"' };
+  expect(sweep.quarantined.has(issueKey(poison))).toBe(false);
+  expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);
+});

@@ -1,0 +1,446 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { NO_META } from '../../../src/source/answer/envelope.ts';
+import type { Meta } from '../../../src/source/answer/envelope.ts';
+import type { PageResponse } from '../../../src/source/paging/page-checks.ts';
+import { advance, reopenSweep, startSweep } from '../../../src/source/paging/sweep-plan.ts';
+import type { SweepPlan } from '../../../src/source/paging/sweep-plan.ts';
+import type { ListEnd } from '../../../src/source/paging/end-proof.ts';
+
+interface Walk {
+  readonly asked: number[];
+  readonly seen: Set<string>;
+  readonly ends: { page: number; end: ListEnd }[];
+  /** As the last response left it. */
+  readonly plan: SweepPlan;
+}
+
+type Service = (page: number) => PageResponse;
+
+interface Options {
+  readonly paging?: 'documented' | 'by answer';
+  readonly thorough?: boolean;
+  readonly sizesVary?: boolean;
+}
+
+function carryOut(service: Service, options: Options = {}): Walk {
+  const { paging = 'documented', thorough = false, sizesVary = true } = options;
+  return follow(startSweep({ where: 'GET /list', paging, thorough, sizesVary }), service);
+}
+
+/** Reads the list's end again, and the pages before it. */
+const closing = ({ plan }: Walk, service: Service): Walk => follow(reopenSweep(plan), service);
+
+function follow(start: SweepPlan, service: Service): Walk {
+  const walk: Omit<Walk, 'plan'> = { asked: [], seen: new Set(), ends: [] };
+  let plan = start;
+  while (plan.ask !== null) {
+    const { from, to } = plan.ask;
+    for (let page = from; page <= to; page++) {
+      const response = service(page);
+      walk.asked.push(page);
+      plan = advance(plan, response);
+      for (const key of response.keys) walk.seen.add(key);
+      if (plan.end) walk.ends.push({ page, end: plan.end });
+    }
+  }
+  return { ...walk, plan };
+}
+
+const ids = (rows: number): string[] => Array.from({ length: rows }, (_, index) => String(index + 1));
+
+function metaOf(page: number, stride: number, total: number): Meta {
+  return { currentPage: page, lastPage: Math.max(1, Math.ceil(total / stride)), perPage: stride, total };
+}
+
+/** A quiet list, read by pages of `stride`. */
+function paged(rows: readonly string[], stride: number, withMeta = true): Service {
+  return (page) => ({
+    page,
+    keys: rows.slice((page - 1) * stride, page * stride),
+    meta: withMeta ? metaOf(page, stride, rows.length) : NO_META,
+  });
+}
+
+/** A list that is always answered whole. */
+const unpaged =
+  (rows: readonly string[], meta = NO_META): Service =>
+  (page) => ({ page, keys: rows, meta });
+
+const withMeta =
+  (service: Service, change: (meta: Meta, page: number) => Partial<Meta>): Service =>
+  (page) => {
+    const response = service(page);
+    return { ...response, meta: { ...response.meta, ...change(response.meta, page) } };
+  };
+
+/** Beyond the end the last page again, with `current_page` as the service has it. */
+function clamped(rows: readonly string[], stride: number, honest: boolean): Service {
+  const last = Math.max(1, Math.ceil(rows.length / stride));
+  return (page) => {
+    const shown = Math.min(page, last);
+    const { keys, meta } = paged(rows, stride)(shown);
+    return { page, keys, meta: { ...meta, currentPage: honest ? shown : page } };
+  };
+}
+
+const reasonOf = (run: () => unknown): unknown => {
+  try {
+    run();
+  } catch (error) {
+    return (error as { reason?: unknown }).reason;
+  }
+  return 'no fault';
+};
+
+describe('any quiet list', () => {
+  const lists = fc.record({
+    rows: fc.nat(400),
+    stride: fc.integer({ min: 1, max: 100 }),
+    paging: fc.constantFrom('documented' as const, 'by answer' as const),
+    thorough: fc.boolean(),
+    meta: fc.boolean(),
+  });
+
+  /** A list that names neither pages nor total is whole unless its size looks like a page. */
+  const looksWhole = ({
+    rows,
+    stride,
+    paging,
+    thorough,
+    meta,
+  }: typeof lists extends fc.Arbitrary<infer T> ? T : never) =>
+    !meta && paging === 'by answer' && !thorough && rows > stride && stride % 10 !== 0 && stride % 25 !== 0;
+
+  test('is seen whole, no page more than three times', () => {
+    fc.assert(
+      fc.property(lists, (list) => {
+        fc.pre(!looksWhole(list));
+        const { asked, seen } = carryOut(paged(ids(list.rows), list.stride, list.meta), list);
+        const times = Math.max(...asked.map((page) => asked.filter((other) => other === page).length));
+        expect(seen.size).toBe(list.rows);
+        expect(times).toBeLessThanOrEqual(3);
+        expect(Math.max(...asked)).toBeLessThanOrEqual(Math.ceil(list.rows / list.stride) + 2);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('is never said to have fewer rows than it has, and with meta is proved to the row', () => {
+    fc.assert(
+      fc.property(lists, (list) => {
+        fc.pre(!looksWhole(list));
+        const { ends } = carryOut(paged(ids(list.rows), list.stride, list.meta), list);
+        for (const { end } of ends) expect(end.rows).toBeGreaterThanOrEqual(list.rows);
+        if (list.meta) expect(ends.map(({ end }) => end.rows)).toContain(list.rows);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('that is answered whole is proved whole', () => {
+    fc.assert(
+      fc.property(fc.nat(400), fc.boolean(), (rows, thorough) => {
+        const { seen, ends, asked } = carryOut(unpaged(ids(rows)), { paging: 'by answer', thorough });
+        expect(seen.size).toBe(rows);
+        expect(ends.at(-1)?.end).toEqual({ rows });
+        expect(asked.length).toBeLessThanOrEqual(2);
+      }),
+    );
+  });
+
+  test('whose meta is any nonsense ends or is refused, and is never proved short by arithmetic alone', () => {
+    const number = fc.option(fc.integer({ min: 1, max: 300 }));
+    const meta = fc.record({
+      currentPage: fc.constant(null),
+      lastPage: number,
+      perPage: number,
+      total: number,
+    });
+    fc.assert(
+      fc.property(fc.nat(60), fc.integer({ min: 1, max: 20 }), meta, (rows, stride, lie) => {
+        const service = withMeta(paged(ids(rows), stride), () => lie);
+        const reason = reasonOf(() => carryOut(service, { thorough: true }));
+        expect(['no fault', 'endless', 'empty_pages', 'page_grew', 'page_ignored']).toContain(reason);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('the order of a sweep', () => {
+  test('page 1, the last page alone, then 1 to L-1', () => {
+    expect(carryOut(paged(ids(35), 10)).asked).toEqual([1, 4, 1, 2, 3]);
+  });
+
+  test('a thorough sweep asks for the empty page as well', () => {
+    expect(carryOut(paged(ids(35), 10), { thorough: true }).asked).toEqual([1, 4, 1, 2, 3, 5]);
+  });
+
+  test('a full last page is followed by one further request', () => {
+    expect(carryOut(paged(ids(40), 10)).asked).toEqual([1, 4, 5, 1, 2, 3, 4]);
+  });
+
+  test('a one-page list is one request, and two when thorough', () => {
+    expect(carryOut(paged(ids(7), 10)).asked).toEqual([1]);
+    expect(carryOut(paged(ids(7), 10), { thorough: true }).asked).toEqual([1, 2]);
+    expect(carryOut(paged([], 10)).asked).toEqual([1]);
+  });
+
+  test('A14: without meta page after page until an empty one', () => {
+    expect(carryOut(paged(ids(35), 10, false)).asked).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('without meta a page that may be the whole list is read before and after the empty one', () => {
+    expect(carryOut(paged(ids(10), 10, false), { paging: 'by answer' }).asked).toEqual([1, 2, 1]);
+  });
+
+  test('without meta a one-page list that changes while it is read is not proved by an empty page 2', () => {
+    const reads = [ids(7), [], ['0', ...ids(7)]];
+    const service = (page: number): PageResponse => ({ page, keys: reads.shift() ?? [], meta: NO_META });
+    expect(carryOut(service).ends).toEqual([]);
+    expect(carryOut(paged(ids(7), 10, false)).ends).toEqual([{ page: 1, end: { rows: 7 } }]);
+  });
+
+  test('without meta pages of an odd size prove nothing, nor does a closing read', () => {
+    const walk = carryOut(paged(ids(16), 7, false));
+    expect(walk).toMatchObject({ asked: [1, 2, 3, 4], ends: [] });
+    expect(closing(walk, paged(ids(16), 7, false)).ends).toEqual([]);
+  });
+
+  test('a list by answer pages as meta says', () => {
+    expect(carryOut(paged(ids(35), 10), { paging: 'by answer' }).asked).toEqual([1, 4, 1, 2, 3]);
+    expect(carryOut(unpaged(ids(35), metaOf(1, 500, 35)), { paging: 'by answer' }).asked).toEqual([1]);
+  });
+
+  test('a list by answer of a round size is paged if page 2 shows other ids', () => {
+    expect(carryOut(paged(ids(45), 20, false), { paging: 'by answer' }).asked).toEqual([1, 2, 3, 4]);
+  });
+
+  test('a list that shrank is followed to the page that it names', () => {
+    const long = paged(ids(60), 10);
+    const short = paged(ids(25), 10);
+    let calls = 0;
+    const { asked } = carryOut((page) => (calls++ === 0 ? long(page) : short(page)));
+    expect(asked).toEqual([1, 6, 3, 1, 2]);
+  });
+});
+
+describe('what a service may do to its pages', () => {
+  test('A06: ignores the page', () => {
+    const service: Service = (page) => ({ ...paged(ids(50), 10)(1), page });
+    expect(reasonOf(() => carryOut(service))).toBe('page_ignored');
+  });
+
+  test('A06: ignores the page and says otherwise, or nothing', () => {
+    const lying = unpaged(ids(10));
+    expect(reasonOf(() => carryOut(lying))).toBe('page_ignored');
+    const claiming = withMeta(lying, (_, page) => ({
+      currentPage: page,
+      lastPage: 5,
+      perPage: 10,
+      total: 50,
+    }));
+    expect(reasonOf(() => carryOut(claiming))).toBe('page_ignored');
+  });
+
+  test('A07: repeats the last page beyond the end and admits it', () => {
+    for (const rows of [0, 3, 10, 35, 40]) {
+      const { seen, ends } = carryOut(clamped(ids(rows), 10, true), { thorough: true });
+      expect(seen.size).toBe(rows);
+      for (const { end } of ends) expect(end.rows).toBe(rows);
+    }
+  });
+
+  test('A07: repeats the last page beyond the end as if it were a further one', () => {
+    expect(reasonOf(() => carryOut(clamped(ids(35), 10, false), { thorough: true }))).toBe('page_repeated');
+    expect(reasonOf(() => carryOut(clamped(ids(40), 10, false)))).toBe('page_repeated');
+  });
+
+  test('A07: a one-page list that is repeated is just a one-page list', () => {
+    for (const rows of [3, 10]) {
+      const { asked, seen } = carryOut(clamped(ids(rows), 10, false), { thorough: true });
+      expect(asked).toEqual([1, 2]);
+      expect(seen.size).toBe(rows);
+    }
+  });
+
+  test('A08: clamps per_page to 25', () => {
+    const { asked, seen } = carryOut(paged(ids(1000), 25), { thorough: true });
+    expect(seen.size).toBe(1000);
+    expect(asked.length).toBe(43);
+  });
+
+  test('A09, A12: counts rows that it never shows', () => {
+    const service = withMeta(paged(ids(35), 10), () => ({ total: 60, lastPage: 6 }));
+    const { seen, ends } = carryOut(service);
+    expect(seen.size).toBe(35);
+    expect(ends.filter(({ end }) => end.rows === 60)).toEqual([]);
+  });
+
+  test('A11: a stale total neither ends a sweep nor hides a row', () => {
+    for (const total of [0, 10, 34, 36, 400]) {
+      const service = withMeta(paged(ids(35), 10), () => ({ total }));
+      expect(carryOut(service).seen.size).toBe(35);
+    }
+  });
+
+  test('A13: last_page lies', () => {
+    for (const lastPage of [1, 2, 3, 5, 50, null]) {
+      const service = withMeta(paged(ids(35), 10), () => ({ lastPage }));
+      expect(carryOut(service).seen.size).toBe(35);
+    }
+  });
+
+  test('A13: a last_page beyond all bounds is not followed, with and without a total', () => {
+    for (const total of [35, null]) {
+      const service = withMeta(paged(ids(35), 10), () => ({ lastPage: 999_999_999_999_999, total }));
+      const { seen, asked } = carryOut(service);
+      expect(seen.size).toBe(35);
+      expect(asked.length).toBeLessThan(30);
+    }
+  });
+
+  test('A16: short and empty pages in the middle are no end', () => {
+    const pages = [ids(10), ['11'], [], ['12', '13'], ids(13).slice(12), ['20']];
+    const keys = (page: number): string[] => pages[page - 1]?.map((id) => `${page}-${id}`) ?? [];
+    const service: Service = (page) => ({ page, keys: keys(page), meta: metaOf(page, 10, 60) });
+    const { seen, ends } = carryOut(service, { thorough: true });
+    expect(seen.size).toBe(15);
+    for (const { page } of ends) expect(page).toBeGreaterThanOrEqual(6);
+  });
+
+  test('A16: they are asked for again first, unless the page says that it is the last', () => {
+    const whole = paged(ids(35), 10);
+    const short: Service = (page) => (page === 2 ? { ...whole(page), keys: ['11'] } : whole(page));
+    expect(reasonOf(() => carryOut(short, { sizesVary: false }))).toBe('page_resized');
+    const shrunk: Service = (page) => (page === 3 ? paged(ids(24), 10)(page) : whole(page));
+    expect(reasonOf(() => carryOut(shrunk, { sizesVary: false }))).toBe('no fault');
+  });
+
+  test('A17: a page that says that pages have another size is asked for again, unless it is the last', () => {
+    const whole = paged(ids(35), 10);
+    const other = withMeta(whole, (_, page) => (page === 2 ? { perPage: 5 } : {}));
+    expect(reasonOf(() => carryOut(other, { sizesVary: false }))).toBe('page_resized');
+    const counted = withMeta(whole, (_, page) => ({ perPage: whole(page).keys.length }));
+    expect(reasonOf(() => carryOut(counted, { sizesVary: false, thorough: true }))).toBe('no fault');
+  });
+
+  test('A17: a later page with more rows than the first', () => {
+    const service: Service = (page) =>
+      page < 4 ? paged(ids(35), 10)(page) : { page, keys: ids(60).slice(30, 45), meta: metaOf(page, 10, 35) };
+    expect(reasonOf(() => carryOut(service))).toBe('page_grew');
+  });
+
+  test('A33: always has one more page', () => {
+    const endless = (meta: (page: number) => Meta): Service => {
+      return (page) => ({ page, keys: ids(10).map((id) => `${page}-${id}`), meta: meta(page) });
+    };
+    const always = endless((page) => metaOf(page, 10, (page + 1) * 10));
+    expect(reasonOf(() => carryOut(always))).toBe('endless');
+    expect(reasonOf(() => carryOut(endless(() => NO_META)))).toBe('endless');
+  });
+});
+
+describe('a closing read', () => {
+  const asked = (service: Service, options?: Options, later = service): number[] =>
+    closing(carryOut(service, options), later).asked;
+
+  test('is the last page, alone, then 1 to L-1; never thorough', () => {
+    expect(asked(paged(ids(35), 10))).toEqual([4, 1, 2, 3]);
+    expect(asked(paged(ids(35), 10), { thorough: true })).toEqual([4, 1, 2, 3]);
+  });
+
+  test('begins behind a full last page, which would prove nothing', () => {
+    expect(asked(paged(ids(40), 10))).toEqual([5, 1, 2, 3, 4]);
+    expect(asked(paged(ids(40), 10), { thorough: true })).toEqual([5, 1, 2, 3, 4]);
+  });
+
+  test('of a one-page list is that page', () => {
+    expect(asked(paged(ids(7), 10))).toEqual([1]);
+    expect(asked(paged(ids(7), 10), { thorough: true })).toEqual([1]);
+    expect(asked(paged([], 10), { thorough: true })).toEqual([1]);
+  });
+
+  test('of a list that is answered whole is that answer, and page 2 where its size looks like a page', () => {
+    expect(asked(unpaged(ids(33)), { paging: 'by answer' })).toEqual([1]);
+    expect(asked(unpaged(ids(33)), { paging: 'by answer', thorough: true })).toEqual([1]);
+    expect(asked(unpaged(ids(30)), { paging: 'by answer' })).toEqual([1, 2]);
+  });
+
+  test('without meta goes on behind a short page as well', () => {
+    expect(asked(paged(ids(35), 10, false))).toEqual([4, 1, 2, 3, 5]);
+    expect(asked(paged(ids(40), 10, false))).toEqual([5, 1, 2, 3, 4]);
+  });
+
+  test('follows a list that grew', () => {
+    expect(asked(paged(ids(35), 10), {}, paged(ids(40), 10))).toEqual([4, 5, 1, 2, 3, 4]);
+    expect(asked(paged(ids(35), 10), {}, paged(ids(47), 10))).toEqual([4, 5, 1, 2, 3, 4]);
+    expect(asked(paged(ids(40), 10), {}, paged(ids(57), 10))).toEqual([5, 6, 1, 2, 3, 4, 5]);
+    expect(asked(paged(ids(7), 10), {}, paged(ids(12), 10))).toEqual([1, 2, 1]);
+  });
+
+  test('follows a list that shrank', () => {
+    expect(asked(paged(ids(60), 10), {}, paged(ids(25), 10))).toEqual([7, 3, 1, 2]);
+    expect(asked(paged(ids(35), 10), {}, paged(ids(5), 10))).toEqual([4, 1]);
+    expect(asked(paged(ids(35), 10), {}, paged([], 10))).toEqual([4, 1]);
+    expect(asked(paged(ids(7), 10), {}, paged([], 10))).toEqual([1]);
+  });
+
+  test('may itself be followed by another', () => {
+    const grown = closing(carryOut(paged(ids(35), 10)), paged(ids(47), 10));
+    expect(closing(grown, paged(ids(47), 10)).asked).toEqual([5, 1, 2, 3, 4]);
+    const shrunk = closing(carryOut(paged(ids(35), 10)), paged(ids(12), 10));
+    expect(shrunk.asked).toEqual([4, 2, 1]);
+    expect(closing(shrunk, paged(ids(12), 10)).asked).toEqual([2, 1]);
+  });
+
+  test('A07: finds the last page behind the end, where the service shows it and admits it', () => {
+    const walk = carryOut(clamped(ids(35), 10, true), { thorough: true });
+    expect(walk.asked).toEqual([1, 4, 1, 2, 3, 5]);
+    expect(closing(walk, clamped(ids(35), 10, true)).asked).toEqual([4, 1, 2, 3]);
+    const shrunk = closing(walk, clamped(ids(15), 10, true));
+    expect(shrunk.asked).toEqual([4, 1]);
+    expect(shrunk.ends).toEqual([{ page: 4, end: { rows: 15 } }]);
+  });
+
+  test('takes a page that has moved for another one', () => {
+    const newestFirst = (rows: number) => paged(ids(rows).reverse(), 10);
+    for (const rows of [45, 50, 65])
+      expect(closing(carryOut(newestFirst(rows)), newestFirst(rows + 10)).seen.size).toBe(rows + 10);
+  });
+
+  test('A06, A17, A33: is refused for what a sweep is refused for', () => {
+    const walk = carryOut(paged(ids(35), 10));
+    const ignoring: Service = (page) => ({ ...paged(ids(35), 10)(1), page });
+    const growing: Service = (page) => ({ page, keys: ids(11).map((id) => `${page}-${id}`), meta: NO_META });
+    const endless: Service = (page) => ({ page, keys: ids(10).map((id) => `${page}-${id}`), meta: NO_META });
+    expect(reasonOf(() => closing(walk, ignoring))).toBe('page_ignored');
+    expect(reasonOf(() => closing(walk, growing))).toBe('page_grew');
+    expect(reasonOf(() => closing(walk, endless))).toBe('endless');
+  });
+
+  test('of any quiet list sees it whole, and proves its end as its first response, or the next, does', () => {
+    const list = fc.record({
+      rows: fc.nat(400),
+      stride: fc.integer({ min: 1, max: 100 }),
+      thorough: fc.boolean(),
+      meta: fc.boolean(),
+      later: fc.nat(400),
+      isBusy: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(list, ({ rows, stride, thorough, meta, later, isBusy }) => {
+        const total = isBusy ? Math.min(later, rows + 5 * stride) : rows;
+        const first = carryOut(paged(ids(rows), stride, meta), { thorough });
+        fc.pre(!isBusy || (meta && rows > 0)); // An empty list without meta has not told how long its pages are.
+        const { seen, ends, asked } = closing(first, paged(ids(total), stride, meta));
+        expect(seen.size).toBe(total);
+        for (const { end } of ends) expect(end.rows).toBeGreaterThanOrEqual(total);
+        if (meta) expect(ends.map(({ end }) => end.rows)).toContain(total);
+        if (!isBusy) expect(asked.length).toBeLessThanOrEqual(Math.ceil(rows / stride) + 2);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
