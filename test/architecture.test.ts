@@ -25,6 +25,21 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'main.ts': ['lib', 'config', 'app', 'cli'],
 };
 
+/** The wings of the larger folders, from the lowest to the highest: a wing imports only from wings before it. */
+const WINGS: Record<string, readonly string[]> = {
+  source: ['http', 'answer', 'page', 'request', 'paging', ''],
+  mirror: [
+    ...['session', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'sightings', 'tables'],
+    ...['records', 'runs', 'views', 'shape'],
+  ],
+  pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', ''],
+  outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
+  jobs: ['', 'bullmq', 'schedule'],
+};
+
+/** The most files in one wing. */
+const MOST_FILES = 20;
+
 const SRC = join(import.meta.dirname, '../src');
 
 function sourceFiles(folder: string): string[] {
@@ -59,6 +74,28 @@ test('a folder imports only from lower floors', () => {
       .map((target) => `${relative(SRC, file)} imports ${relative(SRC, target)}: see ARCHITECTURE.md`),
   );
   expect(broken).toEqual([]);
+});
+
+const wingOf = (file: string): string => dirname(relative(SRC, file)).split('/').slice(1).join('/');
+
+test('a wing imports only from the wings before it', () => {
+  const broken = files.flatMap((file) => {
+    const wings = WINGS[floorOf(file)];
+    if (wings === undefined) return [];
+    const height = wings.indexOf(wingOf(file));
+    if (height < 0) return [`${relative(SRC, file)} is in a wing that the table does not know`];
+    return importsOf(file)
+      .filter((target) => floorOf(target) === floorOf(file) && wings.indexOf(wingOf(target)) > height)
+      .map((target) => `${relative(SRC, file)} imports ${relative(SRC, target)}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+test('no wing is crowded', () => {
+  const counts = new Map<string, number>();
+  for (const file of files.filter((each) => floorOf(each) in WINGS))
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
 });
 
 test('no file imports itself, however many files lie between', () => {
