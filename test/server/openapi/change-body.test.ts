@@ -52,15 +52,23 @@ const value = fc.oneof(
 
 const change = fc.constantFrom(...WRITABLE).chain((kind) => {
   const names = kind.fields.map((field) => field.write?.name ?? field.name);
-  return fc.record(
-    {
-      operation: fc.constantFrom('create', 'update'),
-      kind: fc.constantFrom(kind.name, kind.name, kind.name, 'departments'),
-      id: fc.constantFrom(null, '7', '7', '07', ''),
-      data: fc.dictionary(fc.constantFrom(...names, 'undocumented', ''), value, { maxKeys: 2 }),
-      base: fc.constantFrom<unknown>(null, {}, { name: 'Ada' }, []),
-    },
-    { requiredKeys: ['operation', 'kind', 'data'] },
+  const data = fc.dictionary(fc.constantFrom(...names, 'undocumented', ''), value, { maxKeys: 2 });
+  const known = { kind: fc.constant(kind.name), data };
+  return fc.oneof(
+    fc.record({ ...known, operation: fc.constant('create') }),
+    fc.record({ ...known, operation: fc.constant('update'), id: fc.constant('7') }),
+    fc.record(
+      {
+        ...{
+          operation: fc.constantFrom('create', 'update'),
+          kind: fc.constantFrom(kind.name, 'departments'),
+          data,
+        },
+        id: fc.constantFrom(null, '7', '07', ''),
+        base: fc.constantFrom<unknown>(null, {}, { name: 'Ada' }, []),
+      },
+      { requiredKeys: ['operation', 'kind', 'data'] },
+    ),
   );
 });
 
