@@ -7,12 +7,12 @@ import { LARGEST_BOUND, LARGEST_INTEGER, patternUpTo } from './openapi/whole-num
 
 const LONGEST_NUMBER = 15; // What a JS number holds exactly.
 
-/** A whole number in a URL. */
+/** A whole number in a query, also as a client writes it that knows one sort of numbers: 7.0. */
 export function wholeNumber(minimum: number, maximum = 10 ** LONGEST_NUMBER - 1) {
   const expected = `expected a whole number from ${minimum} to ${maximum}`;
   return z
     .string(expected)
-    .regex(new RegExp(`^\\d{1,${LONGEST_NUMBER}}$`), expected)
+    .regex(new RegExp(`^[0-9]{1,${LONGEST_NUMBER}}(?:\\.0)?$`), expected)
     .transform(Number)
     .refine((value) => value >= minimum && value <= maximum, expected)
     .meta({ type: 'integer', minimum, maximum });
@@ -43,7 +43,13 @@ export function nextAfter(
 }
 
 /** Our own number of an entry or a run, in a path. */
-export const rowId = z.strictObject({ id: wholeNumber(1) });
+export const rowId = z.strictObject({
+  id: z
+    .string()
+    .regex(new RegExp(`^[1-9][0-9]{0,${LONGEST_NUMBER - 1}}$`), 'expected a whole number from 1')
+    .transform(Number)
+    .describe('number of the entry or the run'),
+});
 
 const RECORD_ID = 'expected a whole number from 1 to 9223372036854775807';
 

@@ -13,9 +13,9 @@ export function refuseLarge({ headers }: Pick<IncomingMessage, 'headers'>, { byt
 }
 
 /**
- * Reads the body of a request; what comes after a refusal is thrown away.
+ * Reads the body of a request; what comes after a refusal is thrown away. Never ends where the client leaves before.
  *
- * @throws {UsageError} `http.body_too_large`; `http.too_slow`; `http.malformed` where the client leaves in the middle of it.
+ * @throws {UsageError} `http.body_too_large`; `http.too_slow`.
  */
 export function receiveBody(body: IncomingMessage, { bytes, ms }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -39,7 +39,7 @@ export function receiveBody(body: IncomingMessage, { bytes, ms }: BodyLimits): P
       resolve(Buffer.concat(chunks));
     });
     body.on('error', () => {
-      refuse(leftOff());
+      clearTimeout(timer); // The client has left: nobody waits for an answer.
     });
   });
 }
@@ -56,12 +56,5 @@ function tooSlow(ms: number): UsageError {
   return new UsageError(`The body did not arrive within ${ms / 1000} s.`, {
     code: 'http.too_slow',
     hint: 'Send the whole request at once.',
-  });
-}
-
-function leftOff(): UsageError {
-  return new UsageError('The connection ended in the middle of the body.', {
-    code: 'http.malformed',
-    hint: 'Send as many bytes as Content-Length says.',
   });
 }

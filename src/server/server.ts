@@ -51,6 +51,9 @@ declare module 'fastify' {
     /** A JSON Schema that says more of the body than `body` checks. */
     toldBody?: Readonly<Record<string, unknown>>;
     consumes?: readonly string[];
+    operationId?: string;
+    /** By status and name: operations that go on from the answer. */
+    links?: Readonly<Record<string, Readonly<Record<string, object>>>>;
     summary?: string;
     description?: string;
     tags?: readonly string[];

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 import { jsonOf, serveMirror } from './stage.ts';
+import { KINDS } from '../../src/catalog/catalog.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -14,9 +15,6 @@ function refsIn(value: unknown): readonly string[] {
 const at = (document: unknown, path: string): unknown =>
   path.split('/').slice(1).reduce((node, name) => (node as Node | undefined)?.[name], document); // prettier-ignore
 
-/** Pages are for people. */
-const isPage = (url: string): boolean => url === '/';
-
 test('the description has every route, what it takes and what it answers', async () => {
   const { app, get } = await serveMirror(await tempMirror([kindNamed('clients')]));
   const document = await jsonOf(await get('/openapi.json'));
@@ -25,7 +23,7 @@ test('the description has every route, what it takes and what it answers', async
   const operationOf = (url: string, method: unknown): Node =>
     paths[url.replace(/:(\w+)/g, '{$1}')]?.[String(method).toLowerCase()] ?? {};
   for (const { method, url, config } of app.routes) {
-    const isTold = config?.allow === undefined && !isPage(url) && method !== 'HEAD';
+    const isTold = config?.allow === undefined && method !== 'HEAD';
     const operation = operationOf(url, method);
     expect([method, url, 'summary' in operation]).toEqual([method, url, isTold]);
     if (isTold) expect(operation['responses']).toHaveProperty('default');
@@ -33,7 +31,7 @@ test('the description has every route, what it takes and what it answers', async
   for (const ref of refsIn(document)) expect([ref, at(document, ref)]).toEqual([ref, expect.any(Object)]);
   expect(paths['/v1/outbox']?.['post']).toMatchObject({
     parameters: [{ in: 'header', name: 'idempotency-key', required: true, schema: { type: 'string' } }],
-    requestBody: { content: { 'application/json': { schema: { required: ['operation', 'kind', 'data'] } } } },
+    requestBody: { required: true },
   });
   expect(paths['/v1/changes']?.['get']?.['parameters']).toEqual(
     expect.arrayContaining([
@@ -44,4 +42,60 @@ test('the description has every route, what it takes and what it answers', async
       }),
     ]),
   );
+});
+
+/** The description as clients read it, its references resolved. */
+async function paths(): Promise<Record<string, Record<string, Node>>> {
+  const { get } = await serveMirror(await tempMirror([kindNamed('clients')]), { kinds: KINDS });
+  return (await jsonOf(await get('/openapi.json')))['paths'] as Record<string, Record<string, Node>>;
+}
+
+test('the description names the kinds that each path takes', async () => {
+  const all = KINDS.map(({ name }) => name);
+  const described = await paths();
+  for (const path of ['/v1/records/{kind}/{id}', '/v1/changes'])
+    expect(described[path]?.['get']?.['parameters']).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'kind', schema: expect.objectContaining({ enum: all }) as unknown }),
+      ]),
+    );
+  expect(JSON.stringify(described['/v1/pulls'])).toContain(
+    JSON.stringify(all.filter((name) => name !== 'sales_products')),
+  );
+});
+
+test('the description has every status by which a route refuses, and what is sent then', async () => {
+  const described = await paths();
+  const responses = (path: string, method: string): Node =>
+    (described[path]?.[method]?.['responses'] ?? {}) as Node;
+  const EVERYWHERE = ['400', '403', '421', '500', '503', 'default'];
+  expect(Object.keys(responses('/health', 'get')).sort()).toEqual(['200', ...EVERYWHERE]);
+  expect(Object.keys(responses('/v1/outbox', 'post'))).toEqual(
+    expect.arrayContaining([...EVERYWHERE, '200', '202', '401', '408', '409', '413', '415', '422', '429']),
+  );
+  expect(Object.keys(responses('/v1/outbox/{id}/adopt', 'post'))).toContain('404');
+  const refusals = Object.entries(described).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses: all }]) =>
+      Object.entries(all as Record<string, { content?: Node }>)
+        .filter(([status]) => status === 'default' || Number(status) >= 400)
+        .map(([status, { content }]) => [path, method, status, Object.keys(content ?? {})[0]]),
+    ),
+  );
+  for (const refusal of refusals) expect(refusal[3]).toBe('application/problem+json');
+  expect(Object.keys((responses('/login', 'get')['200'] as { content: Node }).content)).toEqual([
+    'text/html',
+  ]);
+});
+
+test('the description says which bodies are needed, and in which forms', async () => {
+  const described = await paths();
+  const bodyOf = (path: string): unknown => described[path]?.['post']?.['requestBody'];
+  expect(bodyOf('/v1/outbox')).toMatchObject({ required: true });
+  expect(bodyOf('/v1/outbox/{id}/adopt')).toMatchObject({ required: true });
+  expect(bodyOf('/v1/pulls')).toMatchObject({ required: false });
+  expect(bodyOf('/v1/outbox/resume')).toBeUndefined();
+  expect(Object.keys((bodyOf('/login') as { content: Node }).content)).toEqual([
+    'application/json',
+    'application/x-www-form-urlencoded',
+  ]);
 });

@@ -15,6 +15,9 @@ const ABOUT =
 
 /** Collects the routes from here on into an OpenAPI document. */
 export async function describeApi(app: Server, { version, kinds }: Context): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    Object.assign(route, { links: route.schema?.links }); // It is looked for there.
+  });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -37,7 +40,9 @@ const SENT = ['querystring', 'params', 'headers', 'body'];
 /** A route's schema with JSON Schemas in the place of zod's. */
 function described(config: FastifyContextConfig = {}, schema: FastifySchema = {}): Record<string, unknown> {
   const { toldBody, response, ...parts } = schema;
-  const told = Object.entries(parts).filter(([name, part]) => name !== 'refusals' && part !== noBody);
+  const told = Object.entries(parts).filter(
+    ([name, part]) => !['refusals', 'links'].includes(name) && part !== noBody,
+  );
   return {
     ...Object.fromEntries(told.map(([name, part]) => [name, SENT.includes(name) ? sent(part) : part])),
     ...(toldBody && { body: { content: { 'application/json': { schema: toldBody } } } }),

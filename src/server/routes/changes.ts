@@ -50,11 +50,17 @@ const pageOrStream = {
   },
 };
 
+const recordOfFirst = {
+  operationId: 'showRecord',
+  parameters: { kind: '$response.body#/changes/0/kind', id: '$response.body#/changes/0/record_id' },
+};
+
 const schema = {
   summary: 'Read change events in order',
   description:
     'Waits for the first event where `wait` is given. With `Accept: text/event-stream` it is a stream of server-sent ' +
     'events instead: `id` is the seq, `data` one event.',
+  links: { 200: { showRecord: recordOfFirst } },
   ...{ tags: ['Mirror'], headers, refusals: [422], response: { 200: pageOrStream } },
 };
 

@@ -34,12 +34,8 @@ export function outboxDecisionRoutes(app: Server, context: Context): void {
       `/v1/outbox/:id/${name}`,
       {
         schema: {
-          ...schema,
-          summary,
-          params: rowId,
-          body: noBody,
-          refusals: [409],
-          response: { 200: decided },
+          ...{ ...schema, operationId: `${name}Entry`, summary, refusals: [409] },
+          ...{ params: rowId, body: noBody, response: { 200: decided } },
         },
       },
       async ({ params }, reply) => {
@@ -58,12 +54,8 @@ function adoptRoute(app: Server, { session, kinds, clock, ring }: Context): void
     '/v1/outbox/:id/adopt',
     {
       schema: {
-        ...schema,
-        summary,
-        params: rowId,
-        body: adoption,
-        refusals: [409, 422],
-        response: { 200: decided },
+        ...{ ...schema, operationId: 'adoptRecord', summary, refusals: [409, 422] },
+        ...{ params: rowId, body: adoption, response: { 200: decided } },
       },
     },
     async ({ params: { id }, body: { recordId } }, reply) => {

@@ -78,7 +78,7 @@ export function outboxRoutes(app: Server, context: Context): void {
     '/v1/outbox/:id',
     {
       schema: {
-        ...{ summary: 'Show one entry and what was tried for it', tags },
+        ...{ summary: 'Show one entry and what was tried for it', tags, operationId: 'showEntry' },
         ...{ params: rowId, response: { 200: history } },
       },
     },
@@ -86,6 +86,14 @@ export function outboxRoutes(app: Server, context: Context): void {
   );
   intakeRoute(app, context);
 }
+
+/** Operations on an entry that was stored. */
+const links = Object.fromEntries(
+  ['showEntry', 'retryEntry', 'abandonEntry', 'adoptRecord'].map((operationId) => [
+    operationId,
+    { operationId, parameters: { id: '$response.body#/id' } },
+  ]),
+);
 
 function intakeRoute(app: Server, { session, kinds, clock, ring }: Context): void {
   const toldBody = changeBody(kinds, jsonSchemaOf(recordIdOrNumber, 'input'));
@@ -96,7 +104,7 @@ function intakeRoute(app: Server, { session, kinds, clock, ring }: Context): voi
         summary: 'Put a create or an update into the outbox',
         description: 'The same key and body again: 200 and the entry as it is by now. Another body: 409.',
         ...{ tags, headers, body: change, toldBody, refusals: [409, 422] },
-        response: { 202: stored, 200: stored },
+        ...{ response: { 202: stored, 200: stored }, links: { 202: links, 200: links } },
       },
     },
     async (request, reply) => {

@@ -19,7 +19,15 @@ export function recordRoutes(app: Server, { session, kinds }: Context): void {
   const params = z.strictObject({ kind: kindName(kinds), id: recordId });
   app.get(
     '/v1/records/:kind/:id',
-    { schema: { summary: 'Read one record', tags: ['Mirror'], params, response: { 200: record } } },
+    {
+      schema: {
+        summary: 'Read one record',
+        operationId: 'showRecord',
+        tags: ['Mirror'],
+        params,
+        response: { 200: record },
+      },
+    },
     async ({ params: { kind: name, id } }, reply) => {
       const kind = requireKind(kinds, name).name;
       const found = await findRecord(session, kind, id);

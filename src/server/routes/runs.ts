@@ -58,7 +58,7 @@ export function runRoutes(app: Server, context: Context): void {
     '/v1/runs/:id',
     {
       schema: {
-        ...{ summary: 'Show one run, kind by kind', tags, params: rowId },
+        ...{ summary: 'Show one run, kind by kind', tags, operationId: 'showRun', params: rowId },
         response: { 200: run.extend({ reports: z.array(report) }) },
       },
     },
@@ -84,6 +84,7 @@ function pullRoute(app: Server, { session, kinds, clock, ring }: Context): void 
       schema: {
         ...{ summary: 'Ask for a pull of these kinds; of all where none is named', tags },
         ...{ body: pulls.nullable(), refusals: [422], response: { 202: requested } },
+        links: { 202: { showRun: { operationId: 'showRun', parameters: { id: '$response.body#/runId' } } } },
       },
     },
     async ({ body }, reply) => {

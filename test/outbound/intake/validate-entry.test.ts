@@ -70,6 +70,14 @@ describe('an entry is sent by the names and in the forms of a write', () => {
     expect(ok(update('clients', `{"credit":${credit}}`)).payload).toBe(`{"credit":${credit}}`);
   });
 
+  test('a whole number is one however it is written; a broken one is none', () => {
+    for (const term of ['30.0', '3e1', '0.3e2']) {
+      expect(ok(update('clients', `{"term":${term}}`)).payload).toBe('{"term":30}');
+      expect(ok(update('purchase_products', `{"purchase_id":${term}}`)).payload).toBe('{"purchase_id":"30"}');
+    }
+    expect(faults(update('clients', '{"term":30.5}'))).toHaveLength(1);
+  });
+
   test('an integer beyond the floats keeps its digits, as number and as text', () => {
     expect(ok(update('clients', '{"term":9007199254740993}')).payload).toBe('{"term":9007199254740993}');
     expect(ok(update('clients', '{"term":"9007199254740993"}')).payload).toBe('{"term":9007199254740993}');
