@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { KINDS } from '../../../src/catalog/catalog.ts';
 import { parseJson } from '../../../src/lib/json.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
-import { validateEntry } from '../../../src/outbound/validate-entry.ts';
+import { validateEntry } from '../../../src/outbound/intake/validate-entry.ts';
 import { STORABLE, changeBody, fieldComponents } from '../../../src/server/openapi/change-body.ts';
 import { NASTY_VALUES } from '../../support/nasty-values.ts';
 
