@@ -8,8 +8,8 @@ import { createOwner } from '../../src/pull/run/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { HttpClient } from '../../src/source/http/http-client.ts';
 import { openSource } from '../../src/source/source.ts';
-import { DATABASES } from '../mirror/databases.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { MIRRORS } from './steps.ts';
 import { logger, RULES } from './support.ts';
 
 const ROWS = 60;
@@ -67,7 +67,7 @@ function watchTurns(): () => number {
 const count = async (session: Session, table: string): Promise<number> =>
   Number((await session.query(sql`select count(*) as n from ${sql.identifier(table)}`))[0]?.['n']);
 
-describe.each(DATABASES)('%s: a service that sends data as names of fields', (_name, open) => {
+describe.each(Object.entries(MIRRORS))('%s: a service that sends data as names of fields', (_name, open) => {
   test.each([
     ['20,000 names', (row: number) => Array.from({ length: 334 }, (_, n) => `extra_${row * 334 + n}`)],
     [

@@ -102,7 +102,7 @@ test('does nothing where nothing has changed, and nothing to a kind that was nev
 
 test('reads every row of thousands once, in short transactions, and starts over where it was interrupted', async () => {
   const kind = kindOf(integer('rank'));
-  const raws = Array.from({ length: 2_000 }, (_, index) => `{"id":${index + 1},"rank":${index}}`);
+  const raws = Array.from({ length: 40_000 }, (_, index) => `{"id":${index + 1},"rank":${index}}`);
   const whole = await mirrored(kind, raws);
   let transactions = 0;
   const dying: Session = {
@@ -112,6 +112,6 @@ test('reads every row of thousands once, in short transactions, and starts over 
   await expect(redecode(dying, kind, NOON)).rejects.toThrow('killed');
   const { session, written } = counting(whole);
   await redecode(session, kind, NOON);
-  expect(written()).toBe(2_000);
+  expect(written()).toBe(40_000);
   expect((await rowsOf(session)).map((row) => row['rank'])).toEqual(raws.map((_, index) => index));
 });
