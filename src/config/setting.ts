@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** What the schema cannot say about a setting by its shape. */
 export interface About {
-  /** One sentence for the README and config/default.yaml; only a bare group has none. */
+  /** One sentence for docs/settings.md and config/default.yaml; only a bare group has none. */
   readonly meaning?: string;
   /** Plain environment variables, the strongest first; one that ends in `_FILE` names a file that holds the value. */
   readonly variables?: readonly string[];

@@ -5,7 +5,7 @@ import { settings } from './settings.ts';
 
 const HEAD = ['| setting | variable | meaning | default |', '|---|---|---|---|'];
 
-/** Draws up the README's table of settings. */
+/** Draws up the table of docs/settings.md. */
 export function settingsTable(): string {
   const defaults = settings.parse({});
   const rows = SETTINGS.map((setting) => rowOf(setting, valueAt(defaults, setting.path)));

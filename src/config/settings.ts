@@ -8,7 +8,7 @@ import { bi, database, queue, retention } from './groups/storage.ts';
 import { webhooks } from './groups/webhooks.ts';
 import { group } from './setting.ts';
 
-/** Every setting with its default, in the order of the README's table. */
+/** Every setting with its default, in the order of the table in docs/settings.md. */
 export const settings = group({
   source,
   database,
