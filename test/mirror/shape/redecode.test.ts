@@ -57,6 +57,20 @@ test('fills the columns from _raw and leaves what the rows say of themselves', a
   ]);
 });
 
+test('leaves a row alone of which a hand has made a copy under another id', async () => {
+  const kind = kindOf(integer('rank'));
+  const session = await mirrored(kind, ['{"id":1,"rank":7}', '{"id":1,"rank":7}']);
+  await session.atomically((tx) => tx.query(sql`update things set _deleted_at = ${NOON_TEXT} where id = 2`));
+  const [first, copy] = await rowsOf(session);
+
+  await redecode(session, kind, later(60_000));
+
+  expect(await rowsOf(session)).toEqual([
+    { ...first, rank: 7 },
+    { ...copy, rank: 7 },
+  ]);
+});
+
 test('after a change of a type, opens issues for what no longer fits and closes those of what now does', async () => {
   const kind = kindOf(text('day'));
   const session = await mirrored(kind, [
