@@ -115,7 +115,8 @@ test('does nothing where nothing has changed, and nothing to a kind that was nev
 });
 
 test('reads every row of thousands once, in short transactions, and starts over where it was interrupted', async () => {
-  const kind = kindOf(integer('rank'));
+  const others = Array.from({ length: 40 }, (_, index) => text(`other_${index}`));
+  const kind = kindOf(integer('rank'), ...others);
   const raws = Array.from({ length: 2_000 }, (_, index) => `{"id":${index + 1},"rank":${index}}`);
   const whole = await mirrored(kind, raws);
   let transactions = 0;
