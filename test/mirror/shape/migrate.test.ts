@@ -21,7 +21,16 @@ import {
 
 const ENGINE = [
   ...['changes', 'deletions', 'drift', 'fields', 'issues', 'kind_state', 'links', 'mirror_meta', 'outbox'],
-  ...['outbox_attempts', 'outbox_keys', 'pages', 'run_kinds', 'runs', 'sightings', 'touched', 'unlisted_rows'],
+  ...[
+    'outbox_attempts',
+    'outbox_keys',
+    'pages',
+    'run_kinds',
+    'runs',
+    'sightings',
+    'touched',
+    'unlisted_rows',
+  ],
   ...['workers', 'write_blocks'],
 ];
 
