@@ -2,15 +2,20 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { verifyKind } from '../../src/audit/verify-kind.ts';
 import type { KindVerdict } from '../../src/audit/verify-kind.ts';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { expandIds } from '../../src/cli/ranges.ts';
+import { parseObject } from '../../src/lib/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
+import { writeMeta } from '../../src/mirror/kinds/meta.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { OWN_COLUMNS } from '../../src/mirror/tables/kind-table.ts';
 import type { Row, Session } from '../../src/mirror/session/session.ts';
 import { randomFrom } from '../../src/sandbox/random.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { fillReleased } from '../mirror/fill-released.ts';
+import { RELEASED } from '../mirror/released-mirror.ts';
 import { ALL, DATABASES, MIRRORS, backfillFrom, clockAt, eventsOf, pullOne } from '../pull/steps.ts';
 import { openSandboxSource, pullFrom, rowsOf, sandbox } from '../pull/support.ts';
 
@@ -22,7 +27,11 @@ type Deed = 'delete' | 'mark' | 'insert' | 'columns';
 const DEEDS: readonly Deed[] = ['delete', 'mark', 'insert', 'columns'];
 
 /** Touches rows of a kind at random, each in one way. */
-async function touch(session: Session, declared: ListedKind, random: Random): Promise<void> {
+async function touch(
+  session: Session,
+  declared: ListedKind,
+  { count: most, random }: { readonly count: number; readonly random: Random },
+): Promise<void> {
   const kind = await asMirrored(session, declared);
   const fields = kind.fields.map(({ name }) => name).filter((name) => name !== 'id');
   const columns = ['id', ...fields, ...OWN_COLUMNS];
@@ -32,7 +41,7 @@ async function touch(session: Session, declared: ListedKind, random: Random): Pr
     session.atomically((tx) =>
       tx.putRows({ table: kind.name, columns, rows: [columns.map((name) => row[name] ?? null)] }),
     );
-  for (let count = 0; count < TOUCHED && untouched.length > 1; count++) {
+  for (let count = 0; count < most && untouched.length > 1; count++) {
     const [row = {}] = untouched.splice(random.integer(0, untouched.length - 1), 1);
     const deed = random.pick(DEEDS);
     if (deed === 'insert') await put({ ...row, id: String(8_000_000_000 + count) });
@@ -63,49 +72,112 @@ async function verifyAll(service: Sandbox, session: Session, minute: number): Pr
 }
 
 /** Runs the backfill that verify names. */
-async function mend(service: Sandbox, session: Session, { kind, repair }: KindVerdict): Promise<void> {
+async function mend(
+  service: Sandbox,
+  session: Session,
+  { verdict: { kind, repair }, minute }: { readonly verdict: KindVerdict; readonly minute: number },
+): Promise<void> {
   if (repair === null) return;
   const [, ids] = /--ids (\S+)$/.exec(repair) ?? [];
   const extent = ids === undefined ? ALL : { ids: expandIds(ids) };
-  const report = await backfillFrom(service, session, { kind, extent, minute: 40 });
+  const report = await backfillFrom(service, session, { kind, extent, minute });
   expect(report).toMatchObject({ updated: 0, created: 0, restored: 0 });
 }
 
-/** Everything of a kind but what says when and by which answer it was written. */
+/** Everything of a kind but what says when and by which answer it was written; of its first sight, the minute. */
 async function content(session: Session, kind: string): Promise<unknown[]> {
   const rows = (await rowsOf(session, kind)).filter((row) => row['_deleted_at'] === null);
-  return rows.map((row) => ({ ...row, _response: null, _listed: null, _changed_at: null }));
+  return rows.map((row) => ({
+    ...{ ...row, _response: null, _listed: null, _changed_at: null },
+    _first_seen_at: String(row['_first_seen_at']).slice(0, 'YYYY-MM-DD HH:MM'.length),
+  }));
 }
 
-describe.each(DATABASES)('%s', (database) => {
+interface Beginning {
+  /** How many records of each kind the service has, and how many rows of each are touched. */
+  readonly size: number;
+  readonly touched: number;
+  /** A minute after which nothing in the mirror was written. */
+  readonly from: number;
+  readonly open: (service: Sandbox) => Promise<Session>;
+}
+
+/** A mirror of the release before with a service of the same records, not migrated yet. */
+type Filling = (session: Session, service: Sandbox) => Promise<void>;
+
+/** The service goes on from where the released mirror has last seen it. */
+const catchUp: Filling = async (session, { url, world }) => {
+  await session.atomically((tx) => writeMeta(tx, 'source.base_url', url));
+  for (const { name } of LISTED_KINDS)
+    for (const row of await rowsOf(session, name))
+      world.update(name, Number(row['id']), parseObject(String(row['_raw'])));
+};
+
+const upgraded = (open: () => Promise<Session>, fill: Filling): Beginning['open'] => {
+  return async (service) => {
+    const session = await open();
+    await fill(session, service);
+    expect(await migrate(session, KINDS)).toBe(true);
+    return session;
+  };
+};
+
+const AFTER_THE_RELEASE = 400_000;
+const BEGINNINGS: readonly (readonly [name: string, beginning: Beginning])[] = [
+  ...DATABASES.map((name): readonly [string, Beginning] => [
+    `a new ${name} mirror`,
+    { size: SIZE, touched: TOUCHED, from: 0, open: MIRRORS[name] },
+  ]),
+  ...RELEASED.flatMap(([name, open]): (readonly [string, Beginning])[] => [
+    [
+      `a ${name} mirror that the release before left`,
+      { size: 3, touched: 2, from: AFTER_THE_RELEASE, open: upgraded(open, catchUp) },
+    ],
+    [
+      `a large ${name} mirror of the release before`,
+      { size: SIZE, touched: TOUCHED, from: AFTER_THE_RELEASE, open: upgraded(open, fillReleased) },
+    ],
+  ]),
+];
+
+describe.each(BEGINNINGS)('%s', (_name, { size, touched, from, open }) => {
   test(
     'rows of every kind that were touched at random are as they were after one pull and the backfills that verify names',
     { timeout: isDeep ? 600_000 : 120_000 },
     async () => {
-      const [service, session] = [await sandbox({ size: SIZE }), await MIRRORS[database]()];
-      for (const minute of [0, 10]) await pullFrom(service, session, { parts: { clock: clockAt(minute) } });
+      const service = await sandbox({ size });
+      const session = await open(service);
+      const pullAll = (minute: number): ReturnType<typeof pullFrom> =>
+        pullFrom(service, session, { parts: { clock: clockAt(from + minute) } });
+      const earlier = await eventsOf(session);
+      await pullAll(10);
       const before = new Map<string, unknown[]>();
       for (const { name } of LISTED_KINDS) before.set(name, await content(session, name));
-      for (const kind of LISTED_KINDS) await touch(session, kind, randomFrom('touched', kind.name));
+      for (const kind of LISTED_KINDS)
+        await touch(session, kind, { count: touched, random: randomFrom('touched', kind.name) });
 
-      const { kinds } = await pullFrom(service, session, { parts: { clock: clockAt(20) } });
+      const { kinds } = await pullAll(20);
       expect(kinds.map(({ kind, state }) => [kind, state])).toEqual(
         LISTED_KINDS.map(({ name }) => [name, 'certified']),
       );
-      for (const verdict of await verifyAll(service, session, 30)) {
+      for (const verdict of await verifyAll(service, session, from + 30)) {
         expect(verdict).toMatchObject({ missing: 0, surplus: 0 });
-        await mend(service, session, verdict);
+        await mend(service, session, { verdict, minute: from + 40 });
       }
 
-      for (const verdict of await verifyAll(service, session, 50))
+      for (const verdict of await verifyAll(service, session, from + 50))
         expect(verdict).toMatchObject({ moved: 0, differs: 0, repair: null, reason: null });
-      expect(await eventsOf(session)).toEqual([]);
+      expect(await eventsOf(session)).toEqual(earlier);
       for (const { name } of LISTED_KINDS)
-        expect(await content(session, name), name).toEqual(before.get(name));
-      const [issues] = await session.query(
-        sql`select count(distinct kind) as kinds from issues where code = 'mirror_touched'`,
-      );
-      expect(Number(issues?.['kinds'])).toBe(LISTED_KINDS.length);
+        expect(await content(session, name), name).toMatchObject(before.get(name) ?? []); // Fields may be discovered.
+      expect(await kindsWithRepairs(session)).toBe(LISTED_KINDS.length);
     },
   );
 });
+
+async function kindsWithRepairs(session: Session): Promise<number> {
+  const [issues] = await session.query(
+    sql`select count(distinct kind) as kinds from issues where code = 'mirror_touched'`,
+  );
+  return Number(issues?.['kinds']);
+}

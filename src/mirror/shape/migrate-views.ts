@@ -2,6 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { obstaclesError } from './obstacle.ts';
 import { allObstacles, dropViews, redrawViews } from './postgres-views.ts';
+import type { Retyping } from './plan-retyping.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import { putBack, setViewsAside } from './sqlite-views.ts';
@@ -15,6 +16,8 @@ export interface ChangingMirror {
   readonly location: string;
   /** Which release has drawn its views. */
   readonly made: 'never' | 'by an older release' | 'by this release';
+  /** The columns that change their types. */
+  readonly retyping: readonly Retyping[];
 }
 
 /** @throws {MirrorError} `mirror.blocked_by_view` where something of a user's own must go first. */
@@ -32,12 +35,12 @@ export async function takeViewsDown(tx: Transaction, mirror: ChangingMirror): Pr
 
 async function takePostgresDown(
   tx: Transaction,
-  { kinds, location, made }: ChangingMirror,
+  { kinds, location, made, retyping }: ChangingMirror,
 ): Promise<PutViewsUp> {
   const before =
     made === 'never'
       ? { views: new Map(), uses: [], obstacles: [] }
-      : await dropViews(tx, { kinds, isOlder: made === 'by an older release' });
+      : await dropViews(tx, { kinds, isOlder: made === 'by an older release', retyping });
   if (before.obstacles.some(({ drop }) => drop === null)) throw obstaclesError(before.obstacles, location);
   return async (views) => {
     const obstacles = [...before.obstacles, ...(await redrawViews(tx, views, before))];

@@ -11,6 +11,8 @@ import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { namingObstacles, takeViewsDown } from './migrate-views.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
+import { planRetyping } from './plan-retyping.ts';
+import type { Retyping } from './plan-retyping.ts';
 import { retypeColumns } from './retype-columns.ts';
 import { seedUnlisted } from './seed-unlisted.ts';
 import type { Session, Transaction } from '../session/session.ts';
@@ -65,8 +67,9 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
   const made =
     version === null ? 'never' : version < MIRROR_VERSION ? 'by an older release' : 'by this release';
-  const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made });
-  const mirrored = await changeTables(tx, wanted, made === 'by an older release');
+  const retyping = made === 'by an older release' ? await planRetyping(tx, kinds, dialect) : null;
+  const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
+  const mirrored = await changeTables(tx, wanted, retyping);
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   await putViewsUp(viewsOf(mirrored, dialect));
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
@@ -74,18 +77,23 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   return true;
 }
 
-/** Brings the tables to the shape of this release while no view of ours is in the way; returns the kinds with what was discovered. */
+/**
+ * Brings the tables to the shape of this release while no view of ours is in the way.
+ *
+ * @param retyping What changes in the mirror of an older release; null where this release made it.
+ * @returns The kinds with what was discovered.
+ */
 async function changeTables(
   tx: Transaction,
   { kinds, dialect }: Wanted,
-  isOlder: boolean,
+  retyping: readonly Retyping[] | null,
 ): Promise<readonly Kind[]> {
   await migrateEngine(tx, dialect);
-  if (isOlder) for (const kind of kinds) await retypeColumns(tx, kind, dialect);
+  for (const plan of retyping ?? []) await retypeColumns(tx, plan, dialect);
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
-  if (isOlder) await seedUnlisted(tx, mirrored);
+  if (retyping !== null) await seedUnlisted(tx, mirrored);
   return mirrored;
 }
 

@@ -24,7 +24,7 @@ export function obstaclesError(obstacles: readonly Obstacle[], location: string)
     {
       code: 'mirror.blocked_by_view',
       hint: [
-        'Nothing was changed. Drop these, run bms-sync migrate, and make them again:',
+        'Nothing was changed. Drop these, run bms-sync migrate, and make them again; adapt their SQL where it compares a column whose type changes:',
         statements(obstacles, 'drop'),
         '-- bms-sync migrate',
         statements([...obstacles].reverse(), 'create'),

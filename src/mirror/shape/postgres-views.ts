@@ -8,9 +8,10 @@ import { identifier } from '../session/identifier.ts';
 import type { Obstacle } from './obstacle.ts';
 import { describeObstacles, readUses } from './postgres-obstacles.ts';
 import { drawRefusal } from '../views/refuse-writes.ts';
-import { retypedColumns } from './retyped-columns.ts';
+import type { Retyping } from './plan-retyping.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-list.ts';
 import { namesOfViews } from '../views/view-names.ts';
 import { openToReaders, selectOf } from '../views/views.ts';
 import type { View } from '../views/views.ts';
@@ -33,13 +34,17 @@ interface Upgrade {
   readonly kinds: readonly Kind[];
   /** An older release has made the views: those that nobody has built on are made anew, their columns in today's order. */
   readonly isOlder: boolean;
+  readonly retyping: readonly Retyping[];
 }
 
 /** Takes down the views that stand in the way of what is to be done to the tables; of the others, those of an older release. */
-export async function dropViews(tx: Transaction, { kinds, isOlder }: Upgrade): Promise<ViewsBefore> {
+export async function dropViews(
+  tx: Transaction,
+  { kinds, isOlder, retyping }: Upgrade,
+): Promise<ViewsBefore> {
   const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
   const uses = await readUses(tx);
-  const retyped = await retypedColumns(tx, kinds, isOlder);
+  const retyped = await keysOf(tx, retyping);
   const onRetyped = uses.filter(({ target, column }) => retyped.has(`${target}.${column}`));
   const mustGo = withAllAbove(
     uses,
@@ -59,6 +64,19 @@ export async function dropViews(tx: Transaction, { kinds, isOlder }: Upgrade): P
       if (view !== undefined) await tx.execute(`drop view ${placeOf(view.name)}`);
     }
   return { views, uses, obstacles };
+}
+
+/** The columns that change their types, as keys `RELATION.COLUMN`. */
+async function keysOf(db: Queryable, retyping: readonly Retyping[]): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>();
+  for (const { kind, columns } of retyping) {
+    if (columns.length === 0) continue;
+    const rows = await db.query(sql`
+      select 'pg_class'::regclass::oid || ':' || attrelid || '.' || attnum as key from pg_attribute
+      where attrelid = to_regclass(${placeOf(kind.name)}) and attname in (${sqlList(columns.map(({ name }) => name))})`);
+    for (const { key } of rows) keys.add(String(key));
+  }
+  return keys;
 }
 
 /** All that a user has built on our views and tables. */

@@ -81,6 +81,9 @@ async function redecodeSome(
 function decodeStored(kind: Kind, row: Row, found: Issue[]): SqlValue[] {
   const record = parseJson(String(row['_raw']));
   const decoded = decodeRecord(kind, isObject(record) ? record : {});
-  found.push(...decoded.misfits.map((misfit) => ({ recordId: String(row['id']), ...misfit })));
-  return [...decoded.values, ...OWN_COLUMNS.map((name) => row[name] ?? null)];
+  const id = String(row['id']);
+  found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
+  // A hand may have copied a row under another id: by the id in `_raw`, the copy would overwrite the row that it was made of.
+  const values = kind.fields.map(({ name }, index) => (name === 'id' ? id : (decoded.values[index] ?? null)));
+  return [...values, ...OWN_COLUMNS.map((name) => row[name] ?? null)];
 }

@@ -1,108 +1,35 @@
 import { sql } from 'drizzle-orm';
-import { columnType } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
-import { ownValue } from '../../diff/decode-record.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { parseObject } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
 import { changeTypes } from './change-types.ts';
 import type { Retyped } from './change-types.ts';
 import { asMirrored, saveColumn } from '../kinds/field-store.ts';
 import { growKindTable } from './grow-kind-tables.ts';
-import { identifier } from '../session/identifier.ts';
-import { kindColumns } from '../tables/kind-table.ts';
+import type { Retyping } from './plan-retyping.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { redecodeWhere } from './redecode.ts';
 import type { Transaction } from '../session/session.ts';
 import { addTextColumns } from './text-columns.ts';
 
-const ROWS_AT_ONCE = 1_000;
-
 /**
- * Gives the columns of a mirror that an older release made the types that they have now, filled from `_raw`: a reference that
- * is a text becomes an id, and a discovered integer of which some record shows a text becomes a text.
+ * Gives the columns of a mirror that an older release made the types that they have now, filled from `_raw`.
  *
  * Rows keep their instants, and there is no change event. No view of ours may stand on the table.
  */
-export async function retypeColumns(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
-  if ((await tx.columnsOf(kind.name)).size === 0) return;
-  for (const field of await discoveredAnew(tx, kind)) await saveRetyped(tx, kind.name, field);
-  const mirrored = await asMirrored(tx, kind);
-  const retyped = await outdated(tx, mirrored, dialect);
+export async function retypeColumns(
+  tx: Transaction,
+  { kind, fields, columns: retyped }: Retyping,
+  dialect: Dialect,
+): Promise<void> {
+  for (const field of fields) await saveRetyped(tx, kind.name, field);
   if (retyped.length === 0) return;
   await changeTypes(tx, { table: kind.name, dialect, columns: retyped });
-  await fillLost(tx, mirrored, { retyped, dialect });
-}
-
-/** Discovered fields whose column would be another one if they were discovered today. */
-async function discoveredAnew(tx: Transaction, kind: Kind): Promise<readonly Field[]> {
-  const rows = await tx.query(sql`
-    select field, column_type, wire from fields where kind = ${kind.name} and column_type in ('integer', 'text')`);
-  const suspects: string[] = [];
-  const references: Field[] = [];
-  for (const row of rows) {
-    const name = String(row['field']);
-    const known = [...kind.fields, ...kind.hints].find((field) => field.name === name);
-    const hasText = row['column_type'] === 'text';
-    if (hasText && known?.refersTo !== undefined) references.push(known);
-    const isHinted = known !== undefined && columnType(known) === 'integer';
-    if (!hasText && !isHinted && String(row['wire']).includes('text')) suspects.push(name);
-  }
-  const texts = await sentAsText(tx, kind.name, suspects);
-  return [...references, ...[...texts].map((name): Field => ({ name, type: 'text' }))];
+  await fillLost(tx, await asMirrored(tx, kind), { retyped, dialect });
 }
 
 async function saveRetyped(tx: Transaction, kind: string, field: Field): Promise<void> {
   await saveColumn(tx, kind, field);
   await tx.query(sql`update fields set type = ${field.type} where kind = ${kind} and field = ${field.name}`);
-}
-
-/** Which of these fields some row's record has as a text. */
-async function sentAsText(
-  tx: Transaction,
-  kind: string,
-  fields: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (let after: string | null = '0'; after !== null && found.size < fields.length;) {
-    const from: string = after;
-    const rows = await tx.query(sql`
-      select cast(id as text) as id, _raw from ${sql.identifier(kind)} as k
-      where k.id > ${from} order by k.id limit ${ROWS_AT_ONCE}`);
-    for (const row of rows) {
-      const record = parseObject(String(row['_raw']));
-      for (const name of fields.filter((field) => isText(ownValue(record, field)))) found.add(name);
-    }
-    after = rows.length < ROWS_AT_ONCE ? null : String(rows.at(-1)?.['id']);
-  }
-  return found;
-}
-
-const isText = (value: Json | undefined): boolean => typeof value === 'string' && value !== '';
-
-/** The columns that have a type which an older release gave them. */
-async function outdated(tx: Transaction, kind: Kind, dialect: Dialect): Promise<readonly Retyped[]> {
-  const present = await typesOf(tx, kind.name, dialect);
-  return kindColumns(kind, dialect).flatMap(({ name, type }): Retyped[] => {
-    const change = `${present.get(name) ?? ''} ${type}`.toLowerCase();
-    if (change === 'text bigint') return [{ name, type, to: 'integer' }];
-    return change === 'bigint text' ? [{ name, type, to: 'text' }] : [];
-  });
-}
-
-async function typesOf(
-  tx: Transaction,
-  table: string,
-  dialect: Dialect,
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await tx.query(
-    dialect === 'sqlite'
-      ? sql`select name, type from pragma_table_xinfo(${table})`
-      : sql`
-        select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-        where attrelid = to_regclass(${identifier(table)}) and attnum > 0 and not attisdropped`,
-  );
-  return new Map(rows.map((row) => [String(row['name']), String(row['type'])]));
 }
 
 /** Decodes the rows whose retyped column is empty: what was null before may fit now, and what fitted may be lost. */

@@ -1,10 +1,14 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { sortPage } from '../../diff/judge-page.ts';
+import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
+import { readMeta } from '../../mirror/kinds/meta.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
+import { readBooks } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
+import type { StoredRow } from '../../mirror/records/stored-rows.ts';
 import { leapTick } from '../../mirror/kinds/tick-store.ts';
 import { confirmRows, saveTouches } from '../../mirror/records/touch-store.ts';
 import { writeRows } from '../../mirror/records/write-rows.ts';
@@ -32,12 +36,13 @@ export async function landOwn(
   const [incoming] = sortPage([record]).incoming;
   if (incoming === undefined) return; // No row can be made of it; its list will say so.
   const mirrored = await asMirrored(tx, kind);
-  const stored = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
+  const row = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
+  const { stored, repair } = await withoutFalseTombstone(tx, { kind: kind.name, id: incoming.id, row });
   if (stored === undefined ? !mayBeNew : mayBeNew && stored.listed !== null) return;
 
-  const judged = judgeAsked(mirrored, stored, incoming);
+  const judged = { ...judgeAsked(mirrored, stored, incoming), ...(repair !== undefined && { repair }) };
   const response = await leapTick(tx, kind.name);
-  if (judged.verdict.is === 'unchanged') {
+  if (judged.verdict.is === 'unchanged' && repair === undefined) {
     await confirmRows(tx, kind.name, { ids: [judged.id], response });
     await saveTouches(tx, kind.name, { ids: [judged.id], response });
     return;
@@ -47,4 +52,31 @@ export async function landOwn(
     ...{ now: clock.now(), standing: await readStanding(tx, kind.name) },
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
   });
+}
+
+interface Compared {
+  readonly stored: StoredRow | undefined;
+  readonly repair?: string;
+}
+
+/** A row that a hand has marked as deleted counts as live: that the service has its record is no news. */
+async function withoutFalseTombstone(
+  tx: Transaction,
+  { kind, id, row }: { readonly kind: string; readonly id: string; readonly row: StoredRow | undefined },
+): Promise<Compared> {
+  if (row?.isDeleted !== true) return { stored: row };
+  const own = (await readBooks(tx, kind, [id])).get(id);
+  const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
+  const is = judgeListed('tombstone', {
+    lastChange: own?.lastEvent?.change ?? null,
+    isProvenGone: (own?.goneAt ?? null) !== null,
+    wasLanded: row.listed !== null || own?.isNoted === true,
+    mayNeverHaveLanded: false,
+    mayBeForgotten: forgottenBefore !== null && String(row.deletedAt) < forgottenBefore,
+  });
+  if (is !== 'returned') return { stored: row };
+  return {
+    stored: { ...row, isDeleted: false, deletedAt: null },
+    repair: 'its row was marked as deleted',
+  };
 }

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
+import { reference, text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { MirrorError } from '../../../src/mirror/session/errors.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
@@ -120,7 +121,7 @@ describe('what a user has built on a PostgreSQL mirror of the release before', (
     const [client, reader] = [await bystander(url), await freshRole(url)];
     await client.query(`
       create schema "Own reports";
-      create view mine with (security_barrier = true) as select id, code from bi_clients where code <> 'x';
+      create view mine with (security_barrier = true) as select id, code from bi_clients where code is null or id > 0;
       create view "Own reports"."on mine" as select m.code, c.name from mine m join clients c using (id);
       create materialized view kept as select code, name from bi_clients;
       create unique index kept_code on kept (code);
@@ -152,6 +153,27 @@ describe('what a user has built on a PostgreSQL mirror of the release before', (
     await client.query('delete from notes');
     await client.query(`set session authorization ${reader.name}`);
     expect(await valuesOf(client, 'select code from mine')).toHaveLength(3);
+  });
+
+  test('is named, and nothing else is, where a discovered text becomes an id', async () => {
+    const url = await releasedPostgres();
+    const client = await bystander(url);
+    await client.query(`
+      alter table products add vendor_id text;
+      update fields set field = 'vendor_id', column_type = 'text', wire = 'text'
+        where kind = 'products' and field = 'name_en';
+      create view vendors as select vendor_id from products;
+      create view names as select name from clients`);
+    const hinted = KINDS.map((kind) =>
+      kind.name === 'products'
+        ? { ...kind, hints: [...kind.hints, reference(text('vendor_id'), 'providers')] }
+        : kind,
+    );
+
+    const { message } = await refusal(async () => migrate(await openPostgres(url), hinted));
+
+    expect(message).toContain('public.vendors');
+    expect(message).not.toContain('public.names');
   });
 
   test('is named, too, where only a view changes, and where it is a function', async () => {
