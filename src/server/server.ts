@@ -1,9 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault, RouteOptions } from 'fastify';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyTypeProvider,
+  RawServerDefault,
+  RouteOptions,
+} from 'fastify';
+import type { z } from 'zod';
 import type { Access, Caller } from './access/access.ts';
 import type { Seats } from './seats.ts';
 import type { ServerParts } from './parts.ts';
-import type { ZodTypes } from './validation.ts';
+
+/** Types a route's request by the zod schemas that check it. */
+interface ZodTypes extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+  readonly serializer: unknown;
+}
 
 /** The application, whose routes are typed by their zod schemas. */
 export type Server = FastifyInstance<

@@ -1,13 +1,6 @@
-import type { FastifyTypeProvider } from 'fastify';
 import type { z } from 'zod';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Server } from './server.ts';
-
-/** Types a route's request by the zod schemas that check it. */
-export interface ZodTypes extends FastifyTypeProvider {
-  readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
-  readonly serializer: unknown;
-}
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'body',

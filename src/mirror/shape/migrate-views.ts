@@ -6,7 +6,7 @@ import { findMirror, placeTables } from './place-tables.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import { putBack, setViewsAside } from './sqlite-views.ts';
 import { drawViews } from '../views/views.ts';
-import type { View } from '../views/views.ts';
+import type { View } from '../views/view.ts';
 
 /** A mirror whose tables are about to change. */
 export interface ChangingMirror {

@@ -13,7 +13,7 @@ import { TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { namesOfViews } from '../views/view-names.ts';
 import { openToReaders, selectOf } from '../views/views.ts';
-import type { View } from '../views/views.ts';
+import type { View } from '../views/view.ts';
 
 /** Our views of a mirror before its tables are changed. */
 export interface ViewsBefore {

@@ -1,7 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { identifier, literal } from '../session/identifier.ts';
-import type { View, ViewColumn } from './views.ts';
+import type { View, ViewColumn } from './view.ts';
 
 const plain = (name: string): ViewColumn => ({ name, expression: identifier(name) });
 

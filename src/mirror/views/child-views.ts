@@ -2,7 +2,7 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { identifier, literal } from '../session/identifier.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { View, ViewColumn } from './views.ts';
+import type { View, ViewColumn } from './view.ts';
 
 /**
  * The elements of a kind's nested arrays, one view an array: `bi_clients_contacts`.

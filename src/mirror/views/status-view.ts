@@ -1,7 +1,7 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { identifier, literal } from '../session/identifier.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { View } from './views.ts';
+import type { View } from './view.ts';
 
 const NOW: Record<Dialect, string> = {
   sqlite: `strftime('%Y-%m-%d %H:%M:%f', 'now')`,

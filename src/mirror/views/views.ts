@@ -9,18 +9,7 @@ import { refuseWrites } from './refuse-writes.ts';
 import { placeOf } from '../postgres/schemas.ts';
 import type { Transaction } from '../session/session.ts';
 import { syncStatusView } from './status-view.ts';
-
-export interface View {
-  readonly name: string;
-  readonly columns: readonly ViewColumn[];
-  /** All that follows the columns: `from …`. */
-  readonly from: string;
-}
-
-export interface ViewColumn {
-  readonly name: string;
-  readonly expression: string;
-}
+import type { View, ViewColumn } from './view.ts';
 
 /** The views that analysts read, those that others are built on first. */
 export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
