@@ -7,7 +7,7 @@ import { damageOf, lastCheck, saveCheck } from '../mirror/kinds/integrity-store.
 import type { Session } from '../mirror/session/session.ts';
 import { isIdle } from '../mirror/runs/startable-runs.ts';
 
-export interface CheckParts {
+interface CheckParts {
   readonly session: Session;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -10,7 +10,7 @@ import type { PullParts } from '../pull/run/parts.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 
 /** A pull that somebody else has done, or the run that is now this process's own to work: none where none was asked for. */
-export type Handed = { readonly report: PullReport } | { readonly runId?: number };
+type Handed = { readonly report: PullReport } | { readonly runId?: number };
 
 type HandedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 type Parts = Pick<PullParts, 'session' | 'clock' | 'logger' | 'owner' | 'signal' | 'onProgress'>;

@@ -2,7 +2,7 @@ import type { Config } from '../config/settings.ts';
 import { openSession } from '../mirror/open-session.ts';
 import { bringUpToDate } from './open-mirror.ts';
 
-export interface Migration {
+interface Migration {
   readonly database: string;
   /** False where the mirror had the shape of this release already. */
   readonly migrated: boolean;

@@ -46,7 +46,7 @@ export async function previewPush(
   return previews;
 }
 
-export interface Patience {
+interface Patience {
   readonly seconds: number;
   readonly signal: AbortSignal;
 }

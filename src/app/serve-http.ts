@@ -8,8 +8,7 @@ import type { ServiceParts } from './outbound-queue.ts';
 import { packageVersion } from './package-version.ts';
 import type { OpenMark } from './send-mark.ts';
 
-export interface HttpParts
-  extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
+interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly ring: () => void;

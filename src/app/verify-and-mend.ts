@@ -10,7 +10,7 @@ import type { PullParts } from '../pull/run/parts.ts';
 import { pullBetween } from './pull-between.ts';
 import type { PullSettings } from './pull.ts';
 
-export interface Verifying {
+interface Verifying {
   readonly kind: ListedKind;
   /** The run that verifies; its pulls and backfills are runs of their own. */
   readonly runId: number;

@@ -20,7 +20,7 @@ import type { PullSettings } from './pull.ts';
 
 export type { KindVerdict } from '../audit/verify-kind.ts';
 
-export interface VerifyCommand extends Pick<AuditParts, 'onProgress' | 'signal'> {
+interface VerifyCommand extends Pick<AuditParts, 'onProgress' | 'signal'> {
   readonly logger: Logger;
   /** Names of the kinds; none means all. */
   readonly kinds: readonly string[];

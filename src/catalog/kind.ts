@@ -46,7 +46,7 @@ export interface ListEndpoint extends Endpoint {
 export type ListOrder =
   'created, oldest first' | 'created, newest first' | 'code' | 'pickup date, newest first' | 'unknown';
 
-export interface RetrieveEndpoint extends Endpoint {
+interface RetrieveEndpoint extends Endpoint {
   /** Set where the documented path addresses another kind's table: then it proves nothing about this kind. */
   readonly misprint?: string;
 }

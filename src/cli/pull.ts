@@ -41,7 +41,7 @@ async function runPull(context: Context, kinds: readonly string[], options: Pull
 }
 
 /** Prints a pull for a person: one line a kind, then what went wrong and what to do. */
-export function printReport(stdout: Output, { runId, durationMs, kinds }: PullReport): void {
+function printReport(stdout: Output, { runId, durationMs, kinds }: PullReport): void {
   const header = [
     'kind',
     'state',

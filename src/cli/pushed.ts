@@ -6,7 +6,7 @@ import { printLine } from './io.ts';
 import type { Output } from './io.ts';
 
 /** An entry as it was stored and, where somebody waited, what became of it. */
-export interface Pushed {
+interface Pushed {
   readonly entry: StoredEntry;
   readonly outcome: Outcome | undefined;
 }

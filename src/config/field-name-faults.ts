@@ -1,6 +1,6 @@
 import { DECIMAL_TWINS, LONGEST_NAMES, POSTGRES_COLUMNS } from '../catalog/reserved-names.ts';
 
-export interface FieldNameFault {
+interface FieldNameFault {
   readonly name: string;
   /** What the name should have been. */
   readonly expected: string;

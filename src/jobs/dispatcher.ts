@@ -6,7 +6,7 @@ import type { NotifyState } from './redelivery.ts';
 import type { Timings } from './timings.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-export interface DispatcherParts {
+interface DispatcherParts {
   readonly queue: WorkQueue;
   readonly notifier: Notifier;
   readonly pool: WorkerPool;
@@ -15,7 +15,7 @@ export interface DispatcherParts {
 }
 
 /** Polls one queue's due rows and notifies them. */
-export interface Dispatcher {
+interface Dispatcher {
   poll(): Promise<void>;
   /** To be told of each row that was worked; true where a poll now would find more rows than the last one could read. */
   hasRoom(): boolean;

@@ -16,7 +16,7 @@ import type { Timings } from './timings.ts';
 import { createWorkerPool } from './worker-pool.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-export interface EngineParts {
+interface EngineParts {
   readonly queues: readonly WorkQueue[];
   /** The engine closes it. */
   readonly notifier: Notifier;

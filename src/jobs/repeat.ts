@@ -7,7 +7,7 @@ export interface Repeating {
   stop(): Promise<void>;
 }
 
-export interface Repeat {
+interface Repeat {
   readonly clock: Clock;
   readonly everyMs: number;
   /** Must not throw. */

@@ -1,7 +1,7 @@
 import type { TextList } from './text-list.ts';
 
 /** Counts distinct record ids in eight bytes each at most: a Set of a million strings would cost a tenth of our memory. */
-export interface IdSet {
+interface IdSet {
   add(id: string): void;
   addAll(ids: TextList): void;
   size(): number;

@@ -2,13 +2,13 @@ import type { Deed, Fault } from './faults.ts';
 import type { ServiceRequest } from './service.ts';
 
 /** What befalls one request. */
-export interface Misfortune {
+interface Misfortune {
   readonly latencyMs: number;
   readonly deed: Deed | null;
 }
 
 /** Faults with the count of what they have already let through and done. */
-export interface ArmedFaults {
+interface ArmedFaults {
   strike(request: ServiceRequest): Misfortune;
 }
 

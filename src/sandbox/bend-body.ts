@@ -5,7 +5,7 @@ import type { ServiceRequest } from './service.ts';
 
 /** What a service may do to every text that it is sent, without a word. */
 export const TEXT_HABITS = ['trim', 'spaces', 'upper', 'plainLetters', 'html', 'first20'] as const;
-export type TextHabit = (typeof TEXT_HABITS)[number];
+type TextHabit = (typeof TEXT_HABITS)[number];
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 

@@ -6,7 +6,7 @@ import { createRequestLog } from './request-log.ts';
 import type { LoggedRequest } from './request-log.ts';
 import { sendAnswer } from './send-answer.ts';
 
-export interface Server {
+interface Server {
   readonly app: FastifyInstance;
   readonly requests: readonly LoggedRequest[];
 }

@@ -25,7 +25,7 @@ export interface World {
   remove(kind: string, id: number): void;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   /** Number of clients; the other kinds scale from it. */
   readonly size: number;
   readonly seed: number;

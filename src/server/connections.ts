@@ -19,7 +19,7 @@ interface Standing {
 type Standings = Map<Socket, Standing>;
 
 /** The connections of a server. */
-export interface Connections {
+interface Connections {
   /** Answers what could not be read as HTTP, after the requests before it. */
   readonly fail: (error: Error, socket: Socket) => void;
   /** Keeps anybody from taking all connections, or all memory by answers that nobody reads. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { UsageError } from '../lib/sync-error.ts';
 
-export interface BodyLimits {
+interface BodyLimits {
   readonly bytes: number;
   /** Milliseconds in which it must be there; without them, the time for the whole request counts. */
   readonly ms?: number | undefined;

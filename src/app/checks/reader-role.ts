@@ -17,7 +17,7 @@ export async function checkReaderRole(session: Session, role: string | null): Pr
 }
 
 /** Says what is wrong with the rights of a role, quoted, that is to read the views and nothing else. */
-export function judgeReader(role: string, rights: Rights): Finding {
+function judgeReader(role: string, rights: Rights): Finding {
   const faults = RULES.filter(({ against }) => rights[against].length > 0);
   if (faults.length === 0) return well(NAME, `${role} can read all views, write none, and reaches no table`);
   const found = faults.map(({ against, says }) => `${says} ${rights[against].join(', ')}`);

@@ -42,7 +42,7 @@ interface Emitter {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-export interface QueueParts {
+interface QueueParts {
   readonly queue: AnyQueue;
   readonly worker: AnyWorker;
   readonly drop: () => void;

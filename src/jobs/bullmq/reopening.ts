@@ -4,7 +4,7 @@ import type { FaultLog } from '../fault-log.ts';
 import type { Timings } from '../timings.ts';
 import type { ClientOptions, QueueClient } from './queue-client.ts';
 
-export interface ReopeningParts {
+interface ReopeningParts {
   /** The queue's name in BullMQ. */
   readonly name: string;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { CronExpression } from 'cron-parser';
 
-export interface SlotQuestion {
+interface SlotQuestion {
   /** A cron expression of five fields. */
   readonly cron: string;
   readonly timezone: string;

@@ -1,5 +1,5 @@
 /** How many changes of a kind were seen in each hour of the day, over some days. */
-export interface HourlyChanges {
+interface HourlyChanges {
   /** Twenty-four counts; the first is of the hour that begins at midnight UTC. */
   readonly counts: readonly number[];
   /** Days on which a change was seen. */

@@ -28,10 +28,10 @@ export function createLink(open: () => Promise<Connection>): Link {
   };
 }
 
-/** A few links, each lent to one user at a time; the others wait their turn. */
-export interface Links {
+/** A pool of connections, each used by one caller at a time; further callers wait in line. */
+interface Links {
   use<T>(work: (link: Link) => Promise<T>): Promise<T>;
-  /** Waits for those who use one, then closes all. */
+  /** Waits for the callers in line, then closes all connections. */
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createLinks(links: readonly Link[]): Links {
   const waiting: ((link: Link) => void)[] = [];
 
   const take = (): Promise<Link> => {
-    const link = free.pop(); // The one used last, so that no more are opened than are needed at once.
+    const link = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
     return link ? Promise.resolve(link) : new Promise((resolve) => waiting.push(resolve));
   };
   const giveBack = (link: Link): void => {
@@ -59,7 +59,7 @@ export function createLinks(links: readonly Link[]): Links {
   const close = async (): Promise<void> => {
     const all = await Promise.all(links.map(take));
     await Promise.all(all.map((link) => link.close()));
-    all.forEach(giveBack); // Who comes later is told that it is closed.
+    all.forEach(giveBack); // Later callers get the error that the session is closed.
   };
   return { use, close };
 }

@@ -15,7 +15,7 @@ import type { Session, Transaction } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
 
 const READERS = 4;
-const LOCK_TIMEOUT_MS = 2_000; // Our statements must not stand in the way of those that wait behind them.
+const LOCK_TIMEOUT_MS = 2_000; // A waiting statement of ours blocks those that wait behind it.
 
 export interface PostgresOptions {
   readonly clock?: Clock;
@@ -23,9 +23,9 @@ export interface PostgresOptions {
 }
 
 /**
- * Opens a PostgreSQL database: one writing connection whose transactions queue up, a few that only read for the rest.
+ * Opens a PostgreSQL database: one writing connection whose transactions queue up, and a few read-only connections.
  *
- * @throws {MirrorError} Where the database cannot be reached or refuses us, or the server is too old.
+ * @throws {MirrorError} If the database cannot be reached or refuses us, or the server is too old.
  */
 export async function openPostgresSession(
   url: string,
@@ -50,13 +50,16 @@ export async function openPostgresSession(
         persistently(createPatience(clock), async () => runStatement(await link.connection(), statement)),
       ),
     atomically: (work) => enqueue(() => inTransaction(writer, createPatience(clock), work)),
-    makeDurable: () => Promise.resolve(), // The server's own setting, which is the default.
+    makeDurable: () => Promise.resolve(), // The server's default setting does that.
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** Tells a wrong address or password at once, but bears with a server that let us in and then ended it: it knows us. */
+/**
+ * Opens the first connection. A wrong address or password fails at once; a connection that the server accepted and then ended
+ * is retried.
+ */
 async function reach(writer: Link, patience: Patience): Promise<void> {
   try {
     await writer.connection();
@@ -66,7 +69,9 @@ async function reach(writer: Link, patience: Patience): Promise<void> {
   }
 }
 
-/** Runs `work` until it lands: again after a loss or a deadlock, never after a COMMIT that the server knows of. */
+/**
+ * Runs `work` until it lands: again after a lost connection or a deadlock, never after a COMMIT that the server has recorded.
+ */
 async function inTransaction<T>(
   writer: Link,
   patience: Patience,
@@ -87,9 +92,9 @@ interface LostAtCommit {
 }
 
 /**
- * Asks the server what became of a transaction whose COMMIT was sent and not answered.
+ * Asks the server whether a transaction whose COMMIT was sent and not answered has landed.
  *
- * @throws {MirrorError} `mirror.commit_unknown` where it cannot be asked, or does not know, for ten seconds.
+ * @throws {MirrorError} `mirror.commit_unknown` if the server cannot be reached, or does not know, for ten seconds.
  */
 async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostAtCommit): Promise<boolean> {
   try {
@@ -102,7 +107,7 @@ async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostA
       const state = rows[0]?.['state'];
       if (state === 'committed') return true;
       if (state === 'aborted') return false;
-      throw fault; // Still at it, as far as the server has noticed: ask again a little later.
+      throw fault; // The server still counts it as running: ask again a little later.
     });
   } catch (cause) {
     throw new MirrorError(
@@ -116,7 +121,7 @@ async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostA
   }
 }
 
-/** Repeats what changes nothing until it succeeds, or patience ends. */
+/** Repeats work without side effects until it succeeds or the retry policy gives up. */
 async function persistently<T>(patience: Patience, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

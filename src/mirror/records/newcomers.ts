@@ -1,18 +1,18 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 
-/** Where a mirror stood at an instant: what it knew then, it knew already. */
+/** A watermark: records first seen at or before it are not new. */
 export interface Moment {
   readonly tick: number;
   readonly at: string;
 }
 
-export interface Newcomer {
+interface Newcomer {
   readonly id: string;
   readonly raw: string;
 }
 
-/** Live records that the mirror has known only since a moment, and that no entry of the outbox has for its own. */
+/** Live records first seen after a watermark that no entry of the outbox is linked to. */
 export async function readNewcomers(db: Queryable, kind: string, { tick, at }: Moment): Promise<Newcomer[]> {
   const rows = await db.query(sql`
     select cast(k.id as text) as id, k._raw from ${sql.identifier(kind)} as k
@@ -22,7 +22,7 @@ export async function readNewcomers(db: Queryable, kind: string, { tick, at }: M
   return rows.map((row) => ({ id: String(row['id']), raw: String(row['_raw']) }));
 }
 
-/** Whether the mirror has known a live record since before a moment. */
+/** Whether a live record was first seen at or before a watermark. */
 export async function isOldAcquaintance(
   db: Queryable,
   kind: string,
@@ -34,7 +34,7 @@ export async function isOldAcquaintance(
   return rows.length > 0;
 }
 
-/** Whether a list has shown, since an instant, a record that no row could be made of. */
+/** Whether a list has shown, since an instant, a record that could not become a row. */
 export async function hasQuarantinedSince(db: Queryable, kind: string, at: string): Promise<boolean> {
   const rows = await db.query(sql`
     select 1 from issues where kind = ${kind} and closed_at is null and field is null

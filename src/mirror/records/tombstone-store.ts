@@ -11,16 +11,19 @@ import { forgetUnlisted } from '../sightings/unlisted-store.ts';
 
 export interface Burial {
   readonly kind: string;
-  /** At most some hundreds: they go into one statement. */
+  /** At most a few hundred: they go into one statement. */
   readonly ids: readonly string[];
   readonly proof: Proof;
-  /** The tick as of which the records are gone; a row that was written since is left alone. */
+  /** The tick as of which the records are gone; a row written since is left alone. */
   readonly response: number;
   readonly runId: number;
   readonly now: Date;
 }
 
-/** Marks rows as deleted, their content kept, with one event each; returns the ids of those that still were as they had been. */
+/**
+ * Marks rows as deleted and appends one event each; their content stays. Returns the ids of the rows that were unchanged
+ * since `response`.
+ */
 export async function buryRows(
   tx: Transaction,
   { kind, ids, proof, response, runId, now }: Burial,
@@ -55,7 +58,7 @@ export interface LiveRow {
 const ROWS_A_QUERY = 5_000;
 const IDS_A_QUERY = 500;
 
-/** Hands out all live rows of a kind, in the order of ids. */
+/** Yields all live rows of a kind in the order of their ids. */
 export async function* liveRows(db: Queryable, kind: string): AsyncGenerator<LiveRow[]> {
   for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
@@ -67,7 +70,7 @@ export async function* liveRows(db: Queryable, kind: string): AsyncGenerator<Liv
   }
 }
 
-/** The live rows among these ids. */
+/** Those of these ids whose rows are live. */
 export async function liveRowsOf(db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> {
   const found: LiveRow[] = [];
   for (let from = 0; from < ids.length; from += IDS_A_QUERY) {

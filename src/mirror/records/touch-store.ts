@@ -3,9 +3,10 @@ import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
 /**
- * Rows that were written again, by the tick of the response that they have their present content or state from.
+ * Dirty rows: rows rewritten since their page was landed, by the tick of the response that their present content or state is
+ * from.
  *
- * Whoever writes a row that is there already says so here: a page that lists it must be parsed, whatever its digest says.
+ * Every write to an existing row is noted here: a page that lists the row must be parsed even if its digest is unchanged.
  */
 export type Touches = ReadonlyMap<string, number>;
 
@@ -28,7 +29,7 @@ export async function saveTouches(
   });
 }
 
-/** Raises the response that rows have their content from, where a later one has shown the same. */
+/** Raises `_response` of rows when a later response has shown the same content. */
 export async function confirmRows(
   tx: Transaction,
   kind: string,

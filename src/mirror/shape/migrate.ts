@@ -16,7 +16,7 @@ import { seedUnlisted } from './seed-unlisted.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import { viewsOf } from '../views/views.ts';
 
-/** Raised with every release that an older one must not write beside. */
+/** Raised with every release that an older one must not write concurrently with. */
 const MIRROR_VERSION = 4;
 
 const MIGRATIONS: Record<Dialect, string> = {
@@ -24,8 +24,8 @@ const MIGRATIONS: Record<Dialect, string> = {
   postgres: fileURLToPath(new URL('../../../migrations/postgres', import.meta.url)),
 };
 
-export interface MigrateOptions {
-  /** The role of PostgreSQL that may read the views: the setting `bi.readerRole`. */
+interface MigrateOptions {
+  /** The PostgreSQL role that may read the views: the setting `bi.readerRole`. */
   readonly readerRole?: string | null;
 }
 
@@ -38,11 +38,12 @@ interface Wanted {
 }
 
 /**
- * Brings a database to the shape that this release and these kinds need, in one transaction; a no-op where it has it.
+ * Brings a database to the shape that this release and these kinds need, in one transaction; does nothing if it has that
+ * shape.
  *
  * @returns Whether anything had to be done.
- * @throws {MirrorError} `mirror.newer` where a newer release has been at it, `mirror.not_ours` where it is no mirror,
- * `mirror.blocked_by_view` where something of a user's own must go first, `mirror.no_reader_role` where the role is missing.
+ * @throws {MirrorError} `mirror.newer` if a newer release has migrated it, `mirror.not_ours` if it is not a mirror,
+ * `mirror.blocked_by_view` if a user must first drop an object of their own, `mirror.no_reader_role` if the role is missing.
  */
 export async function migrate(
   session: Session,
@@ -74,7 +75,7 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   return true;
 }
 
-/** Brings the tables to the shape of this release while no view of ours is in the way; returns the kinds with what was discovered. */
+/** Migrates the tables while our views are removed; returns the kinds with their discovered fields. */
 async function changeTables(
   tx: Transaction,
   { kinds, dialect }: Wanted,
@@ -102,7 +103,7 @@ async function isCurrent(tx: Transaction, { layout, readerRole }: Wanted): Promi
   return (await readMeta(tx, 'layout')) === layout && (await grantedRole(tx)) === readerRole;
 }
 
-/** Our tables and views must not be found in a database that has never been a mirror: they are somebody else's. */
+/** In a database that has never been a mirror, tables or views with our names belong to another program. */
 async function refuseForeign(tx: Transaction, { kinds, dialect, location }: Wanted): Promise<void> {
   for (const { name } of [...kinds, ...viewsOf(kinds, dialect)]) {
     if ((await tx.columnsOf(name)).size === 0) continue;
@@ -123,7 +124,10 @@ async function migrateEngine(tx: Transaction, dialect: Dialect): Promise<void> {
   await writeMeta(tx, 'migrations', String(migrations.length));
 }
 
-/** A digest of every table and view that is declared: another digest, another shape. What is discovered is drawn at once. */
+/**
+ * A digest of all declared tables and views; a different digest means that a migration is needed. Discovered columns do not
+ * count, because they are added at once.
+ */
 function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
   const shape = JSON.stringify([
     kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),

@@ -15,12 +15,12 @@ import { namesOfViews } from '../views/view-names.ts';
 import { openToReaders, selectOf } from '../views/views.ts';
 import type { View } from '../views/view.ts';
 
-/** Our views of a mirror before its tables are changed. */
-export interface ViewsBefore {
+/** Our views in a mirror before its tables are changed. */
+interface ViewsBefore {
   /** By key. */
   readonly views: ReadonlyMap<string, OurView>;
   readonly uses: readonly Use[];
-  /** What a user has built on columns that change their type; it is dropped, so that the transaction must not land. */
+  /** Users' objects that depend on columns whose type changes. They are dropped, so the transaction must not land. */
   readonly obstacles: readonly Obstacle[];
 }
 
@@ -31,11 +31,14 @@ interface OurView {
 
 interface Upgrade {
   readonly kinds: readonly Kind[];
-  /** An older release has made the views: those that nobody has built on are made anew, their columns in today's order. */
+  /**
+   * True if an older release created the views: those without users' dependants are recreated with their columns in today's
+   * order.
+   */
   readonly isOlder: boolean;
 }
 
-/** Takes down the views that stand in the way of what is to be done to the tables; of the others, those of an older release. */
+/** Drops the views that block the changes to the tables, and of the others those of an older release. */
 export async function dropViews(tx: Transaction, { kinds, isOlder }: Upgrade): Promise<ViewsBefore> {
   const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
   const uses = await readUses(tx);
@@ -61,7 +64,7 @@ export async function dropViews(tx: Transaction, { kinds, isOlder }: Upgrade): P
   return { views, uses, obstacles };
 }
 
-/** All that a user has built on our views and tables. */
+/** All users' objects that depend on our views and tables. */
 export async function allObstacles(tx: Transaction, kinds: readonly Kind[]): Promise<readonly Obstacle[]> {
   const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
   const tables = await tx.query(sql`
@@ -92,10 +95,10 @@ async function readViews(db: Queryable, names: ReadonlySet<string>): Promise<Map
 }
 
 /**
- * Draws views in place of those that are there, with the rights that users gave on them.
+ * Creates views in place of the existing ones, with the rights that users granted on them.
  *
- * @returns What a user has built on views that change otherwise than by further columns at their end; the transaction must
- * not land where there is any.
+ * @returns Users' objects that depend on views that change other than by further columns at their end. If there are any, the
+ * transaction must not land.
  */
 export async function redrawViews(
   tx: Transaction,
@@ -134,7 +137,7 @@ async function drawView(tx: Transaction, view: View, { mustGo, grants }: Drawing
   for (const grant of grantStatements(place, held)) await tx.execute(grant);
 }
 
-/** Whether a view that is there keeps all its columns, with their types, in their order. */
+/** Whether an existing view keeps all its columns, with their types, in their order. */
 async function onlyGrows(tx: Transaction, view: View): Promise<boolean> {
   const present = await tx.columnsOf(view.name);
   const draft = `${TABLES_SCHEMA}.${identifier(view.name)}`;

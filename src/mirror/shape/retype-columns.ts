@@ -19,10 +19,10 @@ import { addTextColumns } from './text-columns.ts';
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * Gives the columns of a mirror that an older release made the types that they have now, filled from `_raw`: a reference that
- * is a text becomes an id, and a discovered integer of which some record shows a text becomes a text.
+ * Changes the columns of an older release's mirror to their present types and refills them from `_raw`: a reference stored as
+ * text becomes an id, and a discovered integer with a text in some record becomes a text.
  *
- * Rows keep their instants, and there is no change event. No view of ours may stand on the table.
+ * Rows keep their instants, and no change event is written. Our views must be removed before.
  */
 export async function retypeColumns(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
   if ((await tx.columnsOf(kind.name)).size === 0) return;
@@ -34,7 +34,7 @@ export async function retypeColumns(tx: Transaction, kind: Kind, dialect: Dialec
   await fillLost(tx, mirrored, { retyped, dialect });
 }
 
-/** Discovered fields whose column would be another one if they were discovered today. */
+/** Discovered fields that would get a different column if they were discovered today. */
 async function discoveredAnew(tx: Transaction, kind: Kind): Promise<readonly Field[]> {
   const rows = await tx.query(sql`
     select field, column_type, wire from fields where kind = ${kind.name} and column_type in ('integer', 'text')`);
@@ -57,7 +57,7 @@ async function saveRetyped(tx: Transaction, kind: string, field: Field): Promise
   await tx.query(sql`update fields set type = ${field.type} where kind = ${kind} and field = ${field.name}`);
 }
 
-/** Which of these fields some row's record has as a text. */
+/** Those of these fields that are a text in some row's record. */
 async function sentAsText(
   tx: Transaction,
   kind: string,
@@ -80,7 +80,7 @@ async function sentAsText(
 
 const isText = (value: Json | undefined): boolean => typeof value === 'string' && value !== '';
 
-/** The columns that have a type which an older release gave them. */
+/** The columns that still have an older release's type. */
 async function outdated(tx: Transaction, kind: Kind, dialect: Dialect): Promise<readonly Retyped[]> {
   const present = await typesOf(tx, kind.name, dialect);
   return kindColumns(kind, dialect).flatMap(({ name, type }): Retyped[] => {
@@ -105,7 +105,7 @@ async function typesOf(
   return new Map(rows.map((row) => [String(row['name']), String(row['type'])]));
 }
 
-/** Decodes the rows whose retyped column is empty: what was null before may fit now, and what fitted may be lost. */
+/** Decodes the rows whose retyped column is empty: a value that did not fit before may fit now, and the reverse. */
 async function fillLost(
   tx: Transaction,
   kind: Kind,
@@ -118,7 +118,7 @@ async function fillLost(
   )})`;
   await growKindTable(tx, kind, dialect);
   await redecodeWhere(tx, kind, { where, now });
-  const grown = await addTextColumns(tx, kind, now); // The issues that were opened just now ask for them.
+  const grown = await addTextColumns(tx, kind, now); // For the issues that were just opened.
   if (grown.fields.length === kind.fields.length) return;
   await growKindTable(tx, grown, dialect);
   await redecodeWhere(tx, grown, { where, now });

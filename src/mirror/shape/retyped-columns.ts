@@ -6,7 +6,7 @@ import type { Queryable } from '../session/session.ts';
 
 /**
  * The columns of kind tables in PostgreSQL whose type a migration changes, as keys `RELATION.COLUMN`: those that this release
- * declares otherwise, and of an older release the discovered integers that were sent as texts.
+ * declares with another type, and an older release's discovered integers that were sent as texts.
  */
 export async function retypedColumns(
   db: Queryable,

@@ -9,7 +9,7 @@ import { bearerOf, isSameSecret } from './token.ts';
 /** How a caller showed who they are; `loopback` where there is no token and reads are free. */
 export type Caller = 'bearer' | 'cookie' | 'loopback';
 
-export type Verdict = { readonly caller: Caller } | { readonly refusal: Problem };
+type Verdict = { readonly caller: Caller } | { readonly refusal: Problem };
 
 /** Knows who may come in. */
 export interface Access {

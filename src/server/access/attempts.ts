@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { plainAddress } from './loopback.ts';
 
 /** Counts wrong tokens by the address that they come from. */
-export interface Attempts {
+interface Attempts {
   /** Counts a wrong token; returns the seconds to wait before another, 0 as long as few were wrong. */
   readonly fail: (address: string) => number;
 }

@@ -14,7 +14,7 @@ function isOwn(origin: string, host: string): boolean {
   return URL.canParse(asked) && new URL(asked).host === url.host;
 }
 
-export interface Origins {
+interface Origins {
   readonly origin: string | undefined;
   readonly host: string;
   /** Cookies come along by themselves, so a change by cookie must show where it comes from. */

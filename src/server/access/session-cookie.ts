@@ -5,7 +5,7 @@ const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
 const sealed = (token: string, until: string): string => sealOf(token, `bms-sync session until ${until}`);
 
-export interface Issue {
+interface Issue {
   readonly token: string;
   readonly now: Date;
   /** Whether the browser came by https. */

@@ -39,7 +39,7 @@ const KIND_GAUGES: readonly KindGauge[] = [
   },
 ];
 
-export interface Scraped {
+interface Scraped {
   readonly status: Status;
   readonly kinds: readonly Kind[];
   /** The `seq` of the latest change event. */

@@ -5,7 +5,7 @@ import { changeLine } from '../../feed/change-line.ts';
 import type { Context } from '../server.ts';
 import { untilGone } from './until-gone.ts';
 
-export interface Stream {
+interface Stream {
   readonly after: number;
   readonly kind: string | undefined;
 }
