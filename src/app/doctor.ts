@@ -9,7 +9,7 @@ import { checkService } from './checks/service.ts';
 import { checkTenants } from './checks/tenants.ts';
 import { listedKinds } from './kinds.ts';
 
-/** Looks at everything that is needed: the settings, the database, the queue, the service and the token. Changes no data. */
+/** Checks all requirements: the settings, the database, the queue, the service and the token. Changes no data. */
 export async function examine(config: Config, logger: Logger): Promise<readonly Finding[]> {
   const database = await checkDatabase(config);
   const service = await checkService(config, logger);

@@ -21,7 +21,7 @@ import { pullSettings } from './pull.ts';
 import type { QueueName } from './queue-names.ts';
 import { workVerify } from './weekly-verify.ts';
 
-/** Runs that somebody asked for, as a queue of work rows: one at a time, so that no kind is swept twice at once. */
+/** Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. */
 export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
   const { session, clock, owner, logger } = parts;
   return {
@@ -56,7 +56,7 @@ async function workRun(config: Config, parts: WorkParts, ring: RequestedRun): Pr
     if (!(error instanceof SyncError)) throw error;
     logger.error({ runId: ring.id, code: error.code }, describe(error));
     const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
-    await finishRun(session, { runId: ring.id, owner: owner.name }, end); // A kind may be none here, and stop no other run.
+    await finishRun(session, { runId: ring.id, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
   }
 }
 

@@ -12,14 +12,14 @@ interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, 
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly ring: () => void;
-  /** The queue's own figures; none where there is no queue. */
+  /** The queue's own metrics; absent if there is no queue. */
   readonly queueMetrics?: (() => Promise<string>) | undefined;
 }
 
 /**
- * Starts the HTTP API and returns what closes it.
+ * Starts the HTTP API and returns a function that closes it.
  *
- * @throws {SyncError} `server.token_required`; `server.no_address` where nothing can listen there.
+ * @throws {SyncError} `server.token_required`; `server.no_address` if the server cannot listen on the address.
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
   const { session, writes, clock, logger, mark, ring, queueMetrics } = parts;

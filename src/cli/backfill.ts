@@ -48,13 +48,13 @@ async function runBackfill(context: Context, kind: string, options: BackfillOpti
   }
 }
 
-/** As of a pull: what got nothing at all, and was not stopped, has failed. */
+/** As for a pull: a backfill that got nothing at all, and was not stopped, has failed. */
 function exitCodeOf({ state, reason, rows }: BackfillReport): ExitCode {
   if (state === 'complete') return EXIT.done;
   return state === 'aborted' && reason !== 'interrupted' && rows === 0 ? EXIT.failed : EXIT.incomplete;
 }
 
-/** @throws {UsageError} Where not exactly one extent is given, or it is none. */
+/** @throws {UsageError} If not exactly one extent is given, or it is invalid. */
 function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; request: string } {
   const given = [ids, pages, all].filter((option) => option !== undefined);
   if (given.length !== 1)

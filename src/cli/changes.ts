@@ -9,7 +9,7 @@ import type { CommonOptions, Context } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Output } from './io.ts';
 
-/** What a person gets who asks for no number. */
+/** The number of events for a person who gives none. */
 const SHOWN = 50;
 
 interface ChangesOptions extends CommonOptions {
@@ -43,7 +43,7 @@ async function printChanges(context: Context, options: ChangesOptions): Promise<
   if (io.signal.aborted && !options.follow) context.exit(EXIT.incomplete);
 }
 
-/** A person wants the latest; a program goes on where it stopped, and must not miss any. */
+/** A person gets the latest events; a program continues where it stopped and must not miss any. */
 function requestOf({ json, after, kind, limit, follow }: ChangesOptions): ChangesRequest {
   const isFollowing = follow === true;
   const shown = limit ?? (isFollowing || json ? Infinity : SHOWN);
@@ -57,7 +57,7 @@ const personLine = (change: RecordedChange): string => plainLine(changeRow(chang
 
 interface Lines {
   readonly print: (line: string) => void;
-  /** Aborted once nobody reads them any more: `bms-sync changes --follow | head`. */
+  /** Aborted once the reader of stdout has gone: `bms-sync changes --follow | head`. */
   readonly broken: AbortSignal;
 }
 

@@ -12,12 +12,12 @@ export interface CommonOptions {
   readonly config?: string;
 }
 
-/** What a command works with besides its own arguments. */
+/** The dependencies of a command besides its own arguments. */
 export interface Context {
   readonly io: Io;
   /** Ends the command with this code. */
   readonly exit: (code: ExitCode) => void;
-  /** Names secrets once they are known, so that nothing the command prints shows them. */
+  /** Registers secrets once they are known, so that no output of the command shows them. */
   readonly protect: (secrets: readonly string[]) => void;
 }
 

@@ -18,7 +18,7 @@ import { textTable } from './text-table.ts';
 
 const DEMO_DATABASE = './data/demo.db';
 
-/** What was bought most: exact, because the sums are of whole units of 0.0001. */
+/** The most-bought products; the sums are exact, because they count whole units of 0.0001. */
 const QUESTION = `select product_name, count(*) as lines, printf('%.2f', sum(produit_total_e4) / 10000.0) as total
 from bi_purchase_products group by product_name order by sum(produit_total_e4) desc limit 5`;
 
@@ -43,7 +43,7 @@ export function demoCommand(context: Context): Command {
 
 async function runDemo(context: Context, options: DemoOptions): Promise<void> {
   const { io } = context;
-  for (const suffix of ['', '-wal', '-shm']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo begins anew.
+  for (const suffix of ['', '-wal', '-shm']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
   await using sandbox = await openSandbox();
   const { report, answer } = await pullDemo(context, sandbox);
   const kinds = report.kinds.map(({ kind, rows }) => ({

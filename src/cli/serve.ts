@@ -15,12 +15,12 @@ export function serveCommand(context: Context): Command {
     .action(async (options: ServeOptions) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
-      const { serve } = await import('../app/serve.ts'); // Queues and HTTP: no other command has a need of them.
+      const { serve } = await import('../app/serve.ts'); // Queues and HTTP: no other command needs them.
       await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });
     });
 }
 
-/** @throws {UsageError} For a role that is none. */
+/** @throws {UsageError} For an unknown role. */
 function rolesOf(only: string | undefined): readonly Role[] {
   if (only === undefined) return ROLES;
   const names = only.split(',').map((name) => name.trim());

@@ -33,7 +33,10 @@ async function runVerify(context: Context, kinds: readonly string[], options: Co
   }
 }
 
-/** A verification that could compare nothing has failed; one that found a difference, or could not look everywhere, is incomplete. */
+/**
+ * A verification that could compare nothing has failed; one that found a difference, or could not compare everything, is
+ * incomplete.
+ */
 function exitCodeOf({ kinds }: VerifyReport): ExitCode {
   if (kinds.every(({ reason, differs }) => reason === null && differs === 0)) return EXIT.done;
   return kinds.every(isBarred) ? EXIT.failed : EXIT.incomplete;
@@ -71,5 +74,5 @@ function printDifferences(stdout: Output, kinds: readonly KindVerdict[]): void {
   for (const repair of repairs) printLine(stdout, `  ${repair}`);
 }
 
-/** In quotes, so that spaces and line ends at either side are seen; nothing where there is no value. */
+/** In quotes, so that spaces and line ends at either side are seen; nothing if there is no value. */
 const quoted = (value: string | null): string => (value === null ? '' : JSON.stringify(value));

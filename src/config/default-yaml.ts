@@ -9,7 +9,7 @@ const HEAD = `# Every setting of bms-sync with its default: copy what you change
 # This file is written by: npm run docs:settings
 `;
 
-/** Writes config/default.yaml: what each setting means, and its default. */
+/** Writes config/default.yaml: the meaning and the default of each setting. */
 export function defaultYaml(): string {
   const defaults = settings.parse({});
   return HEAD + PLACES.map((place) => entry(place, valueAt(defaults, place.path))).join('');

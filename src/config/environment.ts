@@ -66,12 +66,12 @@ function valueReading(place: Place, { name, text }: Variable): Reading {
   };
 }
 
-/** A text that the setting takes as it stands is meant so; numbers, lists and maps are JSON. */
+/** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */
 function fromText(text: string, schema: z.ZodType): unknown {
   if (schema.safeParse(text).success) return text;
   try {
     return JSON.parse(text);
   } catch {
-    return text; // Validation will say what was expected instead.
+    return text; // Validation then reports the expected form.
   }
 }

@@ -7,7 +7,7 @@ import { settings } from './settings.ts';
 /** A place in the tree of settings: a setting, or a group of them. */
 export interface Place {
   readonly path: Path;
-  /** How messages and tables name it: `source.baseUrl`. */
+  /** Its name in messages and tables: `source.baseUrl`. */
   readonly name: string;
   /** Its own environment variable: `BMS__SOURCE__BASE_URL`. */
   readonly variable: string;
@@ -18,10 +18,10 @@ export interface Place {
 /** Every place in the tree of settings, a group before what it holds. */
 export const PLACES: readonly Place[] = placesIn(settings, [], {});
 
-/** The settings themselves: the places that mean something. */
+/** The settings themselves, without the bare groups. */
 export const SETTINGS: readonly Place[] = PLACES.filter(({ about }) => about.meaning !== undefined);
 
-/** What the tables and the default file say about a setting. */
+/** The texts about a setting in the tables and the default file. */
 export function describe({ about }: Place): string {
   const meaning = about.meaning ?? '';
   return about.inForce === false ? `${meaning} (not in force yet)` : meaning;
@@ -46,7 +46,7 @@ function placeAt(path: Path, schema: z.ZodType, inherited: About): Place {
   return { path, name: path.join('.'), variable, schema, about };
 }
 
-/** The settings that a group holds; none where the schema is no group. */
+/** The settings that a group holds; empty if the schema is not a group. */
 function shapeOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
   const inner = schema instanceof z.ZodPipe ? schema.out : schema;
   return inner instanceof z.ZodObject ? inner.shape : {};

@@ -17,7 +17,7 @@ interface DispatcherParts {
 /** Polls one queue's due rows and notifies them. */
 interface Dispatcher {
   poll(): Promise<void>;
-  /** To be told of each row that was worked; true where a poll now would find more rows than the last one could read. */
+  /** Called after each worked row; true if a poll now would find more rows than the last one could read. */
   hasRoom(): boolean;
 }
 
@@ -27,7 +27,7 @@ export function createDispatcher({ queue, notifier, pool, clock, timings }: Disp
   let isFull = false;
   let worked = 0;
 
-  /** The reference to notify; null where the row is left alone or worked here. */
+  /** The reference to notify; null if the row is left alone or worked here. */
   const dispatch = async (ref: WorkRef, free: number): Promise<WorkRef | null> => {
     if (pool.has(ref.id)) return null;
     const state = states.get(ref.id);

@@ -1,12 +1,12 @@
-/** One thing that was looked at, as `doctor` shows it. */
+/** The result of one check, as `doctor` shows it. */
 export interface Finding {
   readonly name: string;
   readonly ok: boolean;
-  /** The stable name of what is wrong; null where nothing is. */
+  /** The stable code of the fault; null if the check passed. */
   readonly code: string | null;
-  /** What was found. */
+  /** The result in words. */
   readonly detail: string;
-  /** What to do where it is not well. */
+  /** What to do if the check failed. */
   readonly hint: string | null;
 }
 

@@ -2,7 +2,7 @@ import { well } from '../../lib/finding.ts';
 import type { Finding } from '../../lib/finding.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 
-/** Looks at one thing: what it throws is what is wrong with it. */
+/** Runs one check: an error that it throws is the fault found. */
 export async function check(name: string, look: () => Promise<string>): Promise<Finding> {
   try {
     return well(name, await look());

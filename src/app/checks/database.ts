@@ -18,7 +18,7 @@ import { openMirror } from '../open-mirror.ts';
 import { check } from './check.ts';
 import { checkReaderRole } from './reader-role.ts';
 
-/** Looks at the database, the room that it has, and what it knows of kinds that the token may not write. */
+/** Checks the database, its free space, and the kinds that the token may not write. */
 export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
   const more: Finding[] = [];
   const opened = await check('database', async () => {
@@ -34,7 +34,7 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
   return [opened, ...more];
 }
 
-/** The companies that the mirror holds; with their kinds, where they are several. */
+/** The companies in the mirror; with their kinds, if there are several. */
 function told(companies: ReadonlyMap<string, readonly string[]>): string {
   const ids = [...new Set([...companies.values()].flat())];
   if (ids.length < 2) return ids.map((id) => `, company ${id}`).join('');
@@ -71,7 +71,7 @@ async function checkFile(session: Session): Promise<readonly Finding[]> {
 
 const LEAST_FREE = 256 * 2 ** 20;
 
-/** Whether a mirror in a file has the room that a sweep, a migration or a back-up beside it may take; in bytes. */
+/** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
 export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): Finding {
   const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
   if (free >= Math.max(LEAST_FREE, size / 2)) return well('database.space', detail);

@@ -8,7 +8,7 @@ import type { Session } from '../../mirror/session/session.ts';
 
 const NAME = 'bi.readerRole';
 
-/** Whether the role of `bi.readerRole` is there, can read every view, write none, and reaches no table. */
+/** Checks that the role of `bi.readerRole` exists, can read every view, can write none, and has no right on a table. */
 export async function checkReaderRole(session: Session, role: string | null): Promise<readonly Finding[]> {
   if (session.dialect !== 'postgres' || role === null) return [];
   if (await hasRole(session, role)) return [judgeReader(identifier(role), await rightsOf(session, role))];
@@ -16,7 +16,7 @@ export async function checkReaderRole(session: Session, role: string | null): Pr
   return [{ name: NAME, ok: false, code, detail: message, hint: hint ?? null }];
 }
 
-/** Says what is wrong with the rights of a role, quoted, that is to read the views and nothing else. */
+/** Describes the wrong rights of a quoted role that should only read the views. */
 function judgeReader(role: string, rights: Rights): Finding {
   const faults = RULES.filter(({ against }) => rights[against].length > 0);
   if (faults.length === 0) return well(NAME, `${role} can read all views, write none, and reaches no table`);

@@ -12,7 +12,7 @@ import { check } from './check.ts';
 
 const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
 
-/** Looks whether the service answers, accepts the token, has our time, and lets every list be read. */
+/** Checks whether the service answers, accepts the token, has our time, and allows every list to be read. */
 export async function checkService(config: Config, logger: Logger): Promise<readonly Finding[]> {
   const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
@@ -24,7 +24,7 @@ export async function checkService(config: Config, logger: Logger): Promise<read
   });
   if (config.source.baseUrl === null || config.source.token === null) return [reached];
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
-  // Where nobody answers, no spelling can be told right or wrong.
+  // Without an answer, no spelling can be judged.
   if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
   const header = await checkHeaders(source, kind);
   if (!reached.ok) return [reached, header];
@@ -33,7 +33,7 @@ export async function checkService(config: Config, logger: Logger): Promise<read
 
 const MOST_APART_MS = 60_000;
 
-/** Whether our clock is the service's, to a minute; an answer tells its time to the second. */
+/** Whether our clock agrees with the service's within a minute; an answer gives its time to the second. */
 export function judgeClock(theirs: Date | null, ours: Date): Finding {
   if (theirs === null) return well('clock', 'the service does not say what time it is');
   const apartMs = ours.getTime() - theirs.getTime();
@@ -45,7 +45,9 @@ export function judgeClock(theirs: Date | null, ours: Date): Finding {
   };
 }
 
-/** What a token may read is its user's right, kind by kind; and nobody but the operator vouches for a path in the settings. */
+/**
+ * A token may read as much as its user, kind by kind; and a path in the settings is only as right as the operator wrote it.
+ */
 async function checkKinds(config: Config, source: Source): Promise<readonly Finding[]> {
   const checks: Finding[] = [];
   for (const kind of listedKinds(config, [])) {
@@ -58,7 +60,7 @@ async function checkKinds(config: Config, source: Source): Promise<readonly Find
   return checks;
 }
 
-/** The documentation spells the header in three ways (§5): which of them does this service read? */
+/** The documentation spells the header in three ways (§5); finds those that this service accepts. */
 async function checkHeaders(source: Source, kind: ListedKind): Promise<Finding> {
   const accepted: AuthHeader[] = [];
   for (const spelling of SPELLINGS) {

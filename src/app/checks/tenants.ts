@@ -10,7 +10,7 @@ import { openMirror } from '../open-mirror.ts';
 import { openConfiguredSource } from '../open-source.ts';
 import { check } from './check.ts';
 
-/** Looks whether the lists that the token may read are of the companies that the mirror holds, as a pull does; lands nothing. */
+/** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */
 export async function checkTenants(
   config: Config,
   kinds: readonly ListedKind[],

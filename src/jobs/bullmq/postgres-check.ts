@@ -3,11 +3,11 @@ import type { Finding } from '../../lib/finding.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** Looks whether a PostgreSQL that queues are to be kept in answers, and lets us make what they need. */
+/** Checks whether the PostgreSQL for the queues answers and allows us to create the queues' tables. */
 export async function checkPostgresQueue(url: string): Promise<Finding> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
-  client.on('error', () => undefined); // Whoever waits for an answer hears of it.
+  client.on('error', () => undefined); // The pending query rejects with it.
   try {
     await client.connect();
     const { rows } = await client.query<{ version: string; may: boolean }>(

@@ -4,9 +4,9 @@ import type { Finding } from '../../lib/finding.ts';
 const OLDEST = [6, 2] as const;
 const TIMEOUT_MS = 5_000;
 
-/** Looks whether a Redis answers and is set up for queues. */
+/** Checks whether a Redis answers and is configured for queues. */
 export async function checkRedis(url: string): Promise<readonly Finding[]> {
-  const { Redis } = await import('ioredis'); // For those only who have one.
+  const { Redis } = await import('ioredis'); // Loaded only if Redis is used.
   const client = new Redis(url, {
     lazyConnect: true,
     retryStrategy: () => null,
@@ -28,7 +28,7 @@ export async function checkRedis(url: string): Promise<readonly Finding[]> {
   }
 }
 
-/** Judges what a Redis says of itself: the text of its command INFO. */
+/** Checks the configuration of a Redis by the output of its command INFO. */
 export function judgeRedis(info: string): readonly Finding[] {
   const facts = new Map(
     info.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
@@ -64,7 +64,7 @@ function judgePolicy(policy: string): Finding {
   };
 }
 
-/** No fault either way: what a crash of Redis loses is rung again. */
+/** Not a fault in either case: rows whose jobs a crash of Redis loses are notified again. */
 function tellFile(isOn: string | undefined): Finding {
   const detail =
     isOn === '1'
