@@ -1,10 +1,10 @@
 import type { Config } from '../config/settings.ts';
 import { decideHeld, readShownHolds } from '../mirror/records/held-deletions.ts';
-import type { Decided, Decision, ShownHold } from '../mirror/records/held-deletions.ts';
+import type { DecidedHold, HoldDecision, ShownHold } from '../mirror/records/held-deletions.ts';
 import { listedKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export type { Decided, Decision, ShownHold } from '../mirror/records/held-deletions.ts';
+export type { DecidedHold, HoldDecision, ShownHold } from '../mirror/records/held-deletions.ts';
 
 /** Lists mass disappearances, whether they wait for a person or a person has decided them. */
 export async function listHolds(config: Config): Promise<readonly ShownHold[]> {
@@ -17,7 +17,11 @@ export async function listHolds(config: Config): Promise<readonly ShownHold[]> {
  *
  * @throws {SyncError} `deletions.none` if nothing of the kind is held.
  */
-export async function decideDeletions(config: Config, kind: string, decision: Decision): Promise<Decided> {
+export async function decideDeletions(
+  config: Config,
+  kind: string,
+  decision: HoldDecision,
+): Promise<DecidedHold> {
   const [{ name } = { name: kind }] = listedKinds(config, [kind]);
   await using session = await openExistingMirror(config);
   return await decideHeld(session, name, decision);

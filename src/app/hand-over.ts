@@ -9,7 +9,7 @@ import { notSwept, withZone } from '../pull/run/kind-reports.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 
-/** A pull that the background service has done, or the run that this process must now work; null if no run was requested. */
+/** A pull that the background service has done, or the run that this process must now work; without `runId` if no run was requested. */
 type Handed = { readonly report: PullReport } | { readonly runId?: number };
 
 type HandedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;

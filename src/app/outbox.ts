@@ -38,7 +38,7 @@ export async function readHistory(config: Config, id: number): Promise<History> 
 }
 
 /** A person's decision on an entry. */
-export type Decision =
+export type EntryDecision =
   | { readonly is: 'retry' | 'abandon'; readonly id: number }
   | { readonly is: 'adopt'; readonly id: number; readonly recordId: string };
 
@@ -48,7 +48,7 @@ export type Decision =
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; on `adopt` also `outbox.no_record` and
  * `outbox.record_taken`.
  */
-export async function decideOutbox(config: Config, decision: Decision): Promise<Decided> {
+export async function decideOutbox(config: Config, decision: EntryDecision): Promise<Decided> {
   const now = systemClock.now();
   await using session = await openExistingMirror(config);
   if (decision.is === 'adopt')

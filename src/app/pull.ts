@@ -41,7 +41,7 @@ export async function pull(
   return 'report' in handed ? handed.report : await pullKinds(parts, { ...request, ...handed });
 }
 
-/** The settings of every kind of reading: pull, backfill, verify. */
+/** The settings by which every pull and backfill reads. */
 export function pullSettings({ source, sweep, deletions, diff, retention }: Config): PullSettings {
   return {
     baseUrl: source.baseUrl ?? '',

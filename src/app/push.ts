@@ -46,7 +46,7 @@ export async function previewPush(
   return previews;
 }
 
-interface Patience {
+interface WaitOptions {
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
@@ -58,7 +58,7 @@ export type Outcome = Pick<Entry, 'id' | 'state' | 'verdict' | 'recordId' | 'res
 export async function waitForOutcomes(
   config: Config,
   ids: readonly number[],
-  { seconds, signal }: Patience,
+  { seconds, signal }: WaitOptions,
 ): Promise<readonly Outcome[]> {
   await using session = await openExistingMirror(config);
   return await waitForEntries(session, ids, { clock: systemClock, timeoutMs: seconds * 1000, signal });

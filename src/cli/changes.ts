@@ -5,7 +5,7 @@ import type { ChangesRequest, RecordedChange } from '../app/changes.ts';
 import { plainJson, plainLine } from '../lib/plain-text.ts';
 import { CHANGE_HEADER, changeRow } from './change-row.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Output } from './io.ts';
 
@@ -19,7 +19,7 @@ interface ChangesOptions extends CommonOptions {
   readonly follow?: true;
 }
 
-export function changesCommand(context: Context): Command {
+export function changesCommand(context: CommandContext): Command {
   return createCommand('changes', 'show what happened to the records; with --json, one object a line')
     .option('--after <seq>', 'only events after this one (default: the latest; with --json, all)', seqNumber)
     .option('--kind <kind>', 'only events of this record kind')
@@ -28,7 +28,7 @@ export function changesCommand(context: Context): Command {
     .action((options: ChangesOptions) => printChanges(context, options));
 }
 
-async function printChanges(context: Context, options: ChangesOptions): Promise<void> {
+async function printChanges(context: CommandContext, options: ChangesOptions): Promise<void> {
   const { io } = context;
   const lines = createLines(io.stdout);
   const toLine = options.json ? jsonLine : personLine;

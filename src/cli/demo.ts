@@ -8,7 +8,7 @@ import type { Row } from '../app/report.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createCommand, loggerOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT, exitCodeOfPull } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
@@ -32,7 +32,7 @@ interface DemoKind {
   readonly inMirror: number;
 }
 
-export function demoCommand(context: Context): Command {
+export function demoCommand(context: CommandContext): Command {
   return createCommand(
     'demo',
     'a sandbox service, a pull into ./data/demo.db, a first query; needs no settings',
@@ -41,7 +41,7 @@ export function demoCommand(context: Context): Command {
     .action((options: DemoOptions) => runDemo(context, options));
 }
 
-async function runDemo(context: Context, options: DemoOptions): Promise<void> {
+async function runDemo(context: CommandContext, options: DemoOptions): Promise<void> {
   const { io } = context;
   for (const suffix of ['', '-wal', '-shm']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
   await using sandbox = await openSandbox();
@@ -67,7 +67,7 @@ async function runDemo(context: Context, options: DemoOptions): Promise<void> {
 }
 
 async function pullDemo(
-  context: Context,
+  context: CommandContext,
   sandbox: Sandbox,
 ): Promise<{ report: PullReport; answer: readonly Row[] }> {
   const config = loadConfig({

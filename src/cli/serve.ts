@@ -3,13 +3,13 @@ import { ROLES } from '../app/roles.ts';
 import type { Role } from '../app/roles.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 
 interface ServeOptions extends CommonOptions {
   readonly only?: string;
 }
 
-export function serveCommand(context: Context): Command {
+export function serveCommand(context: CommandContext): Command {
   return createCommand('serve', 'work in the background: schedules, the outbox, and the HTTP API')
     .option('--only <roles>', `some of the work only: ${ROLES.join(', ')}`)
     .action(async (options: ServeOptions) => {

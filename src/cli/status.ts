@@ -3,12 +3,12 @@ import { changeLogText } from '../app/change-log-text.ts';
 import { readMirrorStatus } from '../app/report.ts';
 import type { Status } from '../app/report.ts';
 import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
 import { textTable } from './text-table.ts';
 
-export function statusCommand(context: Context): Command {
+export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(
     async (options: CommonOptions) => {
       const status = await readMirrorStatus(settingsOf(context, options));

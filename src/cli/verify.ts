@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { verify } from '../app/verify.ts';
 import type { KindVerdict, VerifyReport } from '../app/verify.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
@@ -12,13 +12,17 @@ import { textTable } from './text-table.ts';
 
 const DIFFERENCES_SHOWN = 20;
 
-export function verifyCommand(context: Context): Command {
+export function verifyCommand(context: CommandContext): Command {
   return createCommand('verify', 'compare the mirror with the service, record by record')
     .argument('[kind...]', 'record kinds (default: all)')
     .action((kinds: string[], options: CommonOptions) => runVerify(context, kinds, options));
 }
 
-async function runVerify(context: Context, kinds: readonly string[], options: CommonOptions): Promise<void> {
+async function runVerify(
+  context: CommandContext,
+  kinds: readonly string[],
+  options: CommonOptions,
+): Promise<void> {
   const config = settingsOf(context, options);
   const { onProgress, stop } = createProgress(context.io);
   try {

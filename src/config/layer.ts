@@ -9,12 +9,12 @@ export interface Layer {
 }
 
 /** The layers that were read, the strongest first, and the faults found in reading them. */
-export interface Reading {
+export interface ReadLayers {
   readonly layers: readonly Layer[];
   readonly faults: readonly string[];
 }
 
-export function combined(readings: readonly Reading[]): Reading {
+export function combined(readings: readonly ReadLayers[]): ReadLayers {
   return {
     layers: readings.flatMap(({ layers }) => layers),
     faults: readings.flatMap(({ faults }) => faults),

@@ -1,10 +1,10 @@
-import type { Place } from './known-settings.ts';
+import type { SettingPlace } from './known-settings.ts';
 
 const LONGEST = 60;
 const HARMLESS_URL = /^([a-z]+:\/\/)?[\w.-]+(\/[\w./-]*)?$/i;
 
 /** Words a value for a message; for a secret, and a value that may contain one, only its type and length. */
-export function shown(value: unknown, setting: Place | undefined): string {
+export function shown(value: unknown, setting: SettingPlace | undefined): string {
   if (setting === undefined || setting.about.secret === 'value') return shapeOf(value);
   if (setting.about.secret === 'password' && !isHarmlessUrl(value)) return shapeOf(value);
   const json = JSON.stringify(value) as string | undefined;

@@ -1,13 +1,13 @@
 import type { Deed, Fault } from './faults.ts';
 import type { ServiceRequest } from './service.ts';
 
-/** What befalls one request. */
+/** The faults that apply to one request. */
 interface Misfortune {
   readonly latencyMs: number;
   readonly deed: Deed | null;
 }
 
-/** Faults with the count of what they have already let through and done. */
+/** Faults with counts of the requests that they have let through and struck. */
 interface ArmedFaults {
   strike(request: ServiceRequest): Misfortune;
 }

@@ -3,19 +3,19 @@ import { UsageError } from '../lib/sync-error.ts';
 
 interface BodyLimits {
   readonly bytes: number;
-  /** Milliseconds in which it must be there; without them, the time for the whole request counts. */
+  /** Milliseconds in which the body must arrive; absent, the time limit for the whole request counts. */
   readonly ms?: number | undefined;
 }
 
-/** @throws {UsageError} `http.body_too_large` where the request itself says so, before anything of it is read. */
+/** @throws {UsageError} `http.body_too_large` by the request's Content-Length, before the body is read. */
 export function refuseLarge({ headers }: Pick<IncomingMessage, 'headers'>, { bytes }: BodyLimits): void {
   if (Number(headers['content-length'] ?? 0) > bytes) throw tooLarge(bytes);
 }
 
 /**
- * Reads the body of a request; what comes after a refusal is thrown away.
+ * Reads the body of a request; after a refusal the rest is discarded.
  *
- * @throws {UsageError} `http.body_too_large`; `http.too_slow`; `http.malformed` where the client leaves in the middle of it.
+ * @throws {UsageError} `http.body_too_large`; `http.too_slow`; `http.malformed` if the client leaves before its end.
  */
 export function receiveBody(body: IncomingMessage, { bytes, ms }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {

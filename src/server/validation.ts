@@ -9,7 +9,7 @@ const PARTS: Readonly<Record<string, string>> = {
   querystring: 'query',
 };
 
-/** Checks requests by the schemas of their routes; what is sent is written by the routes themselves. */
+/** Checks requests by the schemas of their routes; routes write their answers themselves. */
 export function validateByZod(app: Server): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
     const { success, data: value, error } = schema.safeParse(data);

@@ -2,8 +2,8 @@ import { LISTED_KINDS } from '../../catalog/catalog.ts';
 import type { AuthHeader, ListedKind } from '../../catalog/kind.ts';
 import type { Config } from '../../config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { well } from '../../lib/finding.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { passed } from '../../lib/check-result.ts';
+import type { CheckResult } from '../../lib/check-result.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Source } from '../../source/source.ts';
 import { listedKinds } from '../kinds.ts';
@@ -13,7 +13,7 @@ import { check } from './check.ts';
 const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
 
 /** Checks whether the service answers, accepts the token, has our time, and allows every list to be read. */
-export async function checkService(config: Config, logger: Logger): Promise<readonly Finding[]> {
+export async function checkService(config: Config, logger: Logger): Promise<readonly CheckResult[]> {
   const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let saidAt: Date | null = null;
@@ -34,11 +34,11 @@ export async function checkService(config: Config, logger: Logger): Promise<read
 const MOST_APART_MS = 60_000;
 
 /** Whether our clock agrees with the service's within a minute; an answer gives its time to the second. */
-export function judgeClock(theirs: Date | null, ours: Date): Finding {
-  if (theirs === null) return well('clock', 'the service does not say what time it is');
+export function judgeClock(theirs: Date | null, ours: Date): CheckResult {
+  if (theirs === null) return passed('clock', 'the service does not say what time it is');
   const apartMs = ours.getTime() - theirs.getTime();
   const detail = `this machine is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service`;
-  if (Math.abs(apartMs) <= MOST_APART_MS) return well('clock', detail);
+  if (Math.abs(apartMs) <= MOST_APART_MS) return passed('clock', detail);
   return {
     ...{ name: 'clock', ok: false, code: 'clock.differs', detail },
     hint: 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.',
@@ -48,8 +48,8 @@ export function judgeClock(theirs: Date | null, ours: Date): Finding {
 /**
  * A token may read as much as its user, kind by kind; and a path in the settings is only as right as the operator wrote it.
  */
-async function checkKinds(config: Config, source: Source): Promise<readonly Finding[]> {
-  const checks: Finding[] = [];
+async function checkKinds(config: Config, source: Source): Promise<readonly CheckResult[]> {
+  const checks: CheckResult[] = [];
   for (const kind of listedKinds(config, [])) {
     const look = async (): Promise<string> => {
       await source.probe(kind);
@@ -61,7 +61,7 @@ async function checkKinds(config: Config, source: Source): Promise<readonly Find
 }
 
 /** The documentation spells the header in three ways (§5); finds those that this service accepts. */
-async function checkHeaders(source: Source, kind: ListedKind): Promise<Finding> {
+async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResult> {
   const accepted: AuthHeader[] = [];
   for (const spelling of SPELLINGS) {
     const { ok } = await check(spelling, async () => {
@@ -70,7 +70,7 @@ async function checkHeaders(source: Source, kind: ListedKind): Promise<Finding> 
     });
     if (ok) accepted.push(spelling);
   }
-  if (accepted.length > 0) return well('header', `the token is read under ${accepted.join(', ')}`);
+  if (accepted.length > 0) return passed('header', `the token is read under ${accepted.join(', ')}`);
   return {
     ...{ name: 'header', ok: false, code: 'source.unauthorized', hint: null },
     detail: 'the token is read under none of the three spellings',

@@ -1,3 +1,4 @@
+import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { entryOf } from './outbox-store.ts';
@@ -5,17 +6,11 @@ import type { Entry } from './outbox-store.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** A row and the epoch under which it may be claimed. */
-export interface DueEntry {
-  readonly id: number;
-  readonly epoch: number;
-}
-
 /**
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only
  * watched.
  */
-export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<DueEntry[]> {
+export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const rows = await db.query(sql`
     select id, epoch from outbox
     where state in ('ready', 'unsettled', 'done') and owner is null and ${isDue(now)}
@@ -28,7 +23,7 @@ function isDue(now: Date) {
   return sql`(next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready'))`;
 }
 
-interface EntryClaim extends DueEntry {
+interface EntryClaim extends WorkRef {
   readonly owner: string;
   readonly now: Date;
 }
@@ -48,9 +43,9 @@ export async function claimEntry(
 /** Raises the epoch of an entry that is still due with this one; null if it is not. */
 export async function raiseEntry(
   tx: Transaction,
-  { id, epoch }: DueEntry,
+  { id, epoch }: WorkRef,
   now: Date,
-): Promise<DueEntry | null> {
+): Promise<WorkRef | null> {
   const [row] = await tx.query(sql`
     update outbox set epoch = epoch + 1
     where id = ${id} and epoch = ${epoch} and owner is null

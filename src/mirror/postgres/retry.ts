@@ -21,43 +21,43 @@ export function mayPass(error: unknown): boolean {
  * Retries transient faults: a lost connection for ten seconds, a conflicting transaction five times, another writing bms-sync
  * for two minutes.
  */
-export interface Patience {
+export interface RetryPolicy {
   /**
    * Resolves when it is time for another attempt.
    *
    * @throws The given error, if it is not transient or has lasted too long.
    */
-  bear(error: unknown): Promise<void>;
+  waitOrThrow(error: unknown): Promise<void>;
 }
 
-export function createPatience(clock: Clock): Patience {
+export function createRetryPolicy(clock: Clock): RetryPolicy {
   let busyAttempts = 0;
   let outages = 0;
   let outageSince: number | null = null;
   let writerSince: number | null = null;
 
-  const bearWriter = async (error: MirrorError): Promise<void> => {
+  const waitForWriter = async (error: MirrorError): Promise<void> => {
     writerSince ??= clock.monotonicMs();
     if (clock.monotonicMs() - writerSince > WRITER_MS) throw error;
     await clock.sleep(WRITER_DELAY_MS);
   };
-  const bearBusy = async (error: MirrorError): Promise<void> => {
+  const waitForLock = async (error: MirrorError): Promise<void> => {
     busyAttempts++;
     if (busyAttempts >= BUSY_ATTEMPTS) throw error;
     await clock.sleep(BUSY_DELAY_MS * 2 ** busyAttempts);
   };
-  const bearOutage = async (error: MirrorError): Promise<void> => {
+  const waitOutOutage = async (error: MirrorError): Promise<void> => {
     outageSince ??= clock.monotonicMs();
     const delay = Math.min(FIRST_DELAY_MS * 2 ** outages++, LONGEST_DELAY_MS);
     if (clock.monotonicMs() - outageSince + delay > OUTAGE_MS) throw error;
     await clock.sleep(delay);
   };
   return {
-    bear: async (error) => {
+    waitOrThrow: async (error) => {
       if (!mayPass(error) || !(error instanceof MirrorError)) throw error;
-      if (error.code === BUSY) await bearBusy(error);
-      else if (error.code === WRITER_BUSY) await bearWriter(error);
-      else await bearOutage(error);
+      if (error.code === BUSY) await waitForLock(error);
+      else if (error.code === WRITER_BUSY) await waitForWriter(error);
+      else await waitOutOutage(error);
     },
   };
 }

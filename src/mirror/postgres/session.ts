@@ -5,10 +5,10 @@ import { locationOf } from './address.ts';
 import { openConnection } from './connection.ts';
 import type { Target } from './connection.ts';
 import { isLoss } from './errors.ts';
-import { createLink, createLinks } from './links.ts';
-import type { Link } from './links.ts';
-import { createPatience } from './retry.ts';
-import type { Patience } from './retry.ts';
+import { createLazyConnection, createConnectionPool } from './lazy-connection.ts';
+import type { LazyConnection } from './lazy-connection.ts';
+import { createRetryPolicy } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
 import { runStatement } from './statements.ts';
 import { attempt } from './transaction.ts';
 import type { Session, Transaction } from '../session/session.ts';
@@ -32,10 +32,10 @@ export async function openPostgresSession(
   { clock = systemClock, lockTimeoutMs = LOCK_TIMEOUT_MS }: PostgresOptions = {},
 ): Promise<Session> {
   const target: Target = { url, location: locationOf(url), lockTimeoutMs };
-  const writer = createLink(() => openConnection(target, 'writes'));
-  await reach(writer, createPatience(clock));
-  const readers = createLinks(
-    Array.from({ length: READERS }, () => createLink(() => openConnection(target, 'reads'))),
+  const writer = createLazyConnection(() => openConnection(target, 'writes'));
+  await connectFirst(writer, createRetryPolicy(clock));
+  const readers = createConnectionPool(
+    Array.from({ length: READERS }, () => createLazyConnection(() => openConnection(target, 'reads'))),
   );
   const enqueue = createQueue();
   const close = async (): Promise<void> => {
@@ -46,10 +46,10 @@ export async function openPostgresSession(
     dialect: 'postgres',
     location: target.location,
     query: (statement) =>
-      readers.use((link) =>
-        persistently(createPatience(clock), async () => runStatement(await link.connection(), statement)),
+      readers.use((lazy) =>
+        retried(createRetryPolicy(clock), async () => runStatement(await lazy.connection(), statement)),
       ),
-    atomically: (work) => enqueue(() => inTransaction(writer, createPatience(clock), work)),
+    atomically: (work) => enqueue(() => inTransaction(writer, createRetryPolicy(clock), work)),
     makeDurable: () => Promise.resolve(), // The server's default setting does that.
     close,
     [Symbol.asyncDispose]: close,
@@ -60,12 +60,12 @@ export async function openPostgresSession(
  * Opens the first connection. A wrong address or password fails at once; a connection that the server accepted and then ended
  * is retried.
  */
-async function reach(writer: Link, patience: Patience): Promise<void> {
+async function connectFirst(writer: LazyConnection, retries: RetryPolicy): Promise<void> {
   try {
     await writer.connection();
   } catch (error) {
     if (!isLoss(error)) throw error;
-    await persistently(patience, () => writer.connection());
+    await retried(retries, () => writer.connection());
   }
 }
 
@@ -73,16 +73,16 @@ async function reach(writer: Link, patience: Patience): Promise<void> {
  * Runs `work` until it lands: again after a lost connection or a deadlock, never after a COMMIT that the server has recorded.
  */
 async function inTransaction<T>(
-  writer: Link,
-  patience: Patience,
+  writer: LazyConnection,
+  retries: RetryPolicy,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const connection = await persistently(patience, () => writer.connection());
+    const connection = await retried(retries, () => writer.connection());
     const outcome = await attempt(connection, work);
     if (outcome.is === 'landed') return outcome.result;
-    if (outcome.is === 'unknown' && (await hasLanded(writer, patience, outcome))) return outcome.result;
-    await patience.bear(outcome.fault);
+    if (outcome.is === 'unknown' && (await hasLanded(writer, retries, outcome))) return outcome.result;
+    await retries.waitOrThrow(outcome.fault);
   }
 }
 
@@ -96,9 +96,13 @@ interface LostAtCommit {
  *
  * @throws {MirrorError} `mirror.commit_unknown` if the server cannot be reached, or does not know, for ten seconds.
  */
-async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostAtCommit): Promise<boolean> {
+async function hasLanded(
+  writer: LazyConnection,
+  retries: RetryPolicy,
+  { xid, fault }: LostAtCommit,
+): Promise<boolean> {
   try {
-    return await persistently(patience, async () => {
+    return await retried(retries, async () => {
       const connection = await writer.connection();
       const { rows } = await connection.rows({
         text: 'select pg_xact_status($1::xid8) as state',
@@ -122,12 +126,12 @@ async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostA
 }
 
 /** Repeats work without side effects until it succeeds or the retry policy gives up. */
-async function persistently<T>(patience: Patience, work: () => Promise<T>): Promise<T> {
+async function retried<T>(retries: RetryPolicy, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      await patience.bear(error);
+      await retries.waitOrThrow(error);
     }
   }
 }

@@ -8,11 +8,11 @@ export interface ShownHold extends Hold {
   readonly ids: readonly string[];
 }
 
-export type Decision = 'approved' | 'rejected';
+export type HoldDecision = 'approved' | 'rejected';
 
-export interface Decided {
+export interface DecidedHold {
   readonly kind: string;
-  readonly decision: Decision;
+  readonly decision: HoldDecision;
   readonly records: number;
 }
 
@@ -31,7 +31,11 @@ export async function readShownHolds(db: Queryable): Promise<readonly ShownHold[
  *
  * @throws {SyncError} `deletions.none` if nothing of the kind is held.
  */
-export async function decideHeld(session: Session, kind: string, decision: Decision): Promise<Decided> {
+export async function decideHeld(
+  session: Session,
+  kind: string,
+  decision: HoldDecision,
+): Promise<DecidedHold> {
   const records = await session.atomically((tx) => decideHold(tx, kind, decision));
   if (records > 0) return { kind, decision, records };
   throw new SyncError(`Nothing of ${kind} is held.`, {

@@ -4,7 +4,7 @@ import { forgetAbsences } from './deletion-store.ts';
 import { saveRepairs } from './repair-issues.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
-import { saveTouches } from './touch-store.ts';
+import { saveDirtyRows } from './dirty-row-store.ts';
 
 /** A live row that is not a record of the service. */
 export interface Stray {
@@ -39,7 +39,7 @@ export async function tombstoneStrays(
     kind,
     marked.filter(({ goneAt }) => goneAt === null).map(({ id }) => id),
   );
-  await saveTouches(tx, kind, { ids, response });
+  await saveDirtyRows(tx, kind, { ids, response });
   const repairs = marked.map(({ id, goneAt }) => ({
     id,
     detail:

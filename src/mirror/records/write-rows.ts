@@ -13,7 +13,7 @@ import { writtenColumns } from '../tables/kind-table.ts';
 import { saveRepairs } from './repair-issues.ts';
 import type { SqlValue, Transaction } from '../session/session.ts';
 import type { Judged } from './stored-rows.ts';
-import { saveTouches } from './touch-store.ts';
+import { saveDirtyRows } from './dirty-row-store.ts';
 import { saveUnlisted } from '../sightings/unlisted-store.ts';
 
 interface RowsToWrite {
@@ -49,7 +49,7 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<re
   if (!write.isListed) await saveUnlisted(tx, kind.name, newIds(records));
 
   const rewritten = records.filter(({ stored }) => stored !== undefined).map(({ id }) => id);
-  await saveTouches(tx, kind.name, { ids: rewritten, response });
+  await saveDirtyRows(tx, kind.name, { ids: rewritten, response });
   const returned = records.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
   await forgetAbsences(tx, kind.name, returned);
 

@@ -1,16 +1,11 @@
+import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { leaseEnd } from '../kinds/lease-time.ts';
 import { MOST_EPOCH, UNHEARD, fateOf, hasLapsed } from './run-lease.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
-/** A requested run and the epoch with which it may be claimed. */
-export interface RequestedRun {
-  readonly id: number;
-  readonly epoch: number;
-}
-
-interface SweepWish {
+interface PullWanted {
   readonly kinds: readonly string[];
   /** The requester, for people. */
   readonly request: string;
@@ -18,7 +13,7 @@ interface SweepWish {
 }
 
 /** Requests a pull of these kinds; an equal request that has not begun serves both. */
-export async function requestPull(tx: Transaction, { kinds, request, now }: SweepWish): Promise<number> {
+export async function requestPull(tx: Transaction, { kinds, request, now }: PullWanted): Promise<number> {
   const wanted = JSON.stringify(kinds);
   const [waiting] = await tx.query(sql`
     select id from runs where command = 'pull' and state = 'requested' and kinds = ${wanted} order by id limit 1`);
@@ -30,7 +25,7 @@ export async function requestPull(tx: Transaction, { kinds, request, now }: Swee
 }
 
 /** Requested runs that have not begun, oldest first. */
-export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<RequestedRun[]> {
+export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const rows = await db.query(sql`
     select id, epoch from runs where state = 'requested'
       and (next_attempt_at is null or next_attempt_at <= ${instantText(now)}) order by id limit ${limit}`);
@@ -38,14 +33,14 @@ export async function requestedRuns(db: Queryable, now: Date, limit: number): Pr
 }
 
 /** Raises the epoch of a run that still waits with this one; null if it does not. */
-export async function raiseRun(tx: Transaction, { id, epoch }: RequestedRun): Promise<RequestedRun | null> {
+export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise<WorkRef | null> {
   const raised = await tx.query(sql`
     update runs set epoch = ${epoch + 1} where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch}
     returning id`);
   return raised.length === 0 ? null : { id, epoch: epoch + 1 };
 }
 
-interface RunClaim extends RequestedRun {
+interface RunClaim extends WorkRef {
   readonly owner: string;
   readonly now: Date;
 }

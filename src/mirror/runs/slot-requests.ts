@@ -6,7 +6,7 @@ import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
 /** A schedule that has come due. */
-export interface SlotWish extends Reader {
+export interface SlotRequest extends Reader {
   readonly schedule: string;
   /** When it came due. */
   readonly slot: Date;
@@ -26,7 +26,7 @@ export type SlotEnd =
   | { readonly is: 'taken' };
 
 /** Requests a schedule's run, once a slot even if several processes try, and never for a kind that a run is about to read. */
-export async function requestSlot(tx: Transaction, wish: SlotWish): Promise<SlotEnd> {
+export async function requestSlot(tx: Transaction, wish: SlotRequest): Promise<SlotEnd> {
   const name = `${wish.schedule}@${wish.slot.toISOString()}`;
   await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
   const mark = await readMark(tx, wish.schedule);
@@ -47,13 +47,13 @@ export async function requestSlot(tx: Transaction, wish: SlotWish): Promise<Slot
   };
 }
 
-function commandOf({ verifies, pages }: SlotWish): string {
+function commandOf({ verifies, pages }: SlotRequest): string {
   if (verifies) return 'verify';
   return pages === null ? 'pull' : 'backfill';
 }
 
 /** Kinds whose lists are about to be read or are being read, at least to the extent of this slot. */
-async function servedKinds(tx: Transaction, wish: SlotWish): Promise<ReadonlySet<string>> {
+async function servedKinds(tx: Transaction, wish: SlotRequest): Promise<ReadonlySet<string>> {
   const open = await openRuns(tx);
   if (wish.verifies)
     return new Set(
@@ -67,7 +67,7 @@ async function servedKinds(tx: Transaction, wish: SlotWish): Promise<ReadonlySet
 }
 
 /** The request as a person would make it by hand; the run's command and slot say the rest. */
-const requestOf = ({ schedule, pages }: SlotWish): string =>
+const requestOf = ({ schedule, pages }: SlotRequest): string =>
   pages === null ? `schedule ${schedule}` : `--pages 1-${pages}`;
 
 /** The number of pages that a run was requested to read of each list; null if it reads whole lists. */

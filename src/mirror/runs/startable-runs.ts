@@ -1,7 +1,7 @@
+import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { requestedRuns } from './run-requests.ts';
-import type { RequestedRun } from './run-requests.ts';
 import type { Queryable } from '../session/session.ts';
 
 export interface Reader {
@@ -19,7 +19,7 @@ const ALL = 10_000;
 export async function startableRuns(
   db: Queryable,
   { limit, ...reader }: Reader & { readonly limit: number },
-): Promise<RequestedRun[]> {
+): Promise<WorkRef[]> {
   const waiting = await requestedRuns(db, reader.now, ALL);
   if (waiting.length === 0) return [];
   const running = (await openRuns(db)).filter((run) => run.isAskedFor && run.isRunning);

@@ -6,7 +6,7 @@ import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import { leapTick } from '../../mirror/kinds/tick-store.ts';
-import { confirmRows, saveTouches } from '../../mirror/records/touch-store.ts';
+import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/dirty-row-store.ts';
 import { writeRows } from '../../mirror/records/write-rows.ts';
 import type { OutboundParts } from '../parts.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { SESSION_COOKIE } from '../access/session-cookie.ts';
 import { noBody } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { STORABLE, fieldComponents } from './change-body.ts';
 import type { JsonSchema } from './change-body.ts';
 import { PROBLEM, refusalsOf } from './problems.ts';
@@ -14,7 +14,7 @@ const ABOUT =
   'The mirror, what is on its way, and decisions on both. Other methods of these paths are 405, with `Allow`.';
 
 /** Collects the routes from here on into an OpenAPI document. */
-export async function describeApi(app: Server, { version, kinds }: Context): Promise<void> {
+export async function describeApi(app: Server, { version, kinds }: RouteContext): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -34,7 +34,7 @@ export async function describeApi(app: Server, { version, kinds }: Context): Pro
 
 const SENT = ['querystring', 'params', 'headers', 'body'];
 
-/** A route's schema with JSON Schemas in the place of zod's. */
+/** A route's schema with JSON Schemas instead of zod's. */
 function described(config: FastifyContextConfig = {}, schema: FastifySchema = {}): Record<string, unknown> {
   const { toldBody, response, ...parts } = schema;
   const told = Object.entries(parts).filter(([name, part]) => name !== 'refusals' && part !== noBody);

@@ -8,15 +8,19 @@ import { sqlList } from '../session/sql-list.ts';
  *
  * Every write to an existing row is noted here: a page that lists the row must be parsed even if its digest is unchanged.
  */
-export type Touches = ReadonlyMap<string, number>;
+export type DirtyRows = ReadonlyMap<string, number>;
 
-export async function readTouches(db: Queryable, kind: string, after: number): Promise<Map<string, number>> {
+export async function readDirtyRows(
+  db: Queryable,
+  kind: string,
+  after: number,
+): Promise<Map<string, number>> {
   const rows = await db.query(sql`
     select record_id, response from touched where kind = ${kind} and response > ${after} order by response`);
   return new Map(rows.map((row) => [String(row['record_id']), Number(row['response'])]));
 }
 
-export async function saveTouches(
+export async function saveDirtyRows(
   tx: Transaction,
   kind: string,
   { ids, response }: { readonly ids: readonly string[]; readonly response: number },

@@ -1,5 +1,5 @@
 /** The result of one check, as `doctor` shows it. */
-export interface Finding {
+export interface CheckResult {
   readonly name: string;
   readonly ok: boolean;
   /** The stable code of the fault; null if the check passed. */
@@ -10,7 +10,7 @@ export interface Finding {
   readonly hint: string | null;
 }
 
-export const well = (name: string, detail: string): Finding => ({
+export const passed = (name: string, detail: string): CheckResult => ({
   name,
   ok: true,
   code: null,

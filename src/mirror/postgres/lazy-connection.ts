@@ -1,12 +1,12 @@
 import type { Connection } from './connection.ts';
 
 /** A connection that is opened when it is first needed, and again after it was lost. */
-export interface Link {
+export interface LazyConnection {
   connection(): Promise<Connection>;
   close(): Promise<void>;
 }
 
-export function createLink(open: () => Promise<Connection>): Link {
+export function createLazyConnection(open: () => Promise<Connection>): LazyConnection {
   let current: Connection | null = null;
   let isClosed = false;
   const drop = async (): Promise<void> => {
@@ -29,36 +29,36 @@ export function createLink(open: () => Promise<Connection>): Link {
 }
 
 /** A pool of connections, each used by one caller at a time; further callers wait in line. */
-interface Links {
-  use<T>(work: (link: Link) => Promise<T>): Promise<T>;
+interface ConnectionPool {
+  use<T>(work: (one: LazyConnection) => Promise<T>): Promise<T>;
   /** Waits for the callers in line, then closes all connections. */
   close(): Promise<void>;
 }
 
-export function createLinks(links: readonly Link[]): Links {
-  const free = [...links];
-  const waiting: ((link: Link) => void)[] = [];
+export function createConnectionPool(connections: readonly LazyConnection[]): ConnectionPool {
+  const free = [...connections];
+  const waiting: ((one: LazyConnection) => void)[] = [];
 
-  const take = (): Promise<Link> => {
-    const link = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
-    return link ? Promise.resolve(link) : new Promise((resolve) => waiting.push(resolve));
+  const take = (): Promise<LazyConnection> => {
+    const one = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
+    return one ? Promise.resolve(one) : new Promise((resolve) => waiting.push(resolve));
   };
-  const giveBack = (link: Link): void => {
+  const giveBack = (one: LazyConnection): void => {
     const next = waiting.shift();
-    if (next) next(link);
-    else free.push(link);
+    if (next) next(one);
+    else free.push(one);
   };
-  const use = async <T>(work: (link: Link) => Promise<T>): Promise<T> => {
-    const link = await take();
+  const use = async <T>(work: (one: LazyConnection) => Promise<T>): Promise<T> => {
+    const one = await take();
     try {
-      return await work(link);
+      return await work(one);
     } finally {
-      giveBack(link);
+      giveBack(one);
     }
   };
   const close = async (): Promise<void> => {
-    const all = await Promise.all(links.map(take));
-    await Promise.all(all.map((link) => link.close()));
+    const all = await Promise.all(connections.map(take));
+    await Promise.all(all.map((one) => one.close()));
     all.forEach(giveBack); // Later callers get the error that the session is closed.
   };
   return { use, close };

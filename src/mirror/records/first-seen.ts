@@ -2,18 +2,22 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 
 /** A watermark: records first seen at or before it are not new. */
-export interface Moment {
+export interface Watermark {
   readonly tick: number;
   readonly at: string;
 }
 
-interface Newcomer {
+interface SeenRecord {
   readonly id: string;
   readonly raw: string;
 }
 
 /** Live records first seen after a watermark that no entry of the outbox is linked to. */
-export async function readNewcomers(db: Queryable, kind: string, { tick, at }: Moment): Promise<Newcomer[]> {
+export async function rowsFirstSeenAfter(
+  db: Queryable,
+  kind: string,
+  { tick, at }: Watermark,
+): Promise<SeenRecord[]> {
   const rows = await db.query(sql`
     select cast(k.id as text) as id, k._raw from ${sql.identifier(kind)} as k
     where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
@@ -23,10 +27,10 @@ export async function readNewcomers(db: Queryable, kind: string, { tick, at }: M
 }
 
 /** Whether a live record was first seen at or before a watermark. */
-export async function isOldAcquaintance(
+export async function wasSeenBefore(
   db: Queryable,
   kind: string,
-  { id, tick, at }: Moment & { readonly id: string },
+  { id, tick, at }: Watermark & { readonly id: string },
 ): Promise<boolean> {
   const rows = await db.query(sql`
     select 1 from ${sql.identifier(kind)} as k
