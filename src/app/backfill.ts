@@ -15,7 +15,7 @@ import { pullSettings } from './pull.ts';
 
 export type { BackfillReport, Extent } from '../pull/backfill/backfill.ts';
 
-export interface BackfillCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
+interface BackfillCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
   readonly logger: Logger;
   readonly kind: string;
   readonly extent: Extent;

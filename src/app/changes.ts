@@ -10,7 +10,7 @@ export { changeLine } from '../feed/change-line.ts';
 export type { RecordedChange } from '../feed/read-changes.ts';
 
 export interface ChangesRequest {
-  /** Where to begin: after a `seq`, or with the latest so many events. */
+  /** Where to begin: after a `seq`, or with a number of latest events. */
   readonly from: { readonly after: number } | { readonly latest: number };
   readonly kind: string | undefined;
   /** At most so many; Infinity for all. */
@@ -20,9 +20,9 @@ export interface ChangesRequest {
 }
 
 /**
- * Hands out change events in order; ends where the signal is aborted.
+ * Yields change events in order; ends when the signal is aborted.
  *
- * @throws {UsageError} For a name that is no kind.
+ * @throws {UsageError} For an unknown kind.
  */
 export async function* changes(
   config: Config,

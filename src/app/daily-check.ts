@@ -7,22 +7,22 @@ import { damageOf, lastCheck, saveCheck } from '../mirror/kinds/integrity-store.
 import type { Session } from '../mirror/session/session.ts';
 import { isIdle } from '../mirror/runs/startable-runs.ts';
 
-export interface CheckParts {
+interface CheckParts {
   readonly session: Session;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Tells whether the process behind an owner is gone for certain. */
+  /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
 }
 
 const DAY_MS = 86_400_000;
 const LOOK_MS = 60_000;
 
-/** What to do with a file that a check found damaged. */
+/** Advice for a file that a check found damaged. */
 export const DAMAGE_HINT =
   'Stop every process that uses it and restore it from a copy, or move it away and pull into a new one.';
 
-/** Checks the file of a SQLite mirror once a day, when nothing else is done. Returns what stops it. */
+/** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
 export function startDailyCheck(parts: CheckParts): () => Promise<void> {
   if (parts.session.dialect !== 'sqlite') return () => Promise.resolve();
   const stop = new AbortController();
@@ -32,7 +32,7 @@ export function startDailyCheck(parts: CheckParts): () => Promise<void> {
     } catch (error) {
       if (stop.signal.aborted) return;
       const fault = error instanceof SyncError ? describe(error) : String(error);
-      parts.logger.error({ fault }, 'the database file could not be checked'); // The next look tries again.
+      parts.logger.error({ fault }, 'the database file could not be checked'); // The next check tries again.
     }
   };
   const checking = repeat({ clock: parts.clock, everyMs: LOOK_MS, task });
@@ -42,7 +42,7 @@ export function startDailyCheck(parts: CheckParts): () => Promise<void> {
   };
 }
 
-/** Checks the file where the last check is a day old and nothing is under way; tells and keeps what it finds. */
+/** Checks the file if the last check is a day old and nothing is under way; logs and stores the result. */
 export async function checkWhenDue(
   { session, clock, logger, isDead }: CheckParts,
   signal?: AbortSignal,

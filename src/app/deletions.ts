@@ -1,23 +1,27 @@
 import type { Config } from '../config/settings.ts';
 import { decideHeld, readShownHolds } from '../mirror/records/held-deletions.ts';
-import type { Decided, Decision, ShownHold } from '../mirror/records/held-deletions.ts';
+import type { DecidedHold, HoldDecision, ShownHold } from '../mirror/records/held-deletions.ts';
 import { listedKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export type { Decided, Decision, ShownHold } from '../mirror/records/held-deletions.ts';
+export type { DecidedHold, HoldDecision, ShownHold } from '../mirror/records/held-deletions.ts';
 
-/** Lists mass disappearances: those that wait for a person, and those that one has decided. */
+/** Lists mass disappearances, whether they wait for a person or a person has decided them. */
 export async function listHolds(config: Config): Promise<readonly ShownHold[]> {
   await using session = await openExistingMirror(config);
   return await readShownHolds(session);
 }
 
 /**
- * Records a person's decision on a kind's hold; what is approved still needs the service's own proof.
+ * Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof.
  *
- * @throws {SyncError} `deletions.none` where nothing of the kind is held.
+ * @throws {SyncError} `deletions.none` if nothing of the kind is held.
  */
-export async function decideDeletions(config: Config, kind: string, decision: Decision): Promise<Decided> {
+export async function decideDeletions(
+  config: Config,
+  kind: string,
+  decision: HoldDecision,
+): Promise<DecidedHold> {
   const [{ name } = { name: kind }] = listedKinds(config, [kind]);
   await using session = await openExistingMirror(config);
   return await decideHeld(session, name, decision);

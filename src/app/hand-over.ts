@@ -9,8 +9,8 @@ import { notSwept, withZone } from '../pull/run/kind-reports.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 
-/** A pull that somebody else has done, or the run that is now this process's own to work: none where none was asked for. */
-export type Handed = { readonly report: PullReport } | { readonly runId?: number };
+/** A pull that the background service has done, or the run that this process must now work; without `runId` if no run was requested. */
+type Handed = { readonly report: PullReport } | { readonly runId?: number };
 
 type HandedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 type Parts = Pick<PullParts, 'session' | 'clock' | 'logger' | 'owner' | 'signal' | 'onProgress'>;
@@ -18,11 +18,12 @@ type Parts = Pick<PullParts, 'session' | 'clock' | 'logger' | 'owner' | 'signal'
 const LOOK_MS = 500;
 
 /**
- * Asks the background service for a pull, and waits for it; where none is at work, or it dies, the work is the caller's.
+ * Requests a pull from the background service and waits for it. If no service is running, or it dies, the caller does the
+ * work.
  *
- * Another source is accepted by whoever says so, in person: such a pull is not handed over.
+ * A pull that accepts another source is not delegated: the accepting command must do it itself.
  *
- * @throws {OtherSourceError} Where the mirror holds another source's data. @throws {SyncError} `run.failed`
+ * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed`
  */
 export async function handOver(parts: Parts, request: PullRequest): Promise<Handed> {
   const { session, clock, logger } = parts;
@@ -66,18 +67,18 @@ async function unfailed({ session, clock }: Parts, runId: number): Promise<Hande
   });
 }
 
-/** A service that is stopped interrupts the run, and asks for it anew at once. */
+/** A service that stops interrupts the run and requests it again at once. */
 function hasEnded(state: RunState, before: RunState | null): boolean {
   return state === 'interrupted' ? before === state : state === 'done' || state === 'incomplete';
 }
 
-/** How far the other process is within a list, nobody here knows: only which one it has read last. */
+/** The progress within a list is known only to the other process; here, only the list that it has read last is known. */
 function tellOf({ reports }: HandedRun, { onProgress }: Parts): void {
   const last = reports.at(-1);
   if (last !== undefined) onProgress?.({ kind: last.kind, pages: last.pages, lastPage: last.pages });
 }
 
-/** Makes the run of a service that is gone this process's own; false where somebody else has it. */
+/** Takes over the run of a service that is gone; false if another process has claimed it. */
 async function takeOver({ session, clock, owner }: Parts, runId: number): Promise<boolean> {
   const now = clock.now();
   const isDead = await goneOwners(session, now, owner.isDead);

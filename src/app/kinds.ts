@@ -12,9 +12,9 @@ export function allKinds(config: Config): readonly Kind[] {
 }
 
 /**
- * Finds the kind that a person named.
+ * Finds a kind by the name that a person gave.
  *
- * @throws {UsageError} For a name that is no kind.
+ * @throws {UsageError} For an unknown kind.
  */
 export function kindNamed(config: Config, name: string): Kind {
   const kinds = allKinds(config);
@@ -30,7 +30,7 @@ export function kindNamed(config: Config, name: string): Kind {
 /**
  * Finds the kinds that a person named; none named means all.
  *
- * @throws {UsageError} For a name that is no kind, or a kind that the service does not list.
+ * @throws {UsageError} For an unknown kind, or a kind that the service does not list.
  */
 export function listedKinds(config: Config, names: readonly string[] = []): readonly ListedKind[] {
   const kinds = allKinds(config);

@@ -10,7 +10,7 @@ import { redecode } from '../mirror/shape/redecode.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { allKinds } from './kinds.ts';
 
-/** Opens the mirror, creating it where there is none, and brings it to the shape of this release. */
+/** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export async function openMirror(config: Config): Promise<Session> {
   const session = await openSession(config.database.url);
   try {
@@ -24,7 +24,7 @@ export async function openMirror(config: Config): Promise<Session> {
 }
 
 /**
- * Brings a mirror to the shape that this release and the settings need: tables, views, and what the columns hold.
+ * Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns.
  *
  * @returns Whether its shape had to change.
  */
@@ -37,9 +37,9 @@ export async function bringUpToDate(session: Session, config: Config): Promise<b
 }
 
 /**
- * Opens a mirror to be reported on.
+ * Opens an existing mirror for a report.
  *
- * @throws {SyncError} `mirror.absent` where there is no such file: a report must not invent an empty mirror.
+ * @throws {SyncError} `mirror.absent` if there is no such file: a report must not invent an empty mirror.
  */
 export async function openExistingMirror(config: Config): Promise<Session> {
   const { url } = config.database;

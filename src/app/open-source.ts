@@ -4,9 +4,9 @@ import { openSource } from '../source/source.ts';
 import type { Source, SourceParts } from '../source/source.ts';
 
 /**
- * Opens the way to the service.
+ * Creates the client of the service.
  *
- * @throws {UsageError} Where its address or the token is not set; both are named at once.
+ * @throws {UsageError} If its address or the token is not set; the error names both at once.
  */
 export function openConfiguredSource({ source }: Config, parts: SourceParts): Source {
   const { baseUrl, token } = source;

@@ -11,7 +11,7 @@ import type { Source } from '../source/source.ts';
 import { allKinds } from './kinds.ts';
 import type { QueueName } from './queue-names.ts';
 
-/** What the background service works with. */
+/** The dependencies of the background service's outbox work. */
 export interface ServiceParts {
   readonly session: Session;
   readonly source: Source;
@@ -34,7 +34,7 @@ export function outboundQueue(config: Config, parts: ServiceParts & { readonly m
       jobPrefix: 'ob',
       concurrency: config.source.concurrency,
     },
-    // With writes off nothing is sent; what others left in hand is freed all the same.
+    // With writes off nothing is sent, but entries of dead processes are freed all the same.
     due: (limit) => (config.outbound.writes === 'on' ? work.due(limit) : Promise.resolve([])),
     takeOver: async () => {
       const living = await livingWorkers(session, clock.now(), owner.isDead);

@@ -22,7 +22,7 @@ export type { Frozen } from '../outbound/freeze/frozen.ts';
 export type { Attempt } from '../mirror/outbox/attempt-store.ts';
 export type { Entry, EntryState } from '../mirror/outbox/outbox-store.ts';
 
-/** Lists the latest entries in these states: what needs a person first, then the newest first. */
+/** Lists the latest entries in these states: those that need a person first, then the newest first. */
 export async function listOutbox(
   config: Config,
   wanted: { readonly states: readonly EntryState[]; readonly limit: number },
@@ -31,14 +31,14 @@ export async function listOutbox(
   return await entriesIn(session, wanted);
 }
 
-/** @throws {SyncError} `outbox.absent` where there is no such entry. */
+/** @throws {SyncError} `outbox.absent` if there is no such entry. */
 export async function readHistory(config: Config, id: number): Promise<History> {
   await using session = await openExistingMirror(config);
   return await historyOf(session, id);
 }
 
-/** What a person decided of an entry. */
-export type Decision =
+/** A person's decision on an entry. */
+export type EntryDecision =
   | { readonly is: 'retry' | 'abandon'; readonly id: number }
   | { readonly is: 'adopt'; readonly id: number; readonly recordId: string };
 
@@ -48,7 +48,7 @@ export type Decision =
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; on `adopt` also `outbox.no_record` and
  * `outbox.record_taken`.
  */
-export async function decideOutbox(config: Config, decision: Decision): Promise<Decided> {
+export async function decideOutbox(config: Config, decision: EntryDecision): Promise<Decided> {
   const now = systemClock.now();
   await using session = await openExistingMirror(config);
   if (decision.is === 'adopt')
@@ -57,7 +57,7 @@ export async function decideOutbox(config: Config, decision: Decision): Promise<
   return await carryOut(session, decision.id, now);
 }
 
-/** Lets sends go on; returns what had frozen them, null where nothing had. */
+/** Resumes sends; returns the reason that had frozen them, or null. */
 export async function resumeOutbox(config: Config): Promise<Frozen | null> {
   await using session = await openExistingMirror(config);
   const mark = await openSendMark(config);

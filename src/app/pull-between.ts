@@ -21,7 +21,7 @@ export async function pullBetween(
   return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
 }
 
-/** Another company's list of one kind stops no other kind. */
+/** A list of another company stops only its own kind. */
 function refusedKind(error: unknown): [{ state: 'invalid'; reason: string; detail: string }] {
   if (!(error instanceof OtherSourceError)) throw error;
   return [{ state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) }];

@@ -23,10 +23,10 @@ export interface PullCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
 }
 
 /**
- * Pulls once: has the background service do it where one is at work, else does it in this process.
+ * Pulls once: through the background service if one is running, otherwise in this process.
  *
- * @throws {OtherSourceError} Where the mirror holds another source's data. @throws {SyncError} `run.failed` where the run
- * that the service worked has failed.
+ * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed` if the run in the
+ * background service failed.
  */
 export async function pull(
   config: Config,
@@ -41,14 +41,14 @@ export async function pull(
   return 'report' in handed ? handed.report : await pullKinds(parts, { ...request, ...handed });
 }
 
-/** The settings that every reading goes by. */
+/** The settings by which every pull and backfill reads. */
 export function pullSettings({ source, sweep, deletions, diff, retention }: Config): PullSettings {
   return {
     baseUrl: source.baseUrl ?? '',
     deletions,
     repeatBelowPages: sweep.repeatBelowPages,
     ignoreFields: diff.ignoreFields,
-    // What a token may see is its user's right; the digest tells tokens apart without keeping any.
+    // A token sees as much as its user may; the digest distinguishes tokens without storing any.
     salt: createHash('sha256')
       .update(source.token ?? '')
       .digest('hex'),

@@ -19,7 +19,7 @@ export type { Preview, RequestShown } from '../outbound/intake/preview.ts';
 /**
  * Puts creates and updates into the outbox, all or none.
  *
- * @throws {UsageError} `outbox.invalid` with everything that is wrong. @throws {SyncError} `outbox.key_taken`.
+ * @throws {UsageError} `outbox.invalid` with all faults. @throws {SyncError} `outbox.key_taken`.
  */
 export async function push(
   config: Config,
@@ -31,7 +31,7 @@ export async function push(
 }
 
 /**
- * Tells what requests would do, and stores and sends nothing.
+ * Previews the effect of requests; stores and sends nothing.
  *
  * @throws {UsageError} `outbox.invalid` with everything that is wrong.
  */
@@ -46,19 +46,19 @@ export async function previewPush(
   return previews;
 }
 
-export interface Patience {
+interface WaitOptions {
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
 
-/** What became of an entry while somebody waited for it. */
+/** The state of an entry after waiting for it. */
 export type Outcome = Pick<Entry, 'id' | 'state' | 'verdict' | 'recordId' | 'result'>;
 
 /** Waits until entries are done or cannot go on by themselves, or the time is up. */
 export async function waitForOutcomes(
   config: Config,
   ids: readonly number[],
-  { seconds, signal }: Patience,
+  { seconds, signal }: WaitOptions,
 ): Promise<readonly Outcome[]> {
   await using session = await openExistingMirror(config);
   return await waitForEntries(session, ids, { clock: systemClock, timeoutMs: seconds * 1000, signal });

@@ -26,7 +26,7 @@ export async function readRuns(config: Config, limit: number): Promise<readonly 
   return await listRuns(session, { limit, now: systemClock.now() });
 }
 
-/** Whether a run was of every kind that has a list. */
+/** Whether a run covered every kind that has a list. */
 export function isOfAllKinds(config: Config, { kinds }: Run): boolean {
   return listedKinds(config).every(({ name }) => kinds.includes(name));
 }
@@ -34,7 +34,7 @@ export function isOfAllKinds(config: Config, { kinds }: Run): boolean {
 /**
  * Reads one run with its report of each kind.
  *
- * @throws {SyncError} `run.absent` where there is no such run.
+ * @throws {SyncError} `run.absent` if there is no such run.
  */
 export async function readRun(
   config: Config,

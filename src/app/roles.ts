@@ -1,3 +1,3 @@
-/** What a process of the background service can do; several processes may share the work. */
+/** The roles of a background process; several processes may share the work. */
 export const ROLES = ['pulls', 'outbound', 'http'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,3 +1,4 @@
+import type { WorkRef } from '../lib/work-queue.ts';
 import type { Config } from '../config/settings.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { SyncError, describe } from '../lib/sync-error.ts';
@@ -8,7 +9,6 @@ import {
   raiseRun,
   resumeInterrupted,
 } from '../mirror/runs/run-requests.ts';
-import type { RequestedRun } from '../mirror/runs/run-requests.ts';
 import { findRun, finishRun } from '../mirror/runs/run-store.ts';
 import { pagesAskedFor } from '../mirror/runs/slot-requests.ts';
 import { startableRuns } from '../mirror/runs/startable-runs.ts';
@@ -21,14 +21,14 @@ import { pullSettings } from './pull.ts';
 import type { QueueName } from './queue-names.ts';
 import { workVerify } from './weekly-verify.ts';
 
-/** Runs that somebody asked for, as a queue of work rows: one at a time, so that no kind is swept twice at once. */
+/** Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. */
 export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
   const { session, clock, owner, logger } = parts;
   return {
     ...{ name: 'runs' satisfies QueueName, jobPrefix: 'run', concurrency: 1 },
     due: (limit) => startableRuns(session, { limit, now: clock.now(), isDead: owner.isDead }),
-    raise: (ring) => session.atomically((tx) => raiseRun(tx, ring)),
-    work: (ring, signal) => workRun(config, { ...parts, signal }, ring),
+    raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
+    work: (ref, signal) => workRun(config, { ...parts, signal }, ref),
     takeOver: async () => {
       const now = clock.now();
       const isDead = await goneOwners(session, now, owner.isDead);
@@ -44,19 +44,19 @@ export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
 
 type WorkParts = ServiceParts & { readonly signal: AbortSignal };
 
-async function workRun(config: Config, parts: WorkParts, ring: RequestedRun): Promise<void> {
+async function workRun(config: Config, parts: WorkParts, ref: WorkRef): Promise<void> {
   const { session, clock, owner, logger } = parts;
-  const claim = { ...ring, owner: owner.name, now: clock.now() };
+  const claim = { ...ref, owner: owner.name, now: clock.now() };
   const names = await session.atomically((tx) => claimRun(tx, claim));
   if (names === null) return;
   try {
-    await readKinds(config, parts, { runId: ring.id, names });
-    if (parts.signal.aborted) await session.atomically((tx) => resumeInterrupted(tx, ring.id));
+    await readKinds(config, parts, { runId: ref.id, names });
+    if (parts.signal.aborted) await session.atomically((tx) => resumeInterrupted(tx, ref.id));
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    logger.error({ runId: ring.id, code: error.code }, describe(error));
+    logger.error({ runId: ref.id, code: error.code }, describe(error));
     const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
-    await finishRun(session, { runId: ring.id, owner: owner.name }, end); // A kind may be none here, and stop no other run.
+    await finishRun(session, { runId: ref.id, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
   }
 }
 

@@ -8,7 +8,10 @@ import { listedKinds } from './kinds.ts';
 import type { ServiceParts } from './outbound-queue.ts';
 import type { Role } from './roles.ts';
 
-/** Asks for the scheduled runs as they come due, and for sweeps at quiet hours, where this process is one that pulls; returns what stops it. */
+/**
+ * Requests the scheduled runs as they come due, and sweeps at quiet hours, if this process has the role of pulling. Returns a
+ * function that stops it.
+ */
 export function startSchedules(
   config: Config,
   { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
@@ -26,7 +29,7 @@ export function startSchedules(
 
 type Wish = Exclude<Config['schedules'][string], null>;
 
-/** The schedule by which everything is compared with the service; none where it is turned off. */
+/** The schedule of verifications of all kinds; empty if it is turned off. */
 export function verifySchedule(config: Config): readonly Schedule[] {
   const { timezone, verify } = config.schedules;
   if (verify === null) return [];
@@ -34,7 +37,7 @@ export function verifySchedule(config: Config): readonly Schedule[] {
   return [{ name: 'verify', cron: cronOf('verify', verify), timezone, kinds, pages: null, verifies: true }];
 }
 
-/** The schedules of the settings by which kinds are pulled. */
+/** The pull schedules of the settings. */
 export function schedulesOf(config: Config): readonly Schedule[] {
   const { timezone } = config.schedules;
   return Object.entries(config.schedules).flatMap(([name, wish]) => {

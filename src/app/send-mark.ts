@@ -3,12 +3,12 @@ import type { Config } from '../config/settings.ts';
 import { createFileMark } from '../outbound/freeze/file-mark.ts';
 import type { SendMark } from '../outbound/freeze/freeze.ts';
 
-/** A mark that can be let go of. */
+/** A mark that can be closed. */
 export interface OpenMark extends SendMark {
   readonly close: () => void;
 }
 
-/** Opens the mark that every send leaves outside the database: in a file beside it, else in Redis where there is one. */
+/** Opens the mark that every send leaves outside the database: in a file beside it, or in Redis if the settings name one. */
 export async function openSendMark({ database, queue }: Config): Promise<OpenMark> {
   const { url } = database;
   if (url.startsWith('file:')) return createFileMark(`${url.slice('file:'.length)}.sends`);
@@ -19,7 +19,7 @@ export async function openSendMark({ database, queue }: Config): Promise<OpenMar
   return { read: () => Promise.resolve(0), write: () => Promise.resolve(), close: () => undefined };
 }
 
-/** The same database by whatever user, told apart from others; never its password. */
+/** Identifies a database regardless of the user; never contains a password. */
 function nameOf(url: string): string {
   const { host, pathname } = new URL(url);
   return createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 16);

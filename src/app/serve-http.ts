@@ -8,19 +8,18 @@ import type { ServiceParts } from './outbound-queue.ts';
 import { packageVersion } from './package-version.ts';
 import type { OpenMark } from './send-mark.ts';
 
-export interface HttpParts
-  extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
+interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly ring: () => void;
-  /** The queue's own figures; none where there is no queue. */
+  /** The queue's own metrics; absent if there is no queue. */
   readonly queueMetrics?: (() => Promise<string>) | undefined;
 }
 
 /**
- * Starts the HTTP API and returns what closes it.
+ * Starts the HTTP API and returns a function that closes it.
  *
- * @throws {SyncError} `server.token_required`; `server.no_address` where nothing can listen there.
+ * @throws {SyncError} `server.token_required`; `server.no_address` if the server cannot listen on the address.
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
   const { session, writes, clock, logger, mark, ring, queueMetrics } = parts;

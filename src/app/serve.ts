@@ -30,15 +30,15 @@ import type { OpenMark } from './send-mark.ts';
 export interface ServeCommand {
   readonly logger: Logger;
   readonly roles: readonly Role[];
-  /** Ends the service once it fires: work in hand is finished, no more is taken. */
+  /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Works what is due, until the signal fires: runs that were asked for, and the outbox; and answers over HTTP.
+ * Works due runs and outbox entries, and serves the HTTP API, until the signal fires.
  *
- * @throws {OtherSourceError} Where the mirror holds the data of another base URL. @throws {SyncError} `serve.running` where
- * another process serves the same SQLite file.
+ * @throws {OtherSourceError} If the mirror holds the data of another base URL. @throws {SyncError} `serve.running` if another
+ * process serves the same SQLite file.
  */
 export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
   const clock = systemClock;
@@ -47,7 +47,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   const { session, writes } = watchWrites(mirror, clock);
   await session.makeDurable(); // A send that the journal forgets would be made again.
   const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
-  // What was meant for one service must not be sent to another.
+  // Entries meant for one service must not be sent to another.
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
   if (session.dialect === 'sqlite') await refuseSecond(parts, roles);
   const mark = await openSendMark(config);
@@ -125,7 +125,7 @@ async function refuseSecond({ session, clock, owner }: ServiceParts, roles: read
   });
 }
 
-/** Says at the start what of the queue's settings costs work or time later. */
+/** Logs at start-up the queue settings that cost work or time later. */
 async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
   if (queue.url === null || !/^rediss?:/.test(queue.url)) return;
   for (const { ok, code, detail, hint } of await checkRedis(queue.url))

@@ -10,13 +10,13 @@ import type { PullParts } from '../pull/run/parts.ts';
 import { pullBetween } from './pull-between.ts';
 import type { PullSettings } from './pull.ts';
 
-export interface Verifying {
+interface Verifying {
   readonly kind: ListedKind;
   /** The run that verifies; its pulls and backfills are runs of their own. */
   readonly runId: number;
 }
 
-/** Compares a kind with the service, reads anew what differs, and looks whether that has mended it. */
+/** Compares a kind with the service, reads the differing records again, and checks whether that repaired them. */
 export async function verifyAndMend(
   parts: PullParts,
   verifying: Verifying,
@@ -39,7 +39,7 @@ interface Mending extends Verifying {
   readonly ids: readonly string[];
 }
 
-/** Reads records anew as `bms-sync backfill --ids` does; returns how many of them agree with the service by now. */
+/** Reads records again as `bms-sync backfill --ids` does; returns the number of records that now agree with the service. */
 async function mend(
   parts: PullParts,
   { kind, runId, ids }: Mending,

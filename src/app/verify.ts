@@ -20,7 +20,7 @@ import type { PullSettings } from './pull.ts';
 
 export type { KindVerdict } from '../audit/verify-kind.ts';
 
-export interface VerifyCommand extends Pick<AuditParts, 'onProgress' | 'signal'> {
+interface VerifyCommand extends Pick<AuditParts, 'onProgress' | 'signal'> {
   readonly logger: Logger;
   /** Names of the kinds; none means all. */
   readonly kinds: readonly string[];
@@ -32,9 +32,9 @@ export interface VerifyReport extends RunFacts {
 
 /**
  * Compares the mirror with the service by a reader of its own, kind by kind, as one run; a kind that cannot be read never
- * stops the others. What differs is pulled, as a run of its own, and looked at again.
+ * stops the others. Differing records are pulled, as a run of its own, and compared again.
  *
- * @throws {SyncError} `mirror.absent`; {OtherSourceError} where the mirror holds another source's data.
+ * @throws {SyncError} `mirror.absent`; {OtherSourceError} if the mirror holds another source's data.
  */
 export async function verify(
   config: Config,

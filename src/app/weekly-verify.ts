@@ -17,7 +17,7 @@ interface VerifyRun {
   readonly names: readonly string[];
 }
 
-/** Works a verification that was asked for, kind by kind; it makes way for pulls and sends, and goes on after them. */
+/** Works a requested verification, kind by kind; it gives way to pulls and sends, and continues after them. */
 export async function workVerify(config: Config, parts: PullParts, run: VerifyRun): Promise<void> {
   const { session, logger } = parts;
   const kinds = await kindsLeft(config, parts, run);
@@ -30,7 +30,7 @@ export async function workVerify(config: Config, parts: PullParts, run: VerifyRu
   else if (end.state !== 'interrupted') logger.info({ runId: run.runId, state: end.state }, 'verified');
 }
 
-/** The kinds that this run has not compared yet; what was never read is for a pull, and not for a comparison. */
+/** The kinds that this run has not compared yet, without those that were never pulled. */
 async function kindsLeft(
   config: Config,
   { session, clock }: PullParts,

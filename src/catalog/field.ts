@@ -8,7 +8,7 @@ const plain =
     write ? { name, type, write } : { name, type };
 
 export const integer = plain('integer');
-/** An integer, 0 or 1 (§2.1). */
+/** An integer that is 0 or 1 (§2.1). */
 export const flag = plain('flag');
 export const date = plain('date');
 export const time = plain('time');

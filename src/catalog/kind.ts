@@ -1,4 +1,4 @@
-/** The language of the catalogue: a record kind is one value of type `Kind`, and everything else is derived from it. */
+/** The types of the catalogue: a record kind is one value of type `Kind`, and everything else is derived from it. */
 
 export type FieldType = 'integer' | 'flag' | 'decimal' | 'date' | 'time' | 'timestamp' | 'text' | 'json';
 
@@ -10,11 +10,11 @@ export interface Field {
   readonly scale?: number;
   /** Fields of the objects in a nested array; json only. */
   readonly items?: readonly Field[];
-  /** Where a write spells it otherwise than a read. */
+  /** The name in a write, if it differs from the name in a read. */
   readonly write?: FieldWrite;
   /** The kind whose records its values name; `type` then says how the service sends them, not what the column holds. */
   readonly refersTo?: string;
-  /** The field whose misfits this column of ours keeps as text; the service sends no such field. */
+  /** The field whose misfits this column keeps as text. The column is ours; the service sends no such field. */
   readonly textOf?: string;
 }
 
@@ -46,7 +46,7 @@ export interface ListEndpoint extends Endpoint {
 export type ListOrder =
   'created, oldest first' | 'created, newest first' | 'code' | 'pickup date, newest first' | 'unknown';
 
-export interface RetrieveEndpoint extends Endpoint {
+interface RetrieveEndpoint extends Endpoint {
   /** Set where the documented path addresses another kind's table: then it proves nothing about this kind. */
   readonly misprint?: string;
 }
@@ -67,7 +67,7 @@ export interface Kind {
   readonly update: WriteEndpoint | null;
   /** What makes two records the same thing to a person. */
   readonly naturalKey: readonly string[] | 'all sent fields';
-  /** Two records may be equal in every field and both be meant: a create is never taken for a record that is there. */
+  /** Two records may be equal in every field and both intended: a create is never matched with an existing record. */
   readonly repeats?: true;
   /** Documented fields in the documentation's order, `id` first. */
   readonly fields: readonly Field[];
@@ -79,7 +79,7 @@ export type ListedKind = Kind & { readonly list: ListEndpoint };
 
 export type RetrievableKind = Kind & { readonly retrieve: RetrieveEndpoint };
 
-/** What of a kind's fields the service sends, documented or hinted. */
+/** The fields of a kind that the service sends, documented or hinted. */
 export function sentField({ fields, hints }: Kind, name: string): Field | undefined {
   const isNamed = (field: Field): boolean => field.name === name && field.textOf === undefined;
   return fields.find(isNamed) ?? hints.find(isNamed);
@@ -87,10 +87,10 @@ export function sentField({ fields, hints }: Kind, name: string): Field | undefi
 
 export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;
 
-/** Whether one record can be asked for; a misprinted path counts, and answers another kind's record. */
+/** Whether a single record can be retrieved. A misprinted path counts, although it answers another kind's record. */
 export const isRetrievable = (kind: Kind): kind is RetrievableKind => kind.retrieve !== null;
 
-/** A kind whose records can be asked for one by one; a path that another kind's records answer to is none. */
+/** A kind whose records can be retrieved one by one; a path that answers another kind's records does not count. */
 export function askableKind(kind: Kind): RetrievableKind | null {
   return isRetrievable(kind) && kind.retrieve.misprint === undefined ? kind : null;
 }

@@ -1,6 +1,6 @@
-/** Names that are taken in every mirror: no further kind, and none of its fields, can bear them. */
+/** Names that are taken in every mirror: no further kind, and none of its fields, can have them. */
 
-/** The engine's tables, those of later stages included: a kind declared today must not be in their way tomorrow. */
+/** The engine's tables, those of later stages included: a kind declared today must not collide with them later. */
 export const ENGINE_TABLE_NAMES: readonly string[] = [
   'mirror_meta',
   'kind_state',
@@ -34,20 +34,20 @@ export const OTHER_NAMES: readonly string[] = [
   'verify',
 ];
 
-/** Our views, and what each database keeps for itself. */
+/** Prefixes of our views and of names that each database reserves. */
 export const RESERVED_PREFIXES = ['bi_', 'sqlite_', 'pg_'] as const;
 
 /** A kind's index of deleted rows, its primary key, and its view of the past. */
 export const RESERVED_SUFFIXES = ['_deleted', '_pkey', '_history'] as const;
 
-/** What is derived from a decimal field: columns of its table, or of its view. */
+/** Columns derived from a decimal field, in its table or its view. */
 export const DECIMAL_TWINS = ['_real', '_e4', '_exact'] as const;
 
 /** The columns that PostgreSQL gives every table. */
 export const POSTGRES_COLUMNS: readonly string[] = ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
 
-/** PostgreSQL cuts names at so many bytes. */
+/** PostgreSQL truncates names to this number of bytes. */
 export const LONGEST_IDENTIFIER = 63;
 
-/** So long a name may be, to leave room for `bi_`, for twins and for the views of nested arrays. */
+/** The longest allowed name; leaves room for `bi_`, for derived columns and for the views of nested arrays. */
 export const LONGEST_NAMES = { kind: 40, field: 57 } as const;

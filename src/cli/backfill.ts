@@ -3,7 +3,7 @@ import { backfillKind } from '../app/backfill.ts';
 import type { BackfillReport, Extent } from '../app/backfill.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
@@ -18,7 +18,7 @@ interface BackfillOptions extends CommonOptions {
   readonly restart?: true;
 }
 
-export function backfillCommand(context: Context): Command {
+export function backfillCommand(context: CommandContext): Command {
   return createCommand('backfill', 'read records of one kind again, by hand')
     .argument('<kind>', 'record kind')
     .option('--ids <list>', 'these records, e.g. 1,5-9')
@@ -28,7 +28,7 @@ export function backfillCommand(context: Context): Command {
     .action((kind: string, options: BackfillOptions) => runBackfill(context, kind, options));
 }
 
-async function runBackfill(context: Context, kind: string, options: BackfillOptions): Promise<void> {
+async function runBackfill(context: CommandContext, kind: string, options: BackfillOptions): Promise<void> {
   const { extent, request } = extentOf(options);
   const config = settingsOf(context, options);
   const progress = createProgress(context.io);
@@ -48,13 +48,13 @@ async function runBackfill(context: Context, kind: string, options: BackfillOpti
   }
 }
 
-/** As of a pull: what got nothing at all, and was not stopped, has failed. */
+/** As for a pull: a backfill that got nothing at all, and was not stopped, has failed. */
 function exitCodeOf({ state, reason, rows }: BackfillReport): ExitCode {
   if (state === 'complete') return EXIT.done;
   return state === 'aborted' && reason !== 'interrupted' && rows === 0 ? EXIT.failed : EXIT.incomplete;
 }
 
-/** @throws {UsageError} Where not exactly one extent is given, or it is none. */
+/** @throws {UsageError} If not exactly one extent is given, or it is invalid. */
 function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; request: string } {
   const given = [ids, pages, all].filter((option) => option !== undefined);
   if (given.length !== 1)

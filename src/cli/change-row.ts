@@ -3,7 +3,7 @@ import { compactJson, isArray, isObject, parseJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { shortened } from '../lib/text.ts';
 
-/** Widths are fixed: whoever follows cannot wait for the longest. */
+/** Widths are fixed: with `--follow` the longest value is not known in advance. */
 const COLUMNS = [
   { title: 'seq', width: 8 },
   { title: 'observed (UTC)', width: -23 },

@@ -5,11 +5,11 @@ import type { ChangesRequest, RecordedChange } from '../app/changes.ts';
 import { plainJson, plainLine } from '../lib/plain-text.ts';
 import { CHANGE_HEADER, changeRow } from './change-row.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Output } from './io.ts';
 
-/** What a person gets who asks for no number. */
+/** The number of events for a person who gives none. */
 const SHOWN = 50;
 
 interface ChangesOptions extends CommonOptions {
@@ -19,7 +19,7 @@ interface ChangesOptions extends CommonOptions {
   readonly follow?: true;
 }
 
-export function changesCommand(context: Context): Command {
+export function changesCommand(context: CommandContext): Command {
   return createCommand('changes', 'show what happened to the records; with --json, one object a line')
     .option('--after <seq>', 'only events after this one (default: the latest; with --json, all)', seqNumber)
     .option('--kind <kind>', 'only events of this record kind')
@@ -28,7 +28,7 @@ export function changesCommand(context: Context): Command {
     .action((options: ChangesOptions) => printChanges(context, options));
 }
 
-async function printChanges(context: Context, options: ChangesOptions): Promise<void> {
+async function printChanges(context: CommandContext, options: ChangesOptions): Promise<void> {
   const { io } = context;
   const lines = createLines(io.stdout);
   const toLine = options.json ? jsonLine : personLine;
@@ -43,7 +43,7 @@ async function printChanges(context: Context, options: ChangesOptions): Promise<
   if (io.signal.aborted && !options.follow) context.exit(EXIT.incomplete);
 }
 
-/** A person wants the latest; a program goes on where it stopped, and must not miss any. */
+/** A person gets the latest events; a program continues where it stopped and must not miss any. */
 function requestOf({ json, after, kind, limit, follow }: ChangesOptions): ChangesRequest {
   const isFollowing = follow === true;
   const shown = limit ?? (isFollowing || json ? Infinity : SHOWN);
@@ -57,7 +57,7 @@ const personLine = (change: RecordedChange): string => plainLine(changeRow(chang
 
 interface Lines {
   readonly print: (line: string) => void;
-  /** Aborted once nobody reads them any more: `bms-sync changes --follow | head`. */
+  /** Aborted once the reader of stdout has gone: `bms-sync changes --follow | head`. */
   readonly broken: AbortSignal;
 }
 

@@ -12,12 +12,12 @@ export interface CommonOptions {
   readonly config?: string;
 }
 
-/** What a command works with besides its own arguments. */
-export interface Context {
+/** The dependencies of a command besides its own arguments. */
+export interface CommandContext {
   readonly io: Io;
   /** Ends the command with this code. */
   readonly exit: (code: ExitCode) => void;
-  /** Names secrets once they are known, so that nothing the command prints shows them. */
+  /** Registers secrets once they are known, so that no output of the command shows them. */
   readonly protect: (secrets: readonly string[]) => void;
 }
 
@@ -29,14 +29,14 @@ export function createCommand(name: string, summary: string): Command {
 }
 
 /** Reads the settings of a command from its options and the environment. */
-export function settingsOf({ io, protect }: Context, { config: file }: CommonOptions): Config {
+export function settingsOf({ io, protect }: CommandContext, { config: file }: CommonOptions): Config {
   const config = loadConfig({ env: io.env, file });
   protect(secretsOf(config));
   return config;
 }
 
 /** Logs go to stderr: stdout belongs to the command's answer. */
-export function loggerOf({ io }: Context, config: Config): Logger {
+export function loggerOf({ io }: CommandContext, config: Config): Logger {
   return createLogger({
     level: config.log.level,
     secrets: secretsOf(config),

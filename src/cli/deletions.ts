@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import { decideDeletions, listHolds } from '../app/deletions.ts';
-import type { Decision, ShownHold } from '../app/deletions.ts';
+import type { HoldDecision, ShownHold } from '../app/deletions.ts';
 import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
 import { textTable } from './text-table.ts';
 
-export function deletionsCommand(context: Context): Command {
+export function deletionsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list mass disappearances and what was decided').action(
     (_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()),
   );
-  const decide = (name: string, summary: string, decision: Decision): Command =>
+  const decide = (name: string, summary: string, decision: HoldDecision): Command =>
     createCommand(name, summary)
       .argument('<kind>', 'record kind')
       .action((kind: string, _: CommonOptions, command: Command) =>
@@ -25,7 +25,7 @@ export function deletionsCommand(context: Context): Command {
     .addCommand(decide('reject', 'keep them live, however long the list leaves them out', 'rejected'));
 }
 
-async function runList(context: Context, options: CommonOptions): Promise<void> {
+async function runList(context: CommandContext, options: CommonOptions): Promise<void> {
   const holds = await listHolds(settingsOf(context, options));
   if (options.json) printJson(context.io.stdout, { deletions: holds });
   else printHolds(context.io.stdout, holds);
@@ -33,17 +33,20 @@ async function runList(context: Context, options: CommonOptions): Promise<void> 
 
 interface DecisionMade {
   readonly kind: string;
-  readonly decision: Decision;
+  readonly decision: HoldDecision;
   readonly options: CommonOptions;
 }
 
-async function runDecision(context: Context, { kind, decision, options }: DecisionMade): Promise<void> {
+async function runDecision(
+  context: CommandContext,
+  { kind, decision, options }: DecisionMade,
+): Promise<void> {
   const decided = await decideDeletions(settingsOf(context, options), kind, decision);
   if (options.json) printJson(context.io.stdout, decided);
   else printLine(context.io.stdout, `${decided.records} ${kind}: ${MEANING[decision]}`);
 }
 
-const MEANING: Record<Decision, string> = {
+const MEANING: Record<HoldDecision, string> = {
   approved: 'approved. The next pulls ask the service for proof and then mark them as deleted.',
   rejected: 'rejected. They stay live; approve takes it back.',
 };

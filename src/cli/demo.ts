@@ -8,7 +8,7 @@ import type { Row } from '../app/report.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createCommand, loggerOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT, exitCodeOfPull } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
@@ -18,7 +18,7 @@ import { textTable } from './text-table.ts';
 
 const DEMO_DATABASE = './data/demo.db';
 
-/** What was bought most: exact, because the sums are of whole units of 0.0001. */
+/** The most-bought products; the sums are exact, because they count whole units of 0.0001. */
 const QUESTION = `select product_name, count(*) as lines, printf('%.2f', sum(produit_total_e4) / 10000.0) as total
 from bi_purchase_products group by product_name order by sum(produit_total_e4) desc limit 5`;
 
@@ -32,7 +32,7 @@ interface DemoKind {
   readonly inMirror: number;
 }
 
-export function demoCommand(context: Context): Command {
+export function demoCommand(context: CommandContext): Command {
   return createCommand(
     'demo',
     'a sandbox service, a pull into ./data/demo.db, a first query; needs no settings',
@@ -41,9 +41,9 @@ export function demoCommand(context: Context): Command {
     .action((options: DemoOptions) => runDemo(context, options));
 }
 
-async function runDemo(context: Context, options: DemoOptions): Promise<void> {
+async function runDemo(context: CommandContext, options: DemoOptions): Promise<void> {
   const { io } = context;
-  for (const suffix of ['', '-wal', '-shm']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo begins anew.
+  for (const suffix of ['', '-wal', '-shm']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
   await using sandbox = await openSandbox();
   const { report, answer } = await pullDemo(context, sandbox);
   const kinds = report.kinds.map(({ kind, rows }) => ({
@@ -67,7 +67,7 @@ async function runDemo(context: Context, options: DemoOptions): Promise<void> {
 }
 
 async function pullDemo(
-  context: Context,
+  context: CommandContext,
   sandbox: Sandbox,
 ): Promise<{ report: PullReport; answer: readonly Row[] }> {
   const config = loadConfig({

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { examine } from '../app/doctor.ts';
-import type { Finding } from '../lib/finding.ts';
+import type { CheckResult } from '../lib/check-result.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
 
-export function doctorCommand(context: Context): Command {
+export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'look at everything that a pull needs').action(
     async (options: CommonOptions) => {
       const config = settingsOf(context, options);
@@ -21,7 +21,7 @@ export function doctorCommand(context: Context): Command {
   );
 }
 
-function printChecks(stdout: Output, checks: readonly Finding[]): void {
+function printChecks(stdout: Output, checks: readonly CheckResult[]): void {
   for (const { name, ok, detail, hint } of checks) {
     printLine(stdout, `${ok ? 'ok ' : 'BAD'}  ${name}: ${detail}`);
     if (hint !== null) printLine(stdout, `     ${hint}`);

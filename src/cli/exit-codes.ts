@@ -2,11 +2,11 @@ import type { PullReport } from '../app/pull.ts';
 import type { Outcome } from '../app/push.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 
-/** What a command tells its caller. */
+/** The exit codes of the commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Faults of the process itself, that a new one may cure: whatever watches over it is to start it again. */
+/** Faults of the process itself that a restart may cure: its supervisor should start it again. */
 const CURED_BY_A_RESTART: readonly string[] = ['jobs.queue_dead'];
 
 export function exitCodeOfError(error: unknown): ExitCode {
@@ -25,7 +25,10 @@ export function exitCodeOfPull({ kinds }: PullReport): ExitCode {
   return isBarred ? EXIT.failed : EXIT.incomplete;
 }
 
-/** What the service refused, or a person gave up, has failed; what is still on its way, or waits for a person, is incomplete. */
+/**
+ * Entries that the service refused or a person abandoned have failed; entries under way, or waiting for a person, are
+ * incomplete.
+ */
 export function exitCodeOfPush(outcomes: readonly Pick<Outcome, 'state'>[]): ExitCode {
   if (outcomes.every(({ state }) => state === 'done')) return EXIT.done;
   const hasFailed = ({ state }: Pick<Outcome, 'state'>): boolean =>

@@ -5,7 +5,7 @@ import { plainJson, plainLine } from '../lib/plain-text.ts';
 /** The world outside a command, as main.ts or a test hands it in. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What is piped in, as bytes or text. */
+  /** The piped input, as bytes or text. */
   readonly stdin: AsyncIterable<Uint8Array | string>;
   readonly stdout: Output;
   readonly stderr: Output;
@@ -14,13 +14,13 @@ export interface Io {
 }
 
 export interface Output {
-  /** `done` is told where the text could not be written, because nobody reads it any more. */
+  /** `done` gets an error if the text could not be written, because the reader has gone. */
   write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean;
 }
 
 /**
- * Prints one line, or the lines of a table: nothing in them steers the terminal or starts a line of its own.
+ * Prints one line, or the lines of a table: control characters and line ends within them are replaced.
  *
  * Line ends at either end of a single line are blank lines around it.
  */

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { migrateMirror } from '../app/migrate.ts';
 import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine } from './io.ts';
 
-export function migrateCommand(context: Context): Command {
+export function migrateCommand(context: CommandContext): Command {
   return createCommand('migrate', 'bring the mirror to the shape of this release').action(
     async (options: CommonOptions) => {
       const migration = await migrateMirror(settingsOf(context, options));

@@ -9,7 +9,7 @@ import { textTable } from './text-table.ts';
 
 const LONGEST_PAYLOAD = 50;
 
-/** Prints entries for a person, what stops them all first. */
+/** Prints entries for a person, after the reason that stops all sends, if there is one. */
 export function printOutbox(stdout: Output, { entries, blockedKinds, frozen }: OutboxList): void {
   if (frozen !== null)
     printLine(
@@ -44,7 +44,7 @@ function rowOf(entry: Entry): (string | number | null)[] {
   return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, shown];
 }
 
-/** Prints one entry for a person: what it is, where it stands, what was tried. */
+/** Prints one entry for a person: its content, its state, its attempts. */
 export function printHistory(stdout: Output, { entry, attempts, isMaker }: History): void {
   const { id, operation, kind, recordId, state, verdict, key, payload } = entry;
   const { meaning, next } = explain(entry);
@@ -68,7 +68,7 @@ export function printHistory(stdout: Output, { entry, attempts, isMaker }: Histo
   for (const attempt of attempts) printAttempt(stdout, attempt);
 }
 
-/** Fields of an update that are in conflict, or that the service did not take. */
+/** Fields of an update that are in conflict, or that the service did not accept. */
 function printFields(stdout: Output, { result }: Entry): void {
   const noted = jsonOrText(result);
   const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
@@ -81,7 +81,7 @@ function printFields(stdout: Output, { result }: Entry): void {
   printLine(stdout, textTable(columns, rows));
 }
 
-/** Records that may be what a create has made, as the looks for it noted them. */
+/** Records that a create may have made, as the searches for it noted them. */
 function candidatesOf({ operation, result }: Entry): string | null {
   const noted = jsonOrText(result);
   const ids = operation === 'create' && isObject(noted) ? noted['ids'] : undefined;

@@ -9,9 +9,9 @@ import {
   readHistory,
   resumeOutbox,
 } from '../app/outbox.ts';
-import type { Decision, EntryState } from '../app/outbox.ts';
+import type { EntryDecision, EntryState } from '../app/outbox.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { entryDocument, historyDocument } from '../app/outbox.ts';
 import { printExactJson, printJson, printLine } from './io.ts';
 import { printHistory, printOutbox } from './outbox-print.ts';
@@ -24,7 +24,7 @@ interface ListOptions extends CommonOptions {
   readonly limit?: number;
 }
 
-export function outboxCommand(context: Context): Command {
+export function outboxCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list what is open, parked or rejected; what needs you first')
     .option('--all', 'list what is done or abandoned too')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(STATES))
@@ -47,7 +47,7 @@ export function outboxCommand(context: Context): Command {
     .addCommand(resume);
 }
 
-function decisionCommand(context: Context, is: 'retry' | 'abandon', summary: string): Command {
+function decisionCommand(context: CommandContext, is: 'retry' | 'abandon', summary: string): Command {
   return createCommand(is, summary)
     .argument('<id>', 'the number of the entry', wholeNumber)
     .action((id: number, _: CommonOptions, command: Command) =>
@@ -55,7 +55,7 @@ function decisionCommand(context: Context, is: 'retry' | 'abandon', summary: str
     );
 }
 
-function adoptCommand(context: Context): Command {
+function adoptCommand(context: CommandContext): Command {
   const adopt = createCommand('adopt', 'say which record of the mirror a create has made')
     .argument('<id>', 'the number of the entry', wholeNumber)
     .argument('<record>', 'id of the record');
@@ -64,7 +64,7 @@ function adoptCommand(context: Context): Command {
   );
 }
 
-async function runList(context: Context, options: ListOptions): Promise<void> {
+async function runList(context: CommandContext, options: ListOptions): Promise<void> {
   const { state, all, limit = LISTED, json } = options;
   const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
   const listed = await listOutbox(settingsOf(context, options), { states, limit });
@@ -80,13 +80,17 @@ async function runList(context: Context, options: ListOptions): Promise<void> {
   });
 }
 
-async function runShow(context: Context, id: number, options: CommonOptions): Promise<void> {
+async function runShow(context: CommandContext, id: number, options: CommonOptions): Promise<void> {
   const history = await readHistory(settingsOf(context, options), id);
   if (options.json) printExactJson(context.io.stdout, historyDocument(history));
   else printHistory(context.io.stdout, history);
 }
 
-async function runDecision(context: Context, decision: Decision, options: CommonOptions): Promise<void> {
+async function runDecision(
+  context: CommandContext,
+  decision: EntryDecision,
+  options: CommonOptions,
+): Promise<void> {
   const { entry, warning } = await decideOutbox(settingsOf(context, options), decision);
   const { stdout } = context.io;
   if (options.json) {
@@ -97,7 +101,7 @@ async function runDecision(context: Context, decision: Decision, options: Common
   if (warning !== null) printLine(stdout, warning);
 }
 
-async function runResume(context: Context, options: CommonOptions): Promise<void> {
+async function runResume(context: CommandContext, options: CommonOptions): Promise<void> {
   const frozen = await resumeOutbox(settingsOf(context, options));
   const { stdout } = context.io;
   if (options.json) printJson(stdout, { wasFrozen: frozen !== null, ...frozen });

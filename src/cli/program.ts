@@ -5,7 +5,7 @@ import { plainLine } from '../lib/plain-text.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { changesCommand } from './changes.ts';
 import { backfillCommand } from './backfill.ts';
-import type { Context } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { deletionsCommand } from './deletions.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
@@ -44,7 +44,7 @@ const COMMANDS = [
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
   let mask = maskSecrets([]);
-  const context: Context = {
+  const context: CommandContext = {
     io,
     exit: (code) => {
       exitCode = code;
@@ -70,7 +70,7 @@ function usageExit(error: CommanderError, { io, asJson }: Pick<Printing, 'io' | 
   return EXIT.usage;
 }
 
-function createProgram(context: Context): Command {
+function createProgram(context: CommandContext): Command {
   const program = new Command('bms-sync')
     .description('Mirrors a business-management service into SQL, exactly.')
     .version(packageVersion(), '--version');
@@ -80,7 +80,7 @@ function createProgram(context: Context): Command {
 }
 
 /** Commander asks each command, not the program, where to write and whether to end the process. */
-function applyOutput(command: Command, context: Context): void {
+function applyOutput(command: Command, context: CommandContext): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => context.io.stdout.write(text),
     writeErr: (text) => {

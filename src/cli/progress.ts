@@ -4,7 +4,7 @@ import type { Progress } from '../app/pull.ts';
 import type { Io } from './io.ts';
 import { printLine } from './io.ts';
 
-export interface ProgressDisplay {
+interface ProgressDisplay {
   readonly onProgress: (progress: Progress) => void;
   readonly stop: () => void;
 }

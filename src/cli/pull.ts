@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { pull } from '../app/pull.ts';
 import type { PullReport } from '../app/pull.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { exitCodeOfPull } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
@@ -13,14 +13,18 @@ interface PullOptions extends CommonOptions {
   readonly newSource?: true;
 }
 
-export function pullCommand(context: Context): Command {
+export function pullCommand(context: CommandContext): Command {
   return createCommand('pull', 'read the lists of the service into the mirror')
     .argument('[kind...]', 'record kinds (default: all)')
     .option('--new-source', 'accept another base URL or company for this mirror')
     .action((kinds: string[], options: PullOptions) => runPull(context, kinds, options));
 }
 
-async function runPull(context: Context, kinds: readonly string[], options: PullOptions): Promise<void> {
+async function runPull(
+  context: CommandContext,
+  kinds: readonly string[],
+  options: PullOptions,
+): Promise<void> {
   const config = settingsOf(context, options);
   const progress = createProgress(context.io);
   try {
@@ -41,7 +45,7 @@ async function runPull(context: Context, kinds: readonly string[], options: Pull
 }
 
 /** Prints a pull for a person: one line a kind, then what went wrong and what to do. */
-export function printReport(stdout: Output, { runId, durationMs, kinds }: PullReport): void {
+function printReport(stdout: Output, { runId, durationMs, kinds }: PullReport): void {
   const header = [
     'kind',
     'state',

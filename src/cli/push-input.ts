@@ -9,7 +9,7 @@ const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read i
 /**
  * Reads an option that is JSON, or `@` and the name of a file that holds it.
  *
- * @throws {UsageError} Where there is no such file, or it is no JSON.
+ * @throws {UsageError} If there is no such file, or it is not JSON.
  */
 export function jsonOption(option: string, given: string): Json {
   const text = given.startsWith('@') ? readText(option, given.slice(1)) : given;
@@ -31,13 +31,13 @@ function readText(option: string, path: string): string {
   }
 }
 
-/** Drops the byte order mark; throws a TypeError for what is not UTF-8. */
+/** Drops the byte order mark; throws a TypeError if the bytes are not UTF-8. */
 const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
 /**
- * Reads what is piped in, to its end.
+ * Reads the piped input to its end.
  *
- * @throws {UsageError} Where it is not UTF-8. @throws {SyncError} `push.interrupted` where Ctrl-C came first.
+ * @throws {UsageError} Where it is not UTF-8. @throws {SyncError} `push.interrupted` if Ctrl-C came first.
  */
 export async function readStdin({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>): Promise<string> {
   const chunks: Uint8Array[] = [];

@@ -3,7 +3,7 @@ import { previewPush, push, readBatch, waitForOutcomes } from '../app/push.ts';
 import type { EntryRequest } from '../app/push.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { exitCodeOfPush } from './exit-codes.ts';
 import { printExactJson, printLine } from './io.ts';
 import { previewDocument, printPreview } from './preview.ts';
@@ -22,7 +22,7 @@ interface PushOptions extends CommonOptions {
   readonly key?: string;
 }
 
-export function pushCommand(context: Context): Command {
+export function pushCommand(context: CommandContext): Command {
   const create = pushOptions('create', 'queue a record to be created').argument('<kind>', 'record kind');
   const update = pushOptions('update', 'queue fields of a record to be changed')
     .argument('<kind>', 'record kind')
@@ -55,7 +55,7 @@ const pushOptions = (name: string, summary: string): Command =>
 
 type Target = Pick<EntryRequest, 'operation' | 'kind' | 'id'>;
 
-async function pushOne(context: Context, target: Target, options: PushOptions): Promise<void> {
+async function pushOne(context: CommandContext, target: Target, options: PushOptions): Promise<void> {
   if (options.batch) throw new UsageError('--batch takes its entries from stdin.', { code: 'usage.push' });
   const { data, base, key } = options;
   const request = {
@@ -67,7 +67,7 @@ async function pushOne(context: Context, target: Target, options: PushOptions): 
   await run(context, { requests: [request], isBatch: false, options });
 }
 
-async function pushBatch(context: Context, options: PushOptions): Promise<void> {
+async function pushBatch(context: CommandContext, options: PushOptions): Promise<void> {
   if (!options.batch)
     throw new UsageError('push takes one of create KIND, update KIND ID and --batch.', {
       ...{ code: 'usage.push', hint: 'bms-sync push --help' },
@@ -81,12 +81,12 @@ interface Job {
   readonly options: PushOptions;
 }
 
-async function run(context: Context, job: Job): Promise<void> {
+async function run(context: CommandContext, job: Job): Promise<void> {
   if (job.options.dryRun) await preview(context, job);
   else await store(context, job);
 }
 
-async function preview(context: Context, { requests, isBatch, options }: Job): Promise<void> {
+async function preview(context: CommandContext, { requests, isBatch, options }: Job): Promise<void> {
   const { stdout } = context.io;
   const previews = await previewPush(settingsOf(context, options), requests);
   const documents = previews.map(previewDocument);
@@ -94,7 +94,7 @@ async function preview(context: Context, { requests, isBatch, options }: Job): P
   else for (const one of previews) printPreview(stdout, one);
 }
 
-async function store(context: Context, { requests, isBatch, options }: Job): Promise<void> {
+async function store(context: CommandContext, { requests, isBatch, options }: Job): Promise<void> {
   const { stdout, stderr, signal } = context.io;
   const config = settingsOf(context, options);
   const stored = await push(config, requests);

@@ -5,8 +5,8 @@ import { jsonOrText } from '../app/outbox.ts';
 import { printLine } from './io.ts';
 import type { Output } from './io.ts';
 
-/** An entry as it was stored and, where somebody waited, what became of it. */
-export interface Pushed {
+/** An entry as it was stored and, with `--wait`, its outcome. */
+interface Pushed {
   readonly entry: StoredEntry;
   readonly outcome: Outcome | undefined;
 }

@@ -6,7 +6,7 @@ const LARGEST = 2n ** 63n - 1n;
 /**
  * Reads a list of ids and ranges of ids, `1,5-9`; each id comes once, in the order written.
  *
- * @throws {UsageError} Where a part is neither, or the ids are too many.
+ * @throws {UsageError} If a part is neither, or there are too many ids.
  */
 export function expandIds(text: string): string[] {
   const ids = new Set<string>();
@@ -25,7 +25,7 @@ export function expandIds(text: string): string[] {
 /**
  * Reads a range of pages, `1-20`, or one page.
  *
- * @throws {UsageError} Where it is neither.
+ * @throws {UsageError} If it is neither.
  */
 export function parsePages(text: string): { from: number; to: number } {
   const { from, to } = rangeOf(text.trim(), 'a page');

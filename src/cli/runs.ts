@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isOfAllKinds, readRun, readRuns } from '../app/report.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine } from './io.ts';
 import { textTable } from './text-table.ts';
 
@@ -11,7 +11,7 @@ interface ListOptions extends CommonOptions {
   readonly limit: number;
 }
 
-export function runsCommand(context: Context): Command {
+export function runsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the latest runs')
     .option('--limit <n>', 'how many', wholeNumber, RUNS_LISTED)
     .action((_: ListOptions, command: Command) => listRuns(context, command.optsWithGlobals()));
@@ -25,7 +25,7 @@ export function runsCommand(context: Context): Command {
     .addCommand(show);
 }
 
-async function listRuns(context: Context, options: ListOptions): Promise<void> {
+async function listRuns(context: CommandContext, options: ListOptions): Promise<void> {
   const config = settingsOf(context, options);
   const runs = await readRuns(config, options.limit);
   if (options.json) {
@@ -46,7 +46,7 @@ async function listRuns(context: Context, options: ListOptions): Promise<void> {
   );
 }
 
-async function showRun(context: Context, id: number, options: CommonOptions): Promise<void> {
+async function showRun(context: CommandContext, id: number, options: CommonOptions): Promise<void> {
   const run = await readRun(settingsOf(context, options), id);
   if (options.json) {
     printJson(context.io.stdout, run);

@@ -6,7 +6,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
 import { createCommand, portNumber, wholeNumber } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine } from './io.ts';
 import { openSandbox } from './open-sandbox.ts';
 
@@ -21,7 +21,7 @@ interface SandboxOptions extends CommonOptions {
   readonly faults?: string;
 }
 
-export function sandboxCommand(context: Context): Command {
+export function sandboxCommand(context: CommandContext): Command {
   return createCommand('sandbox', 'run a simulated service to try things against')
     .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
     .option('--size <clients>', 'how many clients; the other kinds scale with it', wholeNumber, 500)
@@ -36,7 +36,10 @@ export function sandboxCommand(context: Context): Command {
     .action((options: SandboxOptions) => runSandbox(context, options));
 }
 
-async function runSandbox({ io }: Context, { faults, json, ...options }: SandboxOptions): Promise<void> {
+async function runSandbox(
+  { io }: CommandContext,
+  { faults, json, ...options }: SandboxOptions,
+): Promise<void> {
   await using sandbox = await openSandbox({
     ...options,
     faults: faults === undefined ? [] : readFaults(faults),

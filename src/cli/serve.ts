@@ -3,24 +3,24 @@ import { ROLES } from '../app/roles.ts';
 import type { Role } from '../app/roles.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 
 interface ServeOptions extends CommonOptions {
   readonly only?: string;
 }
 
-export function serveCommand(context: Context): Command {
+export function serveCommand(context: CommandContext): Command {
   return createCommand('serve', 'work in the background: schedules, the outbox, and the HTTP API')
     .option('--only <roles>', `some of the work only: ${ROLES.join(', ')}`)
     .action(async (options: ServeOptions) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
-      const { serve } = await import('../app/serve.ts'); // Queues and HTTP: no other command has a need of them.
+      const { serve } = await import('../app/serve.ts'); // Queues and HTTP: no other command needs them.
       await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });
     });
 }
 
-/** @throws {UsageError} For a role that is none. */
+/** @throws {UsageError} For an unknown role. */
 function rolesOf(only: string | undefined): readonly Role[] {
   if (only === undefined) return ROLES;
   const names = only.split(',').map((name) => name.trim());

@@ -3,12 +3,12 @@ import { changeLogText } from '../app/change-log-text.ts';
 import { readMirrorStatus } from '../app/report.ts';
 import type { Status } from '../app/report.ts';
 import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine } from './io.ts';
 import type { Output } from './io.ts';
 import { textTable } from './text-table.ts';
 
-export function statusCommand(context: Context): Command {
+export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(
     async (options: CommonOptions) => {
       const status = await readMirrorStatus(settingsOf(context, options));
@@ -67,7 +67,7 @@ function outboxNeeds({ outbox, blockedKinds, frozen }: Status): string[] {
   ];
 }
 
-/** Kinds that are not certified, and what waits for it; nothing where all are. */
+/** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */
 function printUncertified(stdout: Output, { uncertified, holds }: Status): void {
   if (uncertified.length > 0) {
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
@@ -83,7 +83,7 @@ function printUncertified(stdout: Output, { uncertified, holds }: Status): void 
     printLine(stdout, `\n${records} held deletions of ${kind} go on to their proof by themselves.`);
 }
 
-/** The states of the outbox, the empty ones left out; nothing where it was never used. */
+/** The states of the outbox without the empty ones; nothing if it was never used. */
 function printOutbox(stdout: Output, { outbox }: Status): void {
   const counts = Object.entries(outbox).filter(([, count]) => count > 0);
   if (counts.length === 0) return;

@@ -1,4 +1,4 @@
-export type Cell = string | number | null | undefined;
+type Cell = string | number | null | undefined;
 
 /** Lays rows out in columns for a terminal, a line for each: numbers to the right, everything else to the left. */
 export function textTable(header: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] {

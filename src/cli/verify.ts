@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { verify } from '../app/verify.ts';
 import type { KindVerdict, VerifyReport } from '../app/verify.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, Context } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
@@ -12,13 +12,17 @@ import { textTable } from './text-table.ts';
 
 const DIFFERENCES_SHOWN = 20;
 
-export function verifyCommand(context: Context): Command {
+export function verifyCommand(context: CommandContext): Command {
   return createCommand('verify', 'compare the mirror with the service, record by record')
     .argument('[kind...]', 'record kinds (default: all)')
     .action((kinds: string[], options: CommonOptions) => runVerify(context, kinds, options));
 }
 
-async function runVerify(context: Context, kinds: readonly string[], options: CommonOptions): Promise<void> {
+async function runVerify(
+  context: CommandContext,
+  kinds: readonly string[],
+  options: CommonOptions,
+): Promise<void> {
   const config = settingsOf(context, options);
   const { onProgress, stop } = createProgress(context.io);
   try {
@@ -33,7 +37,10 @@ async function runVerify(context: Context, kinds: readonly string[], options: Co
   }
 }
 
-/** A verification that could compare nothing has failed; one that found a difference, or could not look everywhere, is incomplete. */
+/**
+ * A verification that could compare nothing has failed; one that found a difference, or could not compare everything, is
+ * incomplete.
+ */
 function exitCodeOf({ kinds }: VerifyReport): ExitCode {
   if (kinds.every(({ reason, differs }) => reason === null && differs === 0)) return EXIT.done;
   return kinds.every(isBarred) ? EXIT.failed : EXIT.incomplete;
@@ -71,5 +78,5 @@ function printDifferences(stdout: Output, kinds: readonly KindVerdict[]): void {
   for (const repair of repairs) printLine(stdout, `  ${repair}`);
 }
 
-/** In quotes, so that spaces and line ends at either side are seen; nothing where there is no value. */
+/** In quotes, so that spaces and line ends at either side are seen; nothing if there is no value. */
 const quoted = (value: string | null): string => (value === null ? '' : JSON.stringify(value));

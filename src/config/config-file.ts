@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isTree } from './layer.ts';
-import type { Reading } from './layer.ts';
+import type { ReadLayers } from './layer.ts';
 
 /** Reads the settings of a YAML file. */
-export function readConfigFile(file: string): Reading {
+export function readConfigFile(file: string): ReadLayers {
   try {
     return reading(file, readFileSync(file, 'utf8'));
   } catch (error) {
@@ -13,7 +13,7 @@ export function readConfigFile(file: string): Reading {
   }
 }
 
-function reading(file: string, text: string): Reading {
+function reading(file: string, text: string): ReadLayers {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   // The parser's own messages quote the file, secrets included: only its codes are repeated.
@@ -24,7 +24,7 @@ function reading(file: string, text: string): Reading {
   return faults.length > 0 ? { layers: [], faults } : contents(file, document);
 }
 
-function contents(file: string, document: Document.Parsed): Reading {
+function contents(file: string, document: Document.Parsed): ReadLayers {
   const values = plainValues(document);
   if (isTree(values)) return { layers: [{ origin: file, values }], faults: [] };
   return { layers: [], faults: [`${file}: expected a map of settings`] };

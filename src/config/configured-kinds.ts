@@ -37,7 +37,7 @@ function fieldFrom([name, type]: readonly [string, TypeSetting]): Field {
   return decimal(name, Number(type.slice('decimal('.length, -1)));
 }
 
-/** The kind that a `reference(KIND)` names; null for every other type. */
+/** The kind named by a `reference(KIND)`; null for every other type. */
 export function referredKind(type: unknown): string | null {
   return /^reference\((.*)\)$/.exec(String(type))?.[1] ?? null;
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { describe, PLACES } from './known-settings.ts';
-import type { Place } from './known-settings.ts';
+import type { SettingPlace } from './known-settings.ts';
 import { isTree, valueAt } from './layer.ts';
 import { settings } from './settings.ts';
 
@@ -9,19 +9,19 @@ const HEAD = `# Every setting of bms-sync with its default: copy what you change
 # This file is written by: npm run docs:settings
 `;
 
-/** Writes config/default.yaml: what each setting means, and its default. */
+/** Writes config/default.yaml: the meaning and the default of each setting. */
 export function defaultYaml(): string {
   const defaults = settings.parse({});
   return HEAD + PLACES.map((place) => entry(place, valueAt(defaults, place.path))).join('');
 }
 
-function entry(place: Place, value: unknown): string {
+function entry(place: SettingPlace, value: unknown): string {
   const depth = place.path.length - 1;
   const lines = [...commentOn(place), `${place.path.at(-1) ?? ''}:${inline(value)}`];
   return (depth === 0 ? '\n' : '') + lines.map((line) => `${'  '.repeat(depth)}${line}\n`).join('');
 }
 
-function commentOn(place: Place): string[] {
+function commentOn(place: SettingPlace): string[] {
   if (place.about.meaning === undefined) return [];
   const variables = place.about.variables ? ` [${place.about.variables.join(', ')}]` : '';
   return [`# ${describe(place)}${variables}`];

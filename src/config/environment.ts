@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { PLACES } from './known-settings.ts';
-import type { Place } from './known-settings.ts';
+import type { SettingPlace } from './known-settings.ts';
 import { combined, treeWith } from './layer.ts';
-import type { Reading } from './layer.ts';
+import type { ReadLayers } from './layer.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,7 +18,7 @@ const OWN_PREFIX = 'BMS__';
 const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
 
 /** Reads the settings that environment variables give, one layer for each variable. */
-export function readEnvironment(env: Environment): Reading {
+export function readEnvironment(env: Environment): ReadLayers {
   const own = variablesIn(env).filter(({ name }) => name.startsWith(OWN_PREFIX));
   return combined([
     ...own.sort(deepestFirst).map(ownReading),
@@ -35,7 +35,7 @@ function deepestFirst(a: Variable, b: Variable): number {
   return b.name.split('__').length - a.name.split('__').length;
 }
 
-function ownReading(variable: Variable): Reading {
+function ownReading(variable: Variable): ReadLayers {
   const place = PLACES.find((known) => known.variable === variable.name);
   if (place) return valueReading(place, variable);
   return {
@@ -45,13 +45,13 @@ function ownReading(variable: Variable): Reading {
 }
 
 /** Of several plain variables for one setting, the first that is set counts. */
-function plainReading(place: Place, env: Environment): Reading[] {
+function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
   const [variable] = (place.about.variables ?? []).flatMap((name) => variablesIn({ [name]: env[name] }));
   if (!variable) return [];
   return [variable.name.endsWith('_FILE') ? fileReading(place, variable) : valueReading(place, variable)];
 }
 
-function fileReading(place: Place, { name, text: file }: Variable): Reading {
+function fileReading(place: SettingPlace, { name, text: file }: Variable): ReadLayers {
   try {
     return valueReading(place, { name, text: readFileSync(file, 'utf8').replace(/[\r\n]+$/, '') });
   } catch (error) {
@@ -59,19 +59,19 @@ function fileReading(place: Place, { name, text: file }: Variable): Reading {
   }
 }
 
-function valueReading(place: Place, { name, text }: Variable): Reading {
+function valueReading(place: SettingPlace, { name, text }: Variable): ReadLayers {
   return {
     layers: [{ origin: name, values: treeWith(place.path, fromText(text, place.schema)) }],
     faults: [],
   };
 }
 
-/** A text that the setting takes as it stands is meant so; numbers, lists and maps are JSON. */
+/** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */
 function fromText(text: string, schema: z.ZodType): unknown {
   if (schema.safeParse(text).success) return text;
   try {
     return JSON.parse(text);
   } catch {
-    return text; // Validation will say what was expected instead.
+    return text; // Validation then reports the expected form.
   }
 }

@@ -7,7 +7,7 @@ import { shown } from './shown.ts';
 
 const NAMES = PLACES.map(({ name }) => name);
 
-/** Words what the schema found wrong: which setting, where it came from, what was got and what is expected. */
+/** Words the faults that the schema found: the setting, its origin, the value got and the value expected. */
 export function faultsFrom(issues: readonly z.core.$ZodIssue[], layers: readonly Layer[]): string[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map(String);

@@ -1,8 +1,8 @@
 import { DECIMAL_TWINS, LONGEST_NAMES, POSTGRES_COLUMNS } from '../catalog/reserved-names.ts';
 
-export interface FieldNameFault {
+interface FieldNameFault {
   readonly name: string;
-  /** What the name should have been. */
+  /** A description of the names that are allowed. */
   readonly expected: string;
 }
 
@@ -34,7 +34,7 @@ function expectedAlone(name: string): string | null {
   return "a name that is no column of PostgreSQL's own";
 }
 
-/** Databases do not tell capitals from small letters, nor a field from what stands beside a decimal. */
+/** Databases ignore case in names, and columns derived from a decimal occupy names too. */
 function expectedBeside(name: string, others: readonly string[]): string | null {
   const same = others.find((other) => other.toLowerCase() === name.toLowerCase());
   if (same === undefined) return null;

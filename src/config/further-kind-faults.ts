@@ -43,7 +43,7 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
   });
 }
 
-/** What a kind's name should have been; null where it can be used. */
+/** A description of the names that are allowed for a kind; null if this one can be used. */
 function expectedName(name: string, arrayViews: readonly string[]): string | null {
   if (!KIND_NAME.test(name)) return 'the name of a record kind: small letters, digits and _';
   if (name.length > LONGEST_NAMES.kind) return `a name of at most ${LONGEST_NAMES.kind} characters`;
@@ -84,7 +84,7 @@ interface ReferenceFault {
   readonly expected: string;
 }
 
-/** Fields that refer to a kind which the mirror does not have: nothing could be joined. */
+/** Fields that refer to a kind that the mirror does not have and so could not be joined. */
 function referenceFaults(kinds: Tree, name: string): ReferenceFault[] {
   return Object.entries(mapAt(kinds, [name, 'fields'])).flatMap(([field, type]) => {
     const kind = referredKind(type);

@@ -5,9 +5,9 @@ import type { About } from './setting.ts';
 import { settings } from './settings.ts';
 
 /** A place in the tree of settings: a setting, or a group of them. */
-export interface Place {
+export interface SettingPlace {
   readonly path: Path;
-  /** How messages and tables name it: `source.baseUrl`. */
+  /** Its name in messages and tables: `source.baseUrl`. */
   readonly name: string;
   /** Its own environment variable: `BMS__SOURCE__BASE_URL`. */
   readonly variable: string;
@@ -16,37 +16,37 @@ export interface Place {
 }
 
 /** Every place in the tree of settings, a group before what it holds. */
-export const PLACES: readonly Place[] = placesIn(settings, [], {});
+export const PLACES: readonly SettingPlace[] = placesIn(settings, [], {});
 
-/** The settings themselves: the places that mean something. */
-export const SETTINGS: readonly Place[] = PLACES.filter(({ about }) => about.meaning !== undefined);
+/** The settings themselves, without the bare groups. */
+export const SETTINGS: readonly SettingPlace[] = PLACES.filter(({ about }) => about.meaning !== undefined);
 
-/** What the tables and the default file say about a setting. */
-export function describe({ about }: Place): string {
+/** The texts about a setting in the tables and the default file. */
+export function describe({ about }: SettingPlace): string {
   const meaning = about.meaning ?? '';
   return about.inForce === false ? `${meaning} (not in force yet)` : meaning;
 }
 
 /** Finds the setting that a path leads to, or into. */
-export function settingAt(path: Path): Place | undefined {
+export function settingAt(path: Path): SettingPlace | undefined {
   return SETTINGS.findLast((place) => place.path.every((key, depth) => key === path[depth]));
 }
 
-function placesIn(group: z.ZodType, path: Path, inherited: About): Place[] {
+function placesIn(group: z.ZodType, path: Path, inherited: About): SettingPlace[] {
   return Object.entries(shapeOf(group)).flatMap(([key, schema]) => {
     const place = placeAt([...path, key], schema, inherited);
     return [place, ...placesIn(schema, place.path, place.about)];
   });
 }
 
-function placeAt(path: Path, schema: z.ZodType, inherited: About): Place {
+function placeAt(path: Path, schema: z.ZodType, inherited: About): SettingPlace {
   const variable = `BMS__${path.map(inCapitals).join('__')}`;
   const about =
     inherited.inForce === false ? { ...aboutOf(schema), inForce: false as const } : aboutOf(schema);
   return { path, name: path.join('.'), variable, schema, about };
 }
 
-/** The settings that a group holds; none where the schema is no group. */
+/** The settings that a group holds; empty if the schema is not a group. */
 function shapeOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
   const inner = schema instanceof z.ZodPipe ? schema.out : schema;
   return inner instanceof z.ZodObject ? inner.shape : {};

@@ -8,13 +8,13 @@ export interface Layer {
   readonly values: Tree;
 }
 
-/** What was read: layers, the strongest first, and what was wrong with the reading itself. */
-export interface Reading {
+/** The layers that were read, the strongest first, and the faults found in reading them. */
+export interface ReadLayers {
   readonly layers: readonly Layer[];
   readonly faults: readonly string[];
 }
 
-export function combined(readings: readonly Reading[]): Reading {
+export function combined(readings: readonly ReadLayers[]): ReadLayers {
   return {
     layers: readings.flatMap(({ layers }) => layers),
     faults: readings.flatMap(({ faults }) => faults),
@@ -26,7 +26,7 @@ export function merged(layers: readonly Layer[]): Tree {
   return layers.reduceRight<Tree>((below, { values }) => mergedTrees(below, values), {});
 }
 
-/** Says which layer a merged value came from; for a value that is missing, what lies around it. */
+/** The origin of a merged value; for a missing value, the origin of its nearest existing parent. */
 export function originOf(layers: readonly Layer[], path: Path): string {
   const value = valueAt(merged(layers), path);
   const holders = layers.filter(({ values }) => valueAt(values, path) !== undefined);
@@ -61,6 +61,6 @@ function mergedTrees(below: Tree, above: Tree): Tree {
 function mergedValues(below: unknown, above: unknown): unknown {
   if (above === undefined) return below;
   if (!isTree(above)) return above;
-  // What stands where a map belongs stays, to be refused, rather than to vanish below a stronger map.
+  // A value where a map belongs stays, so that it is refused rather than hidden by a stronger map.
   return isTree(below) ? mergedTrees(below, above) : (below ?? above);
 }

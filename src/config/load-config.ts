@@ -18,14 +18,14 @@ export interface ConfigInputs {
   readonly env: Environment;
   /** A YAML file. */
   readonly file?: string | undefined;
-  /** What the command line sets; undefined is not set. */
+  /** Settings of the command line; undefined is not set. */
   readonly flags?: DeepPartial<Config> | undefined;
 }
 
 /**
  * Merges and checks the settings: flags > `BMS__…` > plain variables > file > defaults.
  *
- * @throws {UsageError} That lists all faults at once, and no secret.
+ * @throws {UsageError} With all faults at once, and without any secret.
  */
 export function loadConfig({ env, file, flags = {} }: ConfigInputs): Config {
   const { layers, faults } = combined([
@@ -65,7 +65,7 @@ export function secretsOf({ source, server, database, queue, webhooks }: Config)
   return secrets.filter((secret) => secret !== null).filter((secret) => secret !== '');
 }
 
-/** A URL's passwords as written and as meant: libraries print either. */
+/** A URL's password, both encoded and decoded: libraries print either. */
 function passwordsIn(url: string | null): string[] {
   if (url === null) return [];
   const { password, searchParams } = new URL(url);

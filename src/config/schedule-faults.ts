@@ -6,10 +6,12 @@ import type { Layer, Path, Tree } from './layer.ts';
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Lists whose first pages never show what is new. */
+/** Lists whose first pages never show new records. */
 const NEWEST_ELSEWHERE: readonly unknown[] = ['created, oldest first', 'code'] satisfies ListOrder[];
 
-/** Finds schedules of kinds that are none, cannot be pulled or do not begin with what is new; the schema knows no kinds. */
+/**
+ * Finds schedules of kinds that do not exist, cannot be pulled or do not list new records first; the schema knows no kinds.
+ */
 export function scheduleFaults(values: Tree, layers: readonly Layer[]): string[] {
   const schedules = mapAt(values, ['schedules']);
   const further = mapAt(values, ['kinds']);

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** What the schema cannot say about a setting by its shape. */
+/** Properties of a setting beyond its schema. */
 export interface About {
   /** One sentence for docs/settings.md and config/default.yaml; only a bare group has none. */
   readonly meaning?: string;
   /** Plain environment variables, the strongest first; one that ends in `_FILE` names a file that holds the value. */
   readonly variables?: readonly string[];
-  /** Never shown: the whole value, or whatever may be a password inside a URL. */
+  /** Never shown: the whole value, or any part of a URL that may be a password. */
   readonly secret?: 'value' | 'password';
-  /** Accepted and checked, but without effect in this version; a group says it for all its settings. */
+  /** Accepted and checked, but without effect in this version; on a group it holds for all its settings. */
   readonly inForce?: false;
 }
 
@@ -43,7 +43,7 @@ export function mapOf<T extends z.ZodType>(key: z.ZodString, value: T) {
   return orEmpty(z.record(key, value, 'a map'));
 }
 
-/** What is left out, or left empty in YAML (`server:`), is an empty map. */
+/** A group that is left out, or left empty in YAML (`server:`), is an empty map. */
 function orEmpty<T extends z.ZodType>(map: T) {
   return z.preprocess((value) => value ?? {}, map);
 }

@@ -1,5 +1,5 @@
 import { describe, SETTINGS } from './known-settings.ts';
-import type { Place } from './known-settings.ts';
+import type { SettingPlace } from './known-settings.ts';
 import { valueAt } from './layer.ts';
 import { settings } from './settings.ts';
 
@@ -12,7 +12,7 @@ export function settingsTable(): string {
   return [...HEAD, ...rows].join('\n');
 }
 
-function rowOf(setting: Place, value: unknown): string {
+function rowOf(setting: SettingPlace, value: unknown): string {
   const variables = setting.about.variables ?? [setting.variable];
   const cells = [code(setting.name), variables.map(code).join(', '), describe(setting), defaultOf(value)];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

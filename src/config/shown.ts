@@ -1,10 +1,10 @@
-import type { Place } from './known-settings.ts';
+import type { SettingPlace } from './known-settings.ts';
 
 const LONGEST = 60;
 const HARMLESS_URL = /^([a-z]+:\/\/)?[\w.-]+(\/[\w./-]*)?$/i;
 
-/** Words a value for a message; a secret, and what may hold one, by its shape alone. */
-export function shown(value: unknown, setting: Place | undefined): string {
+/** Words a value for a message; for a secret, and a value that may contain one, only its type and length. */
+export function shown(value: unknown, setting: SettingPlace | undefined): string {
   if (setting === undefined || setting.about.secret === 'value') return shapeOf(value);
   if (setting.about.secret === 'password' && !isHarmlessUrl(value)) return shapeOf(value);
   const json = JSON.stringify(value) as string | undefined;
@@ -12,7 +12,7 @@ export function shown(value: unknown, setting: Place | undefined): string {
   return json.length > LONGEST ? `${json.slice(0, LONGEST)}…` : json;
 }
 
-/** Whether a wrong URL has no place where a password could be. */
+/** Whether an invalid URL has no part that could be a password. */
 function isHarmlessUrl(value: unknown): boolean {
   return typeof value === 'string' && HARMLESS_URL.test(value);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** The kinds of value that settings have. Each one's error text is what was expected, and nothing else. */
+/** The kinds of value that settings have. Each one's error text states the expected form, and nothing else. */
 
-/** Node's timers fire at once beyond 24 days; nobody waits a day for an answer. */
+/** Node's timers fire at once beyond 24 days; a day is longer than any sensible wait. */
 const DAY_SECONDS = 86_400;
 
 export const count = whole('a whole number from 1', 1);
@@ -38,7 +38,7 @@ export const timezone = z
   .string('the name of a time zone')
   .refine(isTimezone, 'the name of a time zone, as in America/Toronto');
 
-/** What a header can carry unharmed. */
+/** Characters that a header can carry. */
 export const token = textLike(
   /^[\x21-\x7e]+$/,
   'a token without spaces, line breaks or other control characters',
@@ -78,7 +78,7 @@ function textLike(pattern: RegExp, expected: string) {
   return z.string(expected).regex(pattern, expected);
 }
 
-/** What no URL parser reads cannot have its password masked either, so it is refused. */
+/** A text that no URL parser reads is refused, because its password could not be masked. */
 function urlLike(pattern: RegExp, expected: string) {
   return textLike(pattern, expected).refine((url) => URL.canParse(url), expected);
 }
@@ -91,6 +91,6 @@ function isTimezone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
-    return false; // The only way to ask: Intl's own list lacks its older names, America/Montreal among them.
+    return false; // The only reliable test: Intl's own list lacks older names such as America/Montreal.
   }
 }

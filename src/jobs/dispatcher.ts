@@ -6,7 +6,7 @@ import type { NotifyState } from './redelivery.ts';
 import type { Timings } from './timings.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-export interface DispatcherParts {
+interface DispatcherParts {
   readonly queue: WorkQueue;
   readonly notifier: Notifier;
   readonly pool: WorkerPool;
@@ -15,9 +15,9 @@ export interface DispatcherParts {
 }
 
 /** Polls one queue's due rows and notifies them. */
-export interface Dispatcher {
+interface Dispatcher {
   poll(): Promise<void>;
-  /** To be told of each row that was worked; true where a poll now would find more rows than the last one could read. */
+  /** Called after each worked row; true if a poll now would find more rows than the last one could read. */
   hasRoom(): boolean;
 }
 
@@ -27,7 +27,7 @@ export function createDispatcher({ queue, notifier, pool, clock, timings }: Disp
   let isFull = false;
   let worked = 0;
 
-  /** The reference to notify; null where the row is left alone or worked here. */
+  /** The reference to notify; null if the row is left alone or worked here. */
   const dispatch = async (ref: WorkRef, free: number): Promise<WorkRef | null> => {
     if (pool.has(ref.id)) return null;
     const state = states.get(ref.id);

@@ -16,7 +16,7 @@ import type { Timings } from './timings.ts';
 import { createWorkerPool } from './worker-pool.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-export interface EngineParts {
+interface EngineParts {
   readonly queues: readonly WorkQueue[];
   /** The engine closes it. */
   readonly notifier: Notifier;
@@ -29,7 +29,7 @@ export interface EngineParts {
 }
 
 export interface Engine extends AsyncDisposable {
-  /** Polls for due rows now; to be called after this process has inserted one. */
+  /** Polls for due rows now; call it after this process has inserted one. */
   wake(): void;
   /** Takes no more work and waits for the work that runs; after the grace period, tells it to stop. */
   close(): Promise<void>;
@@ -113,7 +113,7 @@ function guarded(faults: FaultLog, name: string, task: () => Promise<void>): () 
   };
 }
 
-/** Registers this process, however long the database is away; false where the engine closes first. */
+/** Registers this process, retrying as long as the database is away; false if the engine closes first. */
 async function register({
   session,
   worker,

@@ -1,12 +1,15 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 
-/** Logs what went wrong at which work. */
+/** Logs an error together with the name of the work. */
 export type FaultLog = (work: string, error: unknown) => void;
 
 const EVERY_MS = 60_000;
 
-/** Makes a log for faults that come by the thousand while a server is away: each sort once a minute, with its number. */
+/**
+ * Creates a log for faults that come by the thousand while a server is away: it logs each kind of fault once a minute, with a
+ * count.
+ */
 export function createFaultLog({
   logger,
   clock,
@@ -32,7 +35,7 @@ function codeOf(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** An error without what its maker hung on it: ioredis adds the command, which may be the one with the password. */
+/** Copies an error without added properties: ioredis adds the command, which may contain the password. */
 function told(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`a thrown ${typeof error}`);
   const { message, stack, cause } = error;

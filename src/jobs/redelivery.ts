@@ -11,7 +11,7 @@ export interface NotifyState {
   readonly times: number;
 }
 
-export interface DueRow {
+interface DueRow {
   readonly ref: WorkRef;
   /** Undefined where this process has not notified the row yet. */
   readonly state: NotifyState | undefined;

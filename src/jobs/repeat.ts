@@ -7,7 +7,7 @@ export interface Repeating {
   stop(): Promise<void>;
 }
 
-export interface Repeat {
+interface Repeat {
   readonly clock: Clock;
   readonly everyMs: number;
   /** Must not throw. */
@@ -23,10 +23,10 @@ export function repeat({ clock, everyMs, task }: Repeat): Repeating {
     try {
       await clock.sleep(everyMs, pause.signal);
     } catch (error) {
-      if (!pause.signal.aborted) throw error; // Else somebody woke us.
+      if (!pause.signal.aborted) throw error; // Otherwise a call of `now` ended the pause.
     }
   };
-  const wasAsked = (): boolean => state.isAsked; // Asked meanwhile.
+  const wasAsked = (): boolean => state.isAsked; // Requested during the run.
   const run = async (): Promise<void> => {
     while (!state.isStopped) {
       state.isAsked = false;

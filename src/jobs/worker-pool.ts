@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
 import type { FaultLog } from './fault-log.ts';
 
-export interface PoolParts {
+interface PoolParts {
   readonly queue: WorkQueue;
   readonly faults: FaultLog;
   /** Fires when the grace period of running work is over. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time as every part sees it, so that a test can hold it still. */
+/** The source of time, so that a test can control it. */
 export interface Clock {
   now(): Date;
   /** Milliseconds that never run backwards; only differences mean anything. */
@@ -27,7 +27,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A sleep that the signal ends early instead of failing; whoever waits looks at the signal anyway. */
+/** A sleep that the signal ends early without an error; callers check the signal themselves. */
 export async function sleepUnlessStopped(
   ms: number,
   { clock, signal }: { readonly clock: Pick<Clock, 'sleep'>; readonly signal?: AbortSignal | undefined },

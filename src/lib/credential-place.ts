@@ -1,6 +1,6 @@
 import { spelled } from './secret-pattern.ts';
 
-/** So much of a text before a value tells whether credentials stand there. */
+/** The number of characters before a value that are searched for signs of credentials. */
 const LOOKED_AT = 400;
 
 const QUOTE = String.raw`\\*["'\x60]`;
@@ -9,7 +9,7 @@ const NAME = String.raw`(?:pass(?:word|wd|phrase|(?![a-z]))|pwd|secret|token|api
 const SCHEME = String.raw`(?:bearer|basic|auth|requirepass)`;
 const [COLON, EQUALS, SLASHES, AT] = [':', '=', '//', '@'].map(spelled);
 
-/** What stands before a credential, up to its first character. */
+/** Text that precedes a credential, up to its first character. */
 const BEFORE = [
   // A URL: `postgres://user:…@`, `https://…@`.
   String.raw`${COLON}${SLASHES}(?:[^\s/@:]{0,256}${COLON})?`,
@@ -31,7 +31,7 @@ const GOES_ON = /^[\p{L}\p{N}]/u;
  * that carries a token, quoted by a driver.
  *
  * @param start Where the value begins.
- * @param end Where it ends; in the midst of a word it is none.
+ * @param end Where it ends; a value that ends inside a word is not a credential.
  */
 export function isCredentialPlace(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - LOOKED_AT), start);

@@ -11,13 +11,13 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   dayOfWeek: 'day of week',
 };
 
-/** Tells what was expected instead of a text that is no cron expression of five fields; null where it is one. */
+/** Describes the expected form for a text that is not a cron expression of five fields; null if it is one. */
 export function cronFault(text: string): string | null {
   const written = text.trim().split(/\s+/);
   if (written.length !== 5) return FIVE_FIELDS;
   const { fields, errors } = validateDetailed(text);
   if (fields === undefined) return expectedIn(errors[0]?.field);
-  // node-cron's own L, W, # and ? are in no crontab.
+  // node-cron's extensions L, W, # and ? are not part of crontab syntax.
   const isPlain = [...fields.dayOfMonth, ...fields.dayOfWeek].every((value) => typeof value === 'number');
   return isPlain && !written.includes('?') ? null : PLAIN_FIELDS;
 }

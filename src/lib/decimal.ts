@@ -2,10 +2,10 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const LARGEST_EXPONENT = 400; // A number beyond it would cost a page of zeros.
 
 /**
- * Reads a decimal in the one grammar that is unmistakable, `-?digits(.digits)?(e±digits)?`, without passing through a float.
+ * Reads a decimal in one unambiguous grammar, `-?digits(.digits)?(e±digits)?`, without passing through a float.
  *
- * @returns The shortest text of the same value (`-00.50` → `-0.5`, `-0.0` → `0`, `1E+3` → `1000`); null where the text is no
- * such number, or its exponent is beyond ±400.
+ * @returns The shortest text of the same value (`-00.50` → `-0.5`, `-0.0` → `0`, `1E+3` → `1000`); null if the text is not
+ * such a number, or its exponent is beyond ±400.
  */
 export function shortestNumber(token: string): string | null {
   const [, sign = '', whole, fraction = '', power = '0'] = NUMBER.exec(token) ?? [];
@@ -45,7 +45,7 @@ function shorten(text: string): string {
   const sign = text.startsWith('-') ? '-' : '';
   const [digits = '', places = ''] = text.slice(sign.length).split('.');
   const whole = digits.replace(/^0+(?=\d)/, '');
-  let end = places.length; // By hand: a pattern for the zeros at the end would try every run of zeros.
+  let end = places.length; // A loop: a regular expression for trailing zeros would try every run of zeros.
   while (places[end - 1] === '0') end--;
   const fraction = places.slice(0, end);
   const value = fraction === '' ? whole : `${whole}.${fraction}`;

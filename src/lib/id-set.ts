@@ -1,7 +1,7 @@
 import type { TextList } from './text-list.ts';
 
-/** Counts distinct record ids in eight bytes each at most: a Set of a million strings would cost a tenth of our memory. */
-export interface IdSet {
+/** Counts distinct record ids in at most eight bytes each: a Set of a million strings would use a tenth of our memory. */
+interface IdSet {
   add(id: string): void;
   addAll(ids: TextList): void;
   size(): number;
@@ -26,7 +26,7 @@ export function createIdSet(): IdSet {
   };
 }
 
-/** So many digits fit 32 bits, and a float; most ids are read as these, several times as fast. */
+/** This many digits fit 32 bits; most ids are that short, and are read several times as fast. */
 const [SHORT_DIGITS, EXACT_DIGITS] = [9, 15];
 const [COMMA, ZERO] = [44, 48];
 
@@ -35,13 +35,13 @@ interface Takers {
   readonly long: (id: string) => void;
 }
 
-/** Reads ids from one text with commas between: texts of their own would cost more than all the rest. */
+/** Reads ids from one text with commas between: separate strings would cost more than all other work. */
 function eachOf(joined: string, { short, long }: Takers): void {
   let [from, value] = [0, 0];
   for (let at = 0; at < joined.length; at++) {
     const code = joined.charCodeAt(at);
     if (code !== COMMA) {
-      value = value * 10 + code - ZERO; // Rounded for long ids, which are read anew.
+      value = value * 10 + code - ZERO; // Rounded for long ids, which are read again.
       continue;
     }
     if (at - from <= SHORT_DIGITS) short(value);
@@ -53,7 +53,7 @@ function eachOf(joined: string, { short, long }: Takers): void {
 
 interface Bag<T> {
   readonly add: (value: T) => void;
-  /** How many distinct values are in it. */
+  /** The number of distinct values. */
   readonly size: () => number;
 }
 

@@ -1,7 +1,7 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import { shortestNumber } from './decimal.ts';
 
-/** JSON as received: a number that a float may not hold exactly is a `LosslessNumber`, its token kept. */
+/** JSON as received: a number that a float may not hold exactly is a `LosslessNumber`, which keeps its token. */
 export type Json = null | boolean | number | string | LosslessNumber | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
@@ -16,7 +16,7 @@ const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 /**
  * Parses JSON without rounding any number.
  *
- * @throws {SyntaxError} Where the text is not JSON. @throws {RangeError} Where it is nested too deep.
+ * @throws {SyntaxError} If the text is not JSON. @throws {RangeError} If it is nested too deep.
  */
 export function parseJson(text: string): Json {
   if (!NEEDS_CARE.test(text)) return JSON.parse(text) as Json;
@@ -26,7 +26,7 @@ export function parseJson(text: string): Json {
   }) as Json;
 }
 
-/** Parses the text of an object as `parseJson` does; whatever else it is has no members. */
+/** Parses the text of an object as `parseJson` does; any other value yields an object without members. */
 export function parseObject(text: string): JsonObject {
   const value = parseJson(text);
   return isObject(value) ? value : {};
@@ -52,10 +52,10 @@ export function canonicalJson(value: Json): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
-/** Beyond this nesting, a value is kept from all code that follows it down: the stack might not last. */
+/** Values nested deeper are kept from all recursive code, because the stack might overflow. */
 export const DEEPEST = 64;
 
-/** Whether a value is nested deeper than `levels`; looks no deeper than that itself. */
+/** Whether a value is nested deeper than `levels`; recurses no deeper than that. */
 export function isDeeper(value: Json, levels: number): boolean {
   if (!isArray(value) && !isObject(value)) return false;
   return levels === 0 || Object.values(value).some((member: Json) => isDeeper(member, levels - 1));

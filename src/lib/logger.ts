@@ -7,7 +7,7 @@ export type { Logger } from 'pino';
 
 export interface LoggerOptions {
   readonly level: string;
-  /** Values that never appear in a log line, wherever they hide: in a message, a URL, an error's text. */
+  /** Values that never appear in a log line: not in a message, a URL or an error's text. */
   readonly secrets: readonly string[];
   readonly destination: DestinationStream;
 }
@@ -17,7 +17,7 @@ const HEADERS = ['Authentication', 'Authorization', 'Authentification'];
 /**
  * Creates the JSON logger; secrets are masked by their path and, for what a path misses, by their value.
  *
- * What steers a terminal is escaped in its lines.
+ * Control characters are escaped in its lines.
  */
 export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
   const mask = maskSecrets(secrets);

@@ -6,12 +6,12 @@ const MASK = '[redacted]';
 /**
  * Makes a function that blanks out every known secret in a text, however it is spelled there.
  *
- * A secret that ordinary texts may contain, such as `postgres`, is blanked out only where credentials stand: elsewhere its
- * letters are no secret, and blanking them out would destroy messages.
+ * A secret that ordinary texts may contain, such as `postgres`, is blanked out only where credentials stand. Elsewhere the
+ * word is not secret, and blanking it out would destroy messages.
  */
 export function maskSecrets(secrets: readonly string[]): (text: string) => string {
   const known = secrets.filter((secret) => secret !== '');
-  known.sort((a, b) => b.length - a.length); // Of two secrets, one may begin the other.
+  known.sort((a, b) => b.length - a.length); // One secret may be the beginning of another.
   const masks = known.map(maskOne);
   return (text) => masks.reduce((masked, mask) => mask(masked), text);
 }
@@ -44,8 +44,8 @@ const WORD = /^(?:\p{Lu}?\p{Ll}*|\p{Lu}*|\p{N}*)$/u;
 const CLASSES = [/\p{Ll}/u, /\p{Lu}/u, /\p{N}/u, /[^\p{L}\p{N}]/u];
 
 /**
- * Whether a text stands in other texts only where it was put: it is long, or neither a word nor a number, and has
- * several different characters.
+ * Whether a text is unlikely to occur in other texts by chance: it is long, or neither a word nor a number, and has several
+ * different characters.
  */
 export function isDistinctive(secret: string): boolean {
   if (new Set(secret).size < FEWEST_CHARACTERS) return false;

@@ -1,9 +1,9 @@
 /** Characters that steer a terminal, end a line, or turn the direction in which it is read. */
 const STEERING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-/** Those of them that JSON may hold as they are. */
+/** Those of them that JSON may contain unescaped. */
 const STEERING_IN_JSON = /[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu;
 
-/** A text as one line for a terminal, with a mark in the place of each character that would steer it. */
+/** A text as one line for a terminal, with a replacement character for each control character. */
 export function plainLine(text: string): string {
   return text.replace(STEERING, '\ufffd');
 }

@@ -3,7 +3,7 @@ export function createQueue(): <T>(job: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (job) => {
     const next = last.then(job);
-    last = next.catch(() => undefined); // The caller of that job has its error; the queue only needs its end.
+    last = next.catch(() => undefined); // That job's caller gets its error; the queue only needs to know when it has ended.
     return next;
   };
 }

@@ -8,7 +8,7 @@ export function secretPattern(secret: string): RegExp {
   return new RegExp(spelled(secret), 'g');
 }
 
-/** Units of UTF-16 that the longest spelling of one takes: its number in HTML. */
+/** The length of the longest spelling of one UTF-16 unit: its number in HTML. */
 export const LONGEST_SPELLING = 16;
 
 /**

@@ -1,7 +1,7 @@
 /** A list of short texts; an array is one. */
 export interface TextList extends Iterable<string> {
   readonly length: number;
-  /** The same as one text with commas between, where it is kept so. */
+  /** The same as one comma-separated text, if it is kept like that. */
   readonly joined?: string;
   at(index: number): string | undefined;
 }
@@ -9,9 +9,10 @@ export interface TextList extends Iterable<string> {
 const COMMA = 44;
 
 /**
- * Makes a list of what stands between the commas of a text.
+ * Makes a list of the items of a comma-separated text.
  *
- * It is cut up where it is read, and not kept so: a million texts of their own would cost ten times what one text does.
+ * The text is split on reading, and the parts are not kept: a million separate strings would use ten times the memory of one
+ * text.
  */
 export function betweenCommas(text: string): TextList {
   let length: number | null = null;
@@ -27,7 +28,7 @@ export function betweenCommas(text: string): TextList {
   };
 }
 
-/** Keeps texts as one, where no comma stands in them. */
+/** Joins texts into one if none of them contains a comma. */
 export function packed(texts: readonly string[]): TextList {
   return texts.some((text) => text === '' || text.includes(',')) ? texts : betweenCommas(texts.join());
 }
@@ -35,7 +36,7 @@ export function packed(texts: readonly string[]): TextList {
 /** Whether two lists have the same texts in the same order. */
 export function sameTexts(a: TextList, b: TextList): boolean {
   if (a === b) return true;
-  if (a.length !== b.length || a.at(0) !== b.at(0)) return false; // Before either is cut up.
+  if (a.length !== b.length || a.at(0) !== b.at(0)) return false; // Before either is split.
   const others = b[Symbol.iterator]();
   for (const text of a) if (others.next().value !== text) return false;
   return true;

@@ -5,7 +5,7 @@ export function isStorable(text: string): boolean {
   return !UNSTORABLE.test(text);
 }
 
-/** A text with a mark in the place of each character that no database keeps. */
+/** A text with a replacement character for each character that no database keeps. */
 export function storable(text: string): string {
   return text.replace(new RegExp(UNSTORABLE, 'gu'), '\ufffd');
 }

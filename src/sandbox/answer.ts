@@ -6,7 +6,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** How much of it arrives: all of it, its first bytes before the socket closes, or nothing. */
+  /** How much arrives: the whole answer, its first bytes before the socket closes, or nothing. */
   readonly arrives: 'whole' | 'not at all' | { readonly bytes: number };
 }
 

@@ -1,14 +1,14 @@
 import type { Deed, Fault } from './faults.ts';
 import type { ServiceRequest } from './service.ts';
 
-/** What befalls one request. */
-export interface Misfortune {
+/** The faults that apply to one request. */
+interface Misfortune {
   readonly latencyMs: number;
   readonly deed: Deed | null;
 }
 
-/** Faults with the count of what they have already let through and done. */
-export interface ArmedFaults {
+/** Faults with counts of the requests that they have let through and struck. */
+interface ArmedFaults {
   strike(request: ServiceRequest): Misfortune;
 }
 

@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { readObject } from './read-object.ts';
 import type { ServiceRequest } from './service.ts';
 
-/** What a service may do to every text that it is sent, without a word. */
+/** Changes that a service may silently make to every text that it gets. */
 export const TEXT_HABITS = ['trim', 'spaces', 'upper', 'plainLetters', 'html', 'first20'] as const;
-export type TextHabit = (typeof TEXT_HABITS)[number];
+type TextHabit = (typeof TEXT_HABITS)[number];
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
@@ -33,7 +33,7 @@ type Entry = readonly [string, Json];
 
 const entriesOf = (body: JsonObject): readonly Entry[] => Object.entries(body);
 
-/** A body that is no JSON object is for the service to refuse. */
+/** The service itself refuses a body that is not a JSON object. */
 function withBody(request: ServiceRequest, bend: (body: JsonObject) => readonly Entry[]): ServiceRequest {
   const body = readObject(request.body);
   return body === null ? request : { ...request, body: compactJson(Object.fromEntries(bend(body))) };

@@ -24,7 +24,7 @@ const FIRST_VALUES: Readonly<Record<string, JsonObject>> = {
   categories: { status: 1 },
 };
 
-/** A record of which nobody has filled in anything: every documented and seen field, blank as the service writes it. */
+/** A record without input: every documented and seen field, blank as the service writes it. */
 export function blankRecord(kind: Kind, systemId: number): JsonObject {
   const fields = [...kind.fields, ...kind.hints];
   const blanks = fields.map((field) => [field.name, BLANK[field.type](field)] as const);

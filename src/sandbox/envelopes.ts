@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 /** `documented`: as service-api.md reads. `wild`: as the live service was seen to answer. */
 export type Envelopes = 'documented' | 'wild';
 
-export interface Page {
+interface Page {
   readonly records: readonly JsonObject[];
   readonly number: number;
   readonly size: number;

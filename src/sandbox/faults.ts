@@ -43,7 +43,7 @@ const deed = z.union(
 );
 
 const faultSchema = z.strictObject({
-  /** What it befalls; without it, every request. */
+  /** The requests that it applies to; absent, every request. */
   on: z
     .strictObject({
       kind: z.enum(SERVED_KINDS.map(({ name }) => name)).optional(),
@@ -51,21 +51,21 @@ const faultSchema = z.strictObject({
       page: count.min(1).optional(),
     })
     .optional(),
-  /** How many requests that match are let through first. */
+  /** The number of matching requests that are let through first. */
   skip: count.optional(),
-  /** How often it strikes; always, without it. */
+  /** How often it strikes; absent, always. */
   times: count.optional(),
   do: deed,
 });
 
-/** One thing that goes wrong on purpose. */
+/** A deliberate fault. */
 export type Fault = z.infer<typeof faultSchema>;
 export type Deed = Fault['do'];
 
 /**
  * Reads a list of faults from YAML or JSON.
  *
- * @throws {UsageError} Where the text is neither, or a fault is not one: the message names every place.
+ * @throws {UsageError} If the text is neither, or a fault is invalid; the message names every place.
  */
 export function parseFaults(text: string): readonly Fault[] {
   const result = z.array(faultSchema).safeParse(parseText(text));

@@ -7,7 +7,7 @@ const STRIDE = 2;
 export const LARGEST_SIZE = 2_000_000;
 
 /** The ids of one kind: rising with creation, with holes where records of the past are gone. */
-export interface IdSequence {
+interface IdSequence {
   idOf(index: number): number;
   /** The index of the record with this id, or -1 where the id is in a hole or below the first. */
   indexOf(id: number): number;

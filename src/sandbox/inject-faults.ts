@@ -8,7 +8,7 @@ const LOGIN_PAGE =
   '<!DOCTYPE html><html lang="fr"><head><title>Connexion</title></head>' +
   '<body><form method="post" action="/login"><input name="email"><input name="password"></form></body></html>';
 
-/** The service as a fault makes it: some faults answer instead of it, some bend what it is asked or what it answers. */
+/** The service as a fault makes it: some faults answer instead of it, others change its requests or answers. */
 export function withDeed(serve: Serve, deed: Deed): Serve {
   if ('ignorePage' in deed) return (request) => serve({ ...request, page: 1 });
   if ('clampPerPage' in deed) return (request) => serve({ ...request, perPageAtMost: deed.clampPerPage });

@@ -13,7 +13,7 @@ import { generateSalesProduct } from './generate/sales-product.ts';
 import { generateVehicleBrand } from './generate/vehicle-brand.ts';
 import { BRANDS, CATEGORIES, DEPARTMENTS } from './vocabulary/trade.ts';
 
-export interface KindPlan {
+interface KindPlan {
   /** How many records a company of `size` clients begins with. */
   readonly count: (size: number) => number;
   /**
@@ -30,7 +30,7 @@ const double = (size: number): number => size * 2;
 const purchases = (size: number): number => Math.ceil(double(size) / LINES_PER_PURCHASE);
 
 /** Every kind that is served, by its name. */
-export const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
+const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
   projects: { count: half, firstId: 1204, generate: generateProject },
   clients: { count: (size) => size, firstId: 3050, generate: generateClient },
   providers: { count: (size) => Math.max(3, Math.ceil(size / 10)), firstId: 410, generate: generateProvider },

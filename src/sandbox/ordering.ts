@@ -29,19 +29,19 @@ const ORDERINGS: Readonly<Record<ListOrder, Ordering>> = {
 
 export const orderingOf = (kind: Kind): Ordering => ORDERINGS[kind.list?.order ?? 'unknown'];
 
-/** What places one record in its list. */
-export interface Place {
+/** The sort key of a record in its list. */
+export interface ListPlace {
   readonly key: string;
   readonly id: number;
 }
 
-export function placeOf({ by }: Ordering, id: number, record: JsonObject): Place {
+export function placeOf({ by }: Ordering, id: number, record: JsonObject): ListPlace {
   const value = by === null ? null : record[by];
   return { key: typeof value === 'string' ? value : '', id };
 }
 
 /** Negative where `a` comes before `b` in the list. */
-export function comparePlaces({ newestFirst }: Ordering, a: Place, b: Place): number {
+export function comparePlaces({ newestFirst }: Ordering, a: ListPlace, b: ListPlace): number {
   const ascending = a.key === b.key ? a.id - b.id : a.key < b.key ? -1 : 1;
   return newestFirst ? -ascending : ascending;
 }

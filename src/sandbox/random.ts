@@ -1,4 +1,4 @@
-/** A small stream of chance that the same origin always repeats. */
+/** A stream of pseudo-random values; the same origin always yields the same stream. */
 export interface Random {
   /** A whole number from `least` to `most`, both included. */
   integer(least: number, most: number): number;

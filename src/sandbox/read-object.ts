@@ -1,7 +1,7 @@
 import { isObject, parseJson } from '../lib/json.ts';
 import type { JsonObject } from '../lib/json.ts';
 
-/** The JSON object that a body is; null where it is none. */
+/** Parses a body as a JSON object; null if it is not one. */
 export function readObject(body: string): JsonObject | null {
   try {
     const value = parseJson(body);

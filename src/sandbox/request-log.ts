@@ -9,7 +9,7 @@ export interface LoggedRequest {
   readonly status: number | null;
 }
 
-export interface RequestLog {
+interface RequestLog {
   readonly requests: readonly LoggedRequest[];
   add(request: IncomingMessage): void;
   answered(request: IncomingMessage, status: number): void;

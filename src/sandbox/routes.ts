@@ -3,10 +3,10 @@ import type { Endpoint, Kind } from '../catalog/kind.ts';
 import type { Answer } from './answer.ts';
 import { sendAnswer } from './send-answer.ts';
 import { SERVED_KINDS } from './served-kinds.ts';
-import type { Operation, ServiceRequest } from './service.ts';
+import type { ServiceOperation, ServiceRequest } from './service.ts';
 
 const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
-const OPERATIONS: readonly Operation[] = ['list', 'retrieve', 'create', 'update'];
+const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', 'update'];
 
 /** Opens every endpoint of the documentation (§4) and beyond; a misprinted path belongs to the kind that it addresses. */
 export function openRoutes(app: FastifyInstance, answer: (request: ServiceRequest) => Promise<Answer>): void {
@@ -24,11 +24,11 @@ export function openRoutes(app: FastifyInstance, answer: (request: ServiceReques
   }
 }
 
-function endpointOf(kind: Kind, operation: Operation): Endpoint | null {
+function endpointOf(kind: Kind, operation: ServiceOperation): Endpoint | null {
   return operation === 'retrieve' && kind.retrieve?.misprint !== undefined ? null : kind[operation];
 }
 
-function serviceRequest(request: FastifyRequest, kind: Kind, operation: Operation): ServiceRequest {
+function serviceRequest(request: FastifyRequest, kind: Kind, operation: ServiceOperation): ServiceRequest {
   const { id = '' } = request.params as { id?: string };
   const query = new URLSearchParams(request.url.split('?', 2)[1]);
   return {

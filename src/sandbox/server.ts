@@ -6,17 +6,17 @@ import { createRequestLog } from './request-log.ts';
 import type { LoggedRequest } from './request-log.ts';
 import { sendAnswer } from './send-answer.ts';
 
-export interface Server {
+interface SandboxServer {
   readonly app: FastifyInstance;
   readonly requests: readonly LoggedRequest[];
 }
 
-/** An HTTP server without endpoints: it logs what comes in and turns away whoever lacks the token (§5). */
-export function createServer(token: string): Server {
+/** An HTTP server without endpoints: it logs requests and refuses those without the token (§5). */
+export function createServer(token: string): SandboxServer {
   const app = fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
   const log = createRequestLog();
   app.removeAllContentTypeParsers();
-  // Bodies stay text: no number is rounded, and a write without `Content-Type` (§4.8) is heard as well.
+  // Bodies stay text: no number is rounded, and a write without `Content-Type` (§4.8) is accepted.
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
     done(null, body);
   });

@@ -8,17 +8,17 @@ import type { Envelopes } from './envelopes.ts';
 import type { World } from './world.ts';
 import { writtenFields } from './written-fields.ts';
 
-export type Operation = 'list' | 'retrieve' | 'create' | 'update';
+export type ServiceOperation = 'list' | 'retrieve' | 'create' | 'update';
 
 /** A request that has found its endpoint. */
 export interface ServiceRequest {
   readonly method: string;
   readonly kind: Kind;
-  readonly operation: Operation;
-  /** As the path has it; empty where the path has none. */
+  readonly operation: ServiceOperation;
+  /** The id in the path; empty if the path has none. */
   readonly id: string;
   readonly page: number;
-  /** As asked for; null where nothing usable was. */
+  /** As requested; null if absent or unusable. */
   readonly perPage: number | null;
   readonly perPageAtMost: number;
   readonly body: string;
@@ -58,11 +58,11 @@ export function createService(world: World, envelopes: Envelopes): Serve {
   };
   const retrieve: Serve = ({ kind, id }) => one(kind, world.get(kind.name, Number(id)));
 
-  const operations: Readonly<Record<Operation, Serve>> = { list, retrieve, create, update };
+  const operations: Readonly<Record<ServiceOperation, Serve>> = { list, retrieve, create, update };
   return (request) => operations[request.operation](request);
 }
 
-/** `per_page` is honoured up to 100 where it is a parameter, and unheard elsewhere (§8). */
+/** `per_page` is honoured up to 100 where it is a documented parameter, and ignored elsewhere (§8). */
 function pageSize({ kind, perPage, perPageAtMost }: ServiceRequest): number {
   const size =
     kind.list?.paging === 'documented' ? Math.min(perPage ?? DEFAULT_PER_PAGE, 100) : FIXED_PER_PAGE;

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../lib/json.ts';
 import { placeOf } from './ordering.ts';
-import type { Ordering, Place } from './ordering.ts';
+import type { Ordering, ListPlace } from './ordering.ts';
 import { sortedIds } from './sorted-ids.ts';
 import type { SortedIds } from './sorted-ids.ts';
 
-/** Where the records come from that nobody has touched: made anew each time they are asked for. */
+/** The source of unchanged records: each is generated again every time it is read. */
 export interface Pristine {
   readonly count: number;
   readonly lastId: number;
@@ -35,7 +35,7 @@ export function createTable(pristine: Pristine): Table {
     const record = changed.get(id) ?? pristine.record(id);
     return record === 'gone' ? undefined : record;
   };
-  const place = (id: number, record = get(id)): Place => placeOf(ordering, id, record ?? {});
+  const place = (id: number, record = get(id)): ListPlace => placeOf(ordering, id, record ?? {});
   const ownOrder = (): SortedIds =>
     (order ??= sortedIds(pristineIds(pristine, 0, pristine.count), ordering, place));
 

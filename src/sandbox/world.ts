@@ -21,11 +21,11 @@ export interface World {
   /** Adds a record, blank but for `fields`; it gets the next id if they have none. */
   insert(kind: string, fields: JsonObject): JsonObject;
   update(kind: string, id: number, fields: JsonObject): JsonObject;
-  /** Vanishes: somebody deleted it in the service's own screens. */
+  /** Removes a record, as if a user had deleted it in the service's own screens. */
   remove(kind: string, id: number): void;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   /** Number of clients; the other kinds scale from it. */
   readonly size: number;
   readonly seed: number;
@@ -34,7 +34,7 @@ export interface WorldOptions {
   readonly companies?: Readonly<Record<string, number>>;
 }
 
-/** Makes a company of which every record follows from its seed, its kind and its index. */
+/** Creates a company whose every record follows from the seed, the record's kind and its index. */
 export function createWorld(options: WorldOptions): World {
   const company = companyOf(options);
   const nameCompany = namingOf(options);

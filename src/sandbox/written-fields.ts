@@ -17,14 +17,14 @@ export function writtenFields(kind: Kind, body: JsonObject): JsonObject {
     const field = fields.find((candidate) => writeName(candidate) === name);
     if (field) return [[field.name, storedValue(kind, field, value)] as const];
     const isReadName = fields.some((candidate) => candidate.name === name);
-    return isReadName ? [] : [[name, value] as const]; // A write by the read name goes unheard.
+    return isReadName ? [] : [[name, value] as const]; // A write by the read name is ignored.
   });
   return Object.fromEntries(stored.filter(([name]) => name !== 'id'));
 }
 
 const writeName = (field: Field): string => field.write?.name ?? field.name;
 
-/** How the service keeps what it is sent; a text that does not suit the field stays as it was sent. */
+/** How the service stores a value; a text that does not fit the field is stored as sent. */
 const STORED: Partial<Record<FieldType, (text: string, field: Field) => Json>> = {
   time: (text) => (MINUTE_TIME.test(text) ? `${text}:00` : text),
   integer: (text) => (WHOLE_NUMBER.test(text) ? Number(text) : text),

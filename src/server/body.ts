@@ -7,7 +7,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import { receiveBody, refuseLarge } from './receive-body.ts';
 import type { Server } from './server.ts';
 
-/** Deeper than any value that is stored, so that its own check names the field. */
+/** Deeper than any value that can be stored, so that the check of the field itself refuses it and names the field. */
 const DEEPEST_BODY = 2 * DEEPEST;
 
 /** Reads bodies: JSON without rounding a number, and the sign-in form where a route takes forms. */
@@ -26,7 +26,10 @@ export function readBodies(app: Server): void {
   closeAfterEarlyAnswers(app);
 }
 
-/** Reads bodies within the limits of their routes. A client that asks before it sends is told to only once it may. */
+/**
+ * Reads bodies within the limits of their routes. A client that sends `Expect: 100-continue` is answered only once its body
+ * is allowed.
+ */
 function bodyReader(app: Server): (request: FastifyRequest) => Promise<Buffer> {
   const asking = new WeakMap<IncomingMessage, ServerResponse>();
   app.server.on('checkContinue', (request: IncomingMessage, answer: ServerResponse) => {
@@ -41,7 +44,7 @@ function bodyReader(app: Server): (request: FastifyRequest) => Promise<Buffer> {
   };
 }
 
-/** An answer that does not wait for the body is the last one on its connection: what follows could be the rest of the body. */
+/** An answer before the end of the body is the last one on its connection: the next bytes could be the rest of the body. */
 function closeAfterEarlyAnswers(app: Server): void {
   app.addHook('onSend', (request, reply) => {
     if (!request.raw.complete) void reply.header('connection', 'close');

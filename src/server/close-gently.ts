@@ -15,7 +15,7 @@ export function closeGently(socket: Socket): void {
     clearTimeout(timer);
   });
   const throwAway = (): void => {
-    socket.removeAllListeners('data'); // No request is read from it any more.
+    socket.removeAllListeners('data'); // No more requests are read from it.
     socket.on('data', (some: Buffer) => {
       left -= some.length;
       if (left < 0 || performance.now() > until) socket.destroy();
@@ -24,6 +24,6 @@ export function closeGently(socket: Socket): void {
   };
   socket.end();
   if (socket.isPaused())
-    socket.once('resume', throwAway).resume(); // Node has to wake what it put to sleep itself.
+    socket.once('resume', throwAway).resume(); // Node paused the socket itself, so it must be resumed.
   else throwAway();
 }

@@ -9,9 +9,9 @@ import type { Server } from './server.ts';
 interface Standing {
   /** Requests that came on it and whose answers have not left. */
   open: number;
-  /** Whether a caller on it was let in. */
+  /** Whether a caller on it was authenticated. */
   isKnown: boolean;
-  /** Whether bytes came on it that are no request. */
+  /** Whether bytes came on it that are not a request. */
   isBroken: boolean;
   latest: { readonly request: IncomingMessage; readonly answer: ServerResponse } | null;
 }
@@ -19,19 +19,19 @@ interface Standing {
 type Standings = Map<Socket, Standing>;
 
 /** The connections of a server. */
-export interface Connections {
-  /** Answers what could not be read as HTTP, after the requests before it. */
+interface Connections {
+  /** Answers bytes that could not be parsed as HTTP, after the requests before them. */
   readonly fail: (error: Error, socket: Socket) => void;
-  /** Keeps anybody from taking all connections, or all memory by answers that nobody reads. */
+  /** Keeps one caller from taking all connections, or all memory by answers that it does not read. */
   readonly watch: (app: Server) => void;
 }
 
 /**
- * Where all connections are taken, a new one gets the place of one that has nothing in hand: health is asked for on a new
- * one each time, and must be answered whoever else is silent. A body that does not arrive is nothing in hand.
+ * If all connections are taken, a new one replaces an idle one: health checks open a new connection each time and must be
+ * answered even if all others are silent. A connection whose body does not arrive counts as idle.
  */
 export function createConnections(): Connections {
-  const standings: Standings = new Map(); // In the order in which they came, or had their last answer.
+  const standings: Standings = new Map(); // In the order of their beginning or their last answer.
   return {
     fail: (error, socket) => {
       const standing = standings.get(socket);
@@ -49,7 +49,7 @@ export function createConnections(): Connections {
         return Promise.resolve();
       });
       app.server.on('timeout', (socket: Socket) => {
-        // A quiet stream has nothing to write, and one request in hand.
+        // A quiet stream has nothing to write, and one open request.
         if (socket.writableLength > 0 || standings.get(socket)?.open === 0) socket.destroy();
       });
     },
@@ -88,7 +88,7 @@ function admit(standings: Standings, request: IncomingMessage, answer: ServerRes
 
 type Handle = (request: IncomingMessage, answer: ServerResponse) => void;
 
-/** Has requests handled that are admitted; others are not even looked at, and hundreds may follow in the same packet. */
+/** Passes admitted requests on; others are dropped unread, as hundreds may follow in the same packet. */
 function admitBy(app: Server, isAdmitted: (...args: Parameters<Handle>) => boolean): void {
   const handlers = app.server.listeners('request') as Handle[];
   app.server.removeAllListeners('request');
@@ -107,7 +107,7 @@ function endAfterAnswer(standing: Standing, socket: Socket): void {
   else socket.destroy();
 }
 
-/** Closes a connection that can be spared, the oldest first; false where all are at work for callers that were let in. */
+/** Closes a connection that can be spared, the oldest first; false if all are working for authenticated callers. */
 function makeRoom(standings: Standings): boolean {
   let spared: { readonly socket: Socket; readonly rank: number } | null = null;
   for (const [socket, standing] of standings) {
@@ -120,7 +120,7 @@ function makeRoom(standings: Standings): boolean {
   return spared !== null;
 }
 
-/** Which connections are closed first, the lowest rank; null = none of these. */
+/** The rank of a connection, the lowest being closed first; null = must not be closed. */
 function rankOf(standing: Standing): number | null {
   if (!standing.isKnown) return isAnswering(standing) ? 1 : 0;
   if (standing.open === 0) return 2;

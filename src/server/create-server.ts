@@ -26,7 +26,7 @@ import { runRoutes } from './routes/runs.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { statusRoutes } from './routes/status.ts';
 import { createSeats } from './seats.ts';
-import type { Context, Server } from './server.ts';
+import type { RouteContext, Server } from './server.ts';
 import { validateByZod } from './validation.ts';
 
 const ROUTES = [
@@ -35,9 +35,9 @@ const ROUTES = [
 ];
 
 /**
- * Makes the HTTP server; the caller listens on `parts.host` and `parts.port`, and closes it.
+ * Creates the HTTP server; the caller listens on `parts.host` and `parts.port`, and closes it.
  *
- * @throws {SyncError} `server.token_required` where others could reach it and nobody is asked for a token.
+ * @throws {SyncError} `server.token_required` if other machines could reach it and no token is required.
  */
 export async function createServer(parts: ServerParts): Promise<Server> {
   requireToken(parts);
@@ -45,7 +45,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const app = createApp(parts);
   const closing = endWaiting(app, clock);
   const seats = createSeats(limits.WAITING);
-  const context: Context = { ...parts, access: createAccess(token, clock), closing, seats };
+  const context: RouteContext = { ...parts, access: createAccess(token, clock), closing, seats };
   logRequests(app, logger);
   const registry = countRequests(app, { seats, version });
   tellWrites(registry, parts);
@@ -65,7 +65,7 @@ function createApp({ logger }: ServerParts): Server {
   const app = fastify({
     loggerInstance: logger satisfies FastifyBaseLogger,
     ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
-    routerOptions: { maxParamLength: limits.HEAD_BYTES }, // What no schema takes is refused as that.
+    routerOptions: { maxParamLength: limits.HEAD_BYTES }, // Longer parameters are refused by their schemas.
     ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
     ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, connectionTimeout: limits.STILL_MS },
     clientErrorHandler: connections.fail,
@@ -73,7 +73,7 @@ function createApp({ logger }: ServerParts): Server {
       maxHeaderSize: limits.HEAD_BYTES,
       headersTimeout: limits.HEADERS_MS,
       connectionsCheckingInterval: limits.CHECK_MS,
-      requireHostHeader: false, // The guard says so in the form of all our answers.
+      requireHostHeader: false, // The guard refuses it in the form of all our answers.
     },
     frameworkErrors: (error, _request, reply) => {
       void sendError(reply.headers(SECURITY_HEADERS), error, logger);

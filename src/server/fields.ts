@@ -5,7 +5,7 @@ import { isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { LARGEST_BOUND, LARGEST_INTEGER, patternUpTo } from './openapi/whole-numbers.ts';
 
-const LONGEST_NUMBER = 15; // What a JS number holds exactly.
+const LONGEST_NUMBER = 15; // Digits that a JS number always holds exactly.
 
 /** A whole number in a query, also as a client writes it that knows one sort of numbers: 7.0. */
 export function wholeNumber(minimum: number, maximum = 10 ** LONGEST_NUMBER - 1) {
@@ -18,13 +18,13 @@ export function wholeNumber(minimum: number, maximum = 10 ** LONGEST_NUMBER - 1)
     .meta({ type: 'integer', minimum, maximum });
 }
 
-/** The same in a header, which is a text: as such it is described. */
+/** The same in a header, described as a text. */
 export const wholeNumberText = z
   .string()
   .regex(new RegExp(`^[0-9]{1,${LONGEST_NUMBER}}$`), 'expected a whole number')
   .transform(Number);
 
-/** Of a list, where a page begins: as in the feed of changes. */
+/** Where a page of a list begins, as in the feed of changes. */
 export const afterId = wholeNumber(0)
   .optional()
   .describe('only those with a higher id, in the order of their ids; 0 begins; without it, the latest');
@@ -34,7 +34,7 @@ export const nextId = z
   .optional()
   .describe('what to give as `after` the next time; only where `after` was given');
 
-/** Where the next page begins; nothing where no page was asked for. */
+/** Where the next page begins; absent if no page was requested. */
 export function nextAfter(
   after: number | undefined,
   page: readonly { readonly id: number }[],
@@ -55,7 +55,7 @@ const RECORD_ID = 'expected a whole number from 1 to 9223372036854775807';
 
 const ID_PATTERN = `^(?:${patternUpTo(LARGEST_INTEGER)})$`;
 
-/** The id of a record, which is a text: a JS number does not hold all of them. */
+/** The id of a record, a text because a JS number does not hold all ids exactly. */
 export const recordId = z
   .string(RECORD_ID)
   .regex(new RegExp(ID_PATTERN), RECORD_ID)
@@ -73,7 +73,7 @@ export const recordIdOrNumber = z
     ],
   });
 
-/** The name of one of these kinds; the routes refuse others, and name those that there are. */
+/** The name of one of these kinds; the routes refuse others, and list the known ones. */
 export const kindName = (kinds: readonly Pick<Kind, 'name'>[]) =>
   z
     .string()

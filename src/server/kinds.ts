@@ -2,14 +2,14 @@ import { isListed } from '../catalog/kind.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 
-/** @throws {SyncError} `record.unknown_kind` where a path names no kind. */
+/** @throws {SyncError} `record.unknown_kind` if a path names an unknown kind. */
 export function requireKind(kinds: readonly Kind[], name: string): Kind {
   const kind = kinds.find((known) => known.name === name);
   if (kind !== undefined) return kind;
   throw new SyncError('There is no such record kind.', { code: 'record.unknown_kind', hint: listOf(kinds) });
 }
 
-/** @throws {UsageError} `usage.kind` where a query names no kind. */
+/** @throws {UsageError} `usage.kind` if a query names an unknown kind. */
 export function checkKind(kinds: readonly Kind[], name: string | undefined): void {
   if (name === undefined || kinds.some((known) => known.name === name)) return;
   throw new UsageError('There is no such record kind.', { code: 'usage.kind', hint: listOf(kinds) });
@@ -18,7 +18,7 @@ export function checkKind(kinds: readonly Kind[], name: string | undefined): voi
 /**
  * The kinds of a pull, each once; none named means all that have a list.
  *
- * @throws {UsageError} `usage.kind` for what is no kind, or has no list.
+ * @throws {UsageError} `usage.kind` for an unknown kind, or a kind without a list.
  */
 export function pulledKinds(kinds: readonly Kind[], names: readonly string[]): readonly string[] {
   const listed = kinds.filter(isListed);

@@ -4,9 +4,9 @@ import { CLOSE_MS } from './limits.ts';
 import type { Server } from './server.ts';
 
 /**
- * Lets nobody keep the server from closing: who waits is answered at once, who is slow has a few seconds.
+ * Bounds the time that closing takes: waiting requests are answered at once, slow ones have a few seconds.
  *
- * @returns What fires once the server closes.
+ * @returns A signal that fires once the server closes.
  */
 export function endWaiting(app: Server, clock: Pick<Clock, 'sleep'>): AbortSignal {
   const closing = new AbortController();
@@ -18,7 +18,7 @@ export function endWaiting(app: Server, clock: Pick<Clock, 'sleep'>): AbortSigna
     done();
   });
   app.addHook('onSend', (_request, reply) => {
-    if (closing.signal.aborted) void reply.header('connection', 'close'); // Idle, it would be waited for.
+    if (closing.signal.aborted) void reply.header('connection', 'close'); // An idle connection would delay the close.
     return Promise.resolve();
   });
   app.addHook('onClose', (_app, done) => {

@@ -1,12 +1,15 @@
-/** What one caller may take of the server, so that nobody can keep it from the others. */
+/** Limits for one caller, so that none can block the server for the others. */
 
 export const HEAD_BYTES = 16_384;
 export const BODY_BYTES = 1_048_576;
-/** Of a body that anybody may send, and the time that it may take. */
+/** Limits of a body on an open route: its bytes, and milliseconds. */
 export const OPEN_BODY_BYTES = 4_096;
 export const OPEN_BODY_MS = 5_000;
 export const CONNECTIONS = 1_024;
-/** Connections that the system keeps for us until we take them: without it, those of a crowd come a second later. */
+/**
+ * The backlog of connections that the system keeps until we accept them: with a short one, many at once would retry a second
+ * later.
+ */
 export const BACKLOG = 4_096;
 /** Requests that one connection may send ahead of their answers. */
 export const PIPELINED = 16;
@@ -17,13 +20,13 @@ export const WAITING = 64;
 export const HEADERS_MS = 10_000;
 export const REQUEST_MS = 30_000;
 export const KEEP_ALIVE_MS = 10_000;
-/** Time without any progress in which an answer must be read on. */
+/** The longest time without progress while a client reads an answer. */
 export const STILL_MS = 30_000;
-/** What is thrown away of a request that was answered before its end: for how long, and how long nothing may come. */
+/** Limits for discarding the rest of a request that was answered early: the total time, and the time without a byte. */
 export const LINGER_BYTES = 67_108_864;
 export const LINGER_MS = 30_000;
 export const LINGER_STILL_MS = 5_000;
-/** How often connections are looked through for those that took longer. */
+/** Milliseconds between two checks for connections that exceed these times. */
 export const CHECK_MS = 5_000;
-/** Time for what is under way to end once the server closes. */
+/** Time for open requests to end once the server closes. */
 export const CLOSE_MS = 5_000;

@@ -1,7 +1,10 @@
 import type { Logger } from '../lib/logger.ts';
 import type { Server } from './server.ts';
 
-/** Logs what was answered; a change, and by what right, is told louder. Of the URL only the route: it may hold anything. */
+/**
+ * Logs answers. A change is logged at a higher level, with the way the caller was authenticated. Of the URL only the route is
+ * logged, because the rest may hold anything.
+ */
 export function logRequests(app: Server, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, caller, routeOptions } = request;

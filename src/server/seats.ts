@@ -1,12 +1,12 @@
 import { SyncError } from '../lib/sync-error.ts';
 
-/** So many requests may wait at once. */
+/** A limit on the number of requests that wait at the same time. */
 export interface Seats {
   readonly taken: () => number;
   /**
-   * Takes a seat; returns how to give it back, once.
+   * Takes a seat; returns a function that gives it back, which works once.
    *
-   * @throws {SyncError} `server.full` where none is left.
+   * @throws {SyncError} `server.full` if none is left.
    */
   readonly take: () => () => void;
 }

@@ -1,9 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault, RouteOptions } from 'fastify';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyTypeProvider,
+  RawServerDefault,
+  RouteOptions,
+} from 'fastify';
+import type { z } from 'zod';
 import type { Access, Caller } from './access/access.ts';
 import type { Seats } from './seats.ts';
 import type { ServerParts } from './parts.ts';
-import type { ZodTypes } from './validation.ts';
+
+/** Types a route's request by the zod schemas that check it. */
+interface ZodTypes extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+  readonly serializer: unknown;
+}
 
 /** The application, whose routes are typed by their zod schemas. */
 export type Server = FastifyInstance<
@@ -14,12 +26,12 @@ export type Server = FastifyInstance<
   ZodTypes
 >;
 
-/** What routes work with. */
-export interface Context extends ServerParts {
+/** The dependencies of the routes. */
+export interface RouteContext extends ServerParts {
   readonly access: Access;
-  /** Fires when the server closes: nobody waits any longer. */
+  /** Fires when the server closes: waiting requests end. */
   readonly closing: AbortSignal;
-  /** For requests that wait. */
+  /** Limits the requests that wait. */
   readonly seats: Seats;
 }
 
@@ -29,26 +41,26 @@ declare module 'fastify' {
     readonly routes: readonly RouteOptions[];
   }
   interface FastifyContextConfig {
-    /** Anybody may call it. */
+    /** The route needs no authentication. */
     open?: true;
-    /** Takes forms, beside JSON. */
+    /** The route accepts forms besides JSON. */
     takesForms?: true;
-    /** Milliseconds in which the body must be there. */
+    /** Milliseconds in which the body must arrive. */
     bodyMs?: number;
-    /** Who is not let in gets the sign-in form. */
+    /** Callers without authentication get the sign-in form. */
     signsIn?: true;
-    /** Stands for a method that the path has not; `allow` has those that it has. */
+    /** Set on the 405 route of a path: the methods that the path has, for `Allow`. */
     allow?: string;
   }
   interface FastifyRequest {
-    /** Who was let in; null on open routes. */
+    /** The authenticated caller; null on open routes. */
     caller: Caller | null;
   }
   interface FastifySchema {
     hide?: boolean;
-    /** Statuses by which it refuses, beyond those of all routes of its sort. */
+    /** Statuses of refusals beyond those that all such routes have. */
     refusals?: readonly number[];
-    /** A JSON Schema that says more of the body than `body` checks. */
+    /** A JSON Schema that describes the body in more detail than `body` checks. */
     toldBody?: Readonly<Record<string, unknown>>;
     consumes?: readonly string[];
     operationId?: string;

@@ -24,16 +24,16 @@ import type { ExplainedKind } from './why-uncertified.ts';
 export interface Status {
   readonly database: string;
   readonly kinds: readonly KindStatus[];
-  /** Kinds that are not certified: since when, why, and what waits for it. */
+  /** Kinds that are not certified: since when, why, and the work that waits for a certificate. */
   readonly uncertified: readonly ExplainedKind[];
-  /** Mass disappearances: held, decided by a person, or gone on by themselves. */
+  /** Mass disappearances: held, decided by a person, or released automatically. */
   readonly holds: readonly Hold[];
   readonly issues: readonly IssueCount[];
   /** The latest changes in how the service answers, newest first. */
   readonly drift: readonly (Drift & { readonly seenAt: string })[];
   /** How many entries of the outbox are in each state. */
   readonly outbox: Readonly<Record<EntryState, number>>;
-  /** Kinds that the service does not let us write. */
+  /** Kinds that the service does not allow us to write. */
   readonly blockedKinds: readonly WriteBlock[];
   /** How large the change events are, and how fast they grow. */
   readonly changeLog: ChangeLogSize;
@@ -67,7 +67,7 @@ const isListedIn =
   ({ kind }: Pick<KindStatus, 'kind'>): boolean =>
     kinds.some(({ name, list }) => name === kind && list !== null);
 
-/** A view has no order; people expect the catalogue's. */
+/** A view has no order; readers expect the catalogue's. */
 function inOrder<T extends Pick<KindStatus, 'kind'>>(
   statuses: readonly T[],
   kinds: readonly Kind[],

@@ -1,13 +1,6 @@
-import type { FastifyTypeProvider } from 'fastify';
 import type { z } from 'zod';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Server } from './server.ts';
-
-/** Types a route's request by the zod schemas that check it. */
-export interface ZodTypes extends FastifyTypeProvider {
-  readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
-  readonly serializer: unknown;
-}
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'body',
@@ -16,7 +9,7 @@ const PARTS: Readonly<Record<string, string>> = {
   querystring: 'query',
 };
 
-/** Checks requests by the schemas of their routes; what is sent is written by the routes themselves. */
+/** Checks requests by the schemas of their routes; routes write their answers themselves. */
 export function validateByZod(app: Server): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
     const { success, data: value, error } = schema.safeParse(data);

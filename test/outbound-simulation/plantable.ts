@@ -1,6 +1,6 @@
 import type { judgeLook } from '../../src/diff/match.ts';
 import type { merge, readBack } from '../../src/diff/merge.ts';
-import type { readNewcomers } from '../../src/mirror/records/newcomers.ts';
+import type { rowsFirstSeenAfter } from '../../src/mirror/records/first-seen.ts';
 import type { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { claimEntry, entryBefore, readSending } from '../../src/mirror/outbox/outbox-queue.ts';
 import type { leapTick, readTick } from '../../src/mirror/kinds/tick-store.ts';
@@ -14,7 +14,7 @@ import type { createWrite } from '../../src/source/write.ts';
 export interface Plantable {
   decideSettlement: typeof decideSettlement;
   judgeLook: typeof judgeLook;
-  readNewcomers: typeof readNewcomers;
+  rowsFirstSeenAfter: typeof rowsFirstSeenAfter;
   claimEntry: typeof claimEntry;
   changeEntry: typeof changeEntry;
   entryBefore: typeof entryBefore;

@@ -31,7 +31,7 @@ const planted = vi.hoisted(() => {
 
 vi.mock('../../src/diff/match.ts', planted.withDoubles);
 vi.mock('../../src/diff/merge.ts', planted.withDoubles);
-vi.mock('../../src/mirror/records/newcomers.ts', planted.withDoubles);
+vi.mock('../../src/mirror/records/first-seen.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-queue.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-store.ts', planted.withDoubles);
 vi.mock('../../src/mirror/kinds/tick-store.ts', planted.withDoubles);

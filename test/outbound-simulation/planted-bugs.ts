@@ -57,7 +57,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       name: 'every record of the mirror counts as new',
       caughtBy: /stranger|lost|needlessly parked/,
     },
-    parts: { readNewcomers: (real) => (db, kind) => real(db, kind, { tick: -1, at: '' }) },
+    parts: { rowsFirstSeenAfter: (real) => (db, kind) => real(db, kind, { tick: -1, at: '' }) },
     fixed: { precedents: 1, troubles: 0.6, readFaults: { passing: 0, nonsense: 0 }, crashes: [], equals: 0 },
   },
   {

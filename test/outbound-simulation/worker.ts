@@ -1,9 +1,8 @@
+import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantOf } from '../../src/lib/clock.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import type { DueEntry } from '../../src/mirror/outbox/outbox-queue.ts';
 import { claimRun, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
-import type { RequestedRun } from '../../src/mirror/runs/run-requests.ts';
 import { freezeIfRestored } from '../../src/outbound/freeze/freeze.ts';
 import type { OutboundParts } from '../../src/outbound/parts.ts';
 import { outboxWork } from '../../src/outbound/work/outbox-work.ts';
@@ -116,7 +115,7 @@ async function look(worker: Worker): Promise<void> {
   await bell.rest(hands.size > 0 ? LOOK_AGAIN_MS : await restMs(worker));
 }
 
-async function begin(worker: Worker, due: DueEntry): Promise<void> {
+async function begin(worker: Worker, due: WorkRef): Promise<void> {
   const { stage, outbox, inHand } = worker;
   const isRaised = stage.random.chance(0.05);
   const raised = isRaised ? await outbox.raise(due) : null;
@@ -129,7 +128,7 @@ async function begin(worker: Worker, due: DueEntry): Promise<void> {
   void Promise.allSettled(works).then(() => inHand.delete(due.id));
 }
 
-function work({ stage, outbox }: Worker, due: DueEntry): Promise<void> {
+function work({ stage, outbox }: Worker, due: WorkRef): Promise<void> {
   const operation = stage.intents.get(due.id)?.operation ?? 'create';
   const inHand = { entry: due.id, epoch: due.epoch, operation, transactions: 0, hasWritten: false };
   return working.run({ ...inHand, readSince: null }, () => outbox.work(due));
@@ -163,7 +162,7 @@ async function restMs({ stage: { session, timeline } }: Worker): Promise<number>
   return Math.min(LONGEST_REST_MS, Math.max(1_000, waitMs));
 }
 
-async function pull(worker: Worker, run: RequestedRun): Promise<void> {
+async function pull(worker: Worker, run: WorkRef): Promise<void> {
   const { stage, source, owner, life } = worker;
   const { session, timeline, pulls } = stage;
   try {

@@ -1,9 +1,9 @@
+import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { compactJson } from '../../src/lib/json.ts';
 import { readAttempts } from '../../src/mirror/outbox/attempt-store.ts';
-import type { DueEntry } from '../../src/mirror/outbox/outbox-queue.ts';
 import { findEntry, insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Operation } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
@@ -64,7 +64,7 @@ interface Sent {
 }
 
 /** The ring that is being worked, whatever the code under test does with it. */
-const ringing = new AsyncLocalStorage<DueEntry>();
+const ringing = new AsyncLocalStorage<WorkRef>();
 
 /** A worker whose every step outside its own memory waits for its turn. */
 function worker(
@@ -185,15 +185,15 @@ test.each([
 
 type Outbox = ReturnType<typeof outboxWork>;
 
-const answerRing = (outbox: Outbox, ring: DueEntry): Promise<void> =>
+const answerRing = (outbox: Outbox, ring: WorkRef): Promise<void> =>
   ringing.run(ring, () => outbox.work(ring));
 
-async function ringAgain(outbox: Outbox, ring: DueEntry): Promise<void> {
+async function ringAgain(outbox: Outbox, ring: WorkRef): Promise<void> {
   const raised = await outbox.raise(ring);
   if (raised !== null) await answerRing(outbox, raised);
 }
 
-async function due(session: Session, id: number): Promise<DueEntry[]> {
+async function due(session: Session, id: number): Promise<WorkRef[]> {
   const entry = await findEntry(session, id);
   return entry === null ? [] : [{ id, epoch: entry.epoch }];
 }

@@ -140,12 +140,12 @@ describe('a page that is known is parsed all the same', () => {
   test('where a row of it was written behind our back as deleted, at the tick of a tombstone', async () => {
     const { service, session } = await pulled();
     const id = String(service.world.ids(kind)[150] ?? 0);
-    const { buryRows } = await import('../../src/mirror/records/tombstone-store.ts');
+    const { writeTombstones } = await import('../../src/mirror/records/tombstone-store.ts');
     const [state] = await session.query(sql`select tick from kind_state where kind = ${kind}`);
     const response = Number(state?.['tick']) + 1;
     await session.atomically(async (tx) => {
       await tx.query(sql`update kind_state set tick = ${response} where kind = ${kind}`);
-      await buryRows(tx, { kind, ids: [id], proof: 'list', response, runId: 1, now: new Date() });
+      await writeTombstones(tx, { kind, ids: [id], proof: 'list', response, runId: 1, now: new Date() });
     });
 
     expect(await pullWatched(service, session, { minute: 20 })).toMatchObject({ parsed: [2], restored: 1 });

@@ -1,11 +1,11 @@
-import { well } from '../../lib/finding.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { passed } from '../../lib/check-result.ts';
+import type { CheckResult } from '../../lib/check-result.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 
-/** Looks at one thing: what it throws is what is wrong with it. */
-export async function check(name: string, look: () => Promise<string>): Promise<Finding> {
+/** Runs one check: an error that it throws is the fault found. */
+export async function check(name: string, look: () => Promise<string>): Promise<CheckResult> {
   try {
-    return well(name, await look());
+    return passed(name, await look());
   } catch (error) {
     if (error instanceof SyncError)
       return { name, ok: false, code: error.code, detail: error.message, hint: error.hint ?? null };

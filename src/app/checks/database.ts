@@ -2,8 +2,8 @@ import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { well } from '../../lib/finding.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { passed } from '../../lib/check-result.ts';
+import type { CheckResult } from '../../lib/check-result.ts';
 import { readBlocks } from '../../mirror/outbox/block-store.ts';
 import type { WriteBlock } from '../../mirror/outbox/block-store.ts';
 import { readChangeLogSize } from '../../mirror/records/change-log-size.ts';
@@ -18,9 +18,9 @@ import { openMirror } from '../open-mirror.ts';
 import { check } from './check.ts';
 import { checkReaderRole } from './reader-role.ts';
 
-/** Looks at the database, the room that it has, and what it knows of kinds that the token may not write. */
-export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
-  const more: Finding[] = [];
+/** Checks the database, its free space, and the kinds that the token may not write. */
+export async function checkDatabase(config: Config): Promise<readonly CheckResult[]> {
+  const more: CheckResult[] = [];
   const opened = await check('database', async () => {
     await using session = await openMirror(config);
     more.push(await checkSpace(session), ...(await checkFile(session)), await tellChangeLog(session));
@@ -34,7 +34,7 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
   return [opened, ...more];
 }
 
-/** The companies that the mirror holds; with their kinds, where they are several. */
+/** The companies in the mirror; with their kinds, if there are several. */
 function told(companies: ReadonlyMap<string, readonly string[]>): string {
   const ids = [...new Set([...companies.values()].flat())];
   if (ids.length < 2) return ids.map((id) => `, company ${id}`).join('');
@@ -43,38 +43,38 @@ function told(companies: ReadonlyMap<string, readonly string[]>): string {
   return `, companies ${ids.map((id) => `${id} (${kindsOf(id)})`).join(', ')}`;
 }
 
-async function checkSpace(session: Session): Promise<Finding> {
+async function checkSpace(session: Session): Promise<CheckResult> {
   if (session.dialect === 'sqlite') {
     const { bavail, bsize } = statfsSync(dirname(session.location));
     return judgeSpace({ size: statSync(session.location).size, free: bavail * bsize });
   }
   const size = megabytes(await postgresSize(session));
-  return well('database.space', `${size} are in use; how much is free, the server does not tell`);
+  return passed('database.space', `${size} are in use; how much is free, the server does not tell`);
 }
 
 /** By default nothing is removed from the change events, so a person must see how they grow. */
-async function tellChangeLog(session: Session): Promise<Finding> {
+async function tellChangeLog(session: Session): Promise<CheckResult> {
   const size = await readChangeLogSize(session, systemClock.now());
-  return well(
+  return passed(
     'database.changes',
     `change events: ${changeLogText(size)} (retention.changesDays limits them)`,
   );
 }
 
-async function checkFile(session: Session): Promise<readonly Finding[]> {
+async function checkFile(session: Session): Promise<readonly CheckResult[]> {
   if (session.dialect !== 'sqlite') return [];
   const name = 'database.integrity';
   const findings = await checkIntegrity(session);
-  if (findings.length === 0) return [well(name, 'SQLite finds the file sound')];
+  if (findings.length === 0) return [passed(name, 'SQLite finds the file sound')];
   return [{ name, ok: false, code: 'mirror.damaged', detail: findings.join('; '), hint: DAMAGE_HINT }];
 }
 
 const LEAST_FREE = 256 * 2 ** 20;
 
-/** Whether a mirror in a file has the room that a sweep, a migration or a back-up beside it may take; in bytes. */
-export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): Finding {
+/** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
+export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): CheckResult {
   const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
-  if (free >= Math.max(LEAST_FREE, size / 2)) return well('database.space', detail);
+  if (free >= Math.max(LEAST_FREE, size / 2)) return passed('database.space', detail);
   return {
     ...{ name: 'database.space', ok: false, code: 'mirror.little_space', detail },
     hint: 'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.',
@@ -83,7 +83,7 @@ export function judgeSpace({ size, free }: { readonly size: number; readonly fre
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
 
-function blocked({ kind, reason, since }: WriteBlock): Finding {
+function blocked({ kind, reason, since }: WriteBlock): CheckResult {
   return {
     ...{ name: `writes.${kind}`, ok: false, code: 'outbox.kind_blocked' },
     detail: `the service has refused to let ${kind} be written since ${since} UTC (${reason})`,

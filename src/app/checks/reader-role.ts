@@ -1,5 +1,5 @@
-import { well } from '../../lib/finding.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { passed } from '../../lib/check-result.ts';
+import type { CheckResult } from '../../lib/check-result.ts';
 import { identifier } from '../../mirror/session/identifier.ts';
 import { hasRole, noSuchRole, rightsOf } from '../../mirror/views/reader-role.ts';
 import type { Rights } from '../../mirror/views/reader-role.ts';
@@ -8,18 +8,22 @@ import type { Session } from '../../mirror/session/session.ts';
 
 const NAME = 'bi.readerRole';
 
-/** Whether the role of `bi.readerRole` is there, can read every view, write none, and reaches no table. */
-export async function checkReaderRole(session: Session, role: string | null): Promise<readonly Finding[]> {
+/** Checks that the role of `bi.readerRole` exists, can read every view, can write none, and has no right on a table. */
+export async function checkReaderRole(
+  session: Session,
+  role: string | null,
+): Promise<readonly CheckResult[]> {
   if (session.dialect !== 'postgres' || role === null) return [];
   if (await hasRole(session, role)) return [judgeReader(identifier(role), await rightsOf(session, role))];
   const { code, message, hint } = noSuchRole(role, session.location);
   return [{ name: NAME, ok: false, code, detail: message, hint: hint ?? null }];
 }
 
-/** Says what is wrong with the rights of a role, quoted, that is to read the views and nothing else. */
-export function judgeReader(role: string, rights: Rights): Finding {
+/** Describes the wrong rights of a quoted role that should only read the views. */
+function judgeReader(role: string, rights: Rights): CheckResult {
   const faults = RULES.filter(({ against }) => rights[against].length > 0);
-  if (faults.length === 0) return well(NAME, `${role} can read all views, write none, and reaches no table`);
+  if (faults.length === 0)
+    return passed(NAME, `${role} can read all views, write none, and reaches no table`);
   const found = faults.map(({ against, says }) => `${says} ${rights[against].join(', ')}`);
   const mends = faults.flatMap(({ mend }) => mend(role));
   return {

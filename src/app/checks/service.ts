@@ -2,8 +2,8 @@ import { LISTED_KINDS } from '../../catalog/catalog.ts';
 import type { AuthHeader, ListedKind } from '../../catalog/kind.ts';
 import type { Config } from '../../config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { well } from '../../lib/finding.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { passed } from '../../lib/check-result.ts';
+import type { CheckResult } from '../../lib/check-result.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Source } from '../../source/source.ts';
 import { listedKinds } from '../kinds.ts';
@@ -12,8 +12,8 @@ import { check } from './check.ts';
 
 const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
 
-/** Looks whether the service answers, accepts the token, has our time, and lets every list be read. */
-export async function checkService(config: Config, logger: Logger): Promise<readonly Finding[]> {
+/** Checks whether the service answers, accepts the token, has our time, and allows every list to be read. */
+export async function checkService(config: Config, logger: Logger): Promise<readonly CheckResult[]> {
   const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let saidAt: Date | null = null;
@@ -24,7 +24,7 @@ export async function checkService(config: Config, logger: Logger): Promise<read
   });
   if (config.source.baseUrl === null || config.source.token === null) return [reached];
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
-  // Where nobody answers, no spelling can be told right or wrong.
+  // Without an answer, no spelling can be judged.
   if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
   const header = await checkHeaders(source, kind);
   if (!reached.ok) return [reached, header];
@@ -33,21 +33,23 @@ export async function checkService(config: Config, logger: Logger): Promise<read
 
 const MOST_APART_MS = 60_000;
 
-/** Whether our clock is the service's, to a minute; an answer tells its time to the second. */
-export function judgeClock(theirs: Date | null, ours: Date): Finding {
-  if (theirs === null) return well('clock', 'the service does not say what time it is');
+/** Whether our clock agrees with the service's within a minute; an answer gives its time to the second. */
+export function judgeClock(theirs: Date | null, ours: Date): CheckResult {
+  if (theirs === null) return passed('clock', 'the service does not say what time it is');
   const apartMs = ours.getTime() - theirs.getTime();
   const detail = `this machine is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service`;
-  if (Math.abs(apartMs) <= MOST_APART_MS) return well('clock', detail);
+  if (Math.abs(apartMs) <= MOST_APART_MS) return passed('clock', detail);
   return {
     ...{ name: 'clock', ok: false, code: 'clock.differs', detail },
     hint: 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.',
   };
 }
 
-/** What a token may read is its user's right, kind by kind; and nobody but the operator vouches for a path in the settings. */
-async function checkKinds(config: Config, source: Source): Promise<readonly Finding[]> {
-  const checks: Finding[] = [];
+/**
+ * A token may read as much as its user, kind by kind; and a path in the settings is only as right as the operator wrote it.
+ */
+async function checkKinds(config: Config, source: Source): Promise<readonly CheckResult[]> {
+  const checks: CheckResult[] = [];
   for (const kind of listedKinds(config, [])) {
     const look = async (): Promise<string> => {
       await source.probe(kind);
@@ -58,8 +60,8 @@ async function checkKinds(config: Config, source: Source): Promise<readonly Find
   return checks;
 }
 
-/** The documentation spells the header in three ways (§5): which of them does this service read? */
-async function checkHeaders(source: Source, kind: ListedKind): Promise<Finding> {
+/** The documentation spells the header in three ways (§5); finds those that this service accepts. */
+async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResult> {
   const accepted: AuthHeader[] = [];
   for (const spelling of SPELLINGS) {
     const { ok } = await check(spelling, async () => {
@@ -68,7 +70,7 @@ async function checkHeaders(source: Source, kind: ListedKind): Promise<Finding> 
     });
     if (ok) accepted.push(spelling);
   }
-  if (accepted.length > 0) return well('header', `the token is read under ${accepted.join(', ')}`);
+  if (accepted.length > 0) return passed('header', `the token is read under ${accepted.join(', ')}`);
   return {
     ...{ name: 'header', ok: false, code: 'source.unauthorized', hint: null },
     detail: 'the token is read under none of the three spellings',

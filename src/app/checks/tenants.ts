@@ -1,8 +1,8 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import type { Config } from '../../config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { well } from '../../lib/finding.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { passed } from '../../lib/check-result.ts';
+import type { CheckResult } from '../../lib/check-result.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { boundUrl, claimSource } from '../../mirror/kinds/source-binding.ts';
 import { findForeign } from '../../pull/tenant/find-foreign.ts';
@@ -10,17 +10,17 @@ import { openMirror } from '../open-mirror.ts';
 import { openConfiguredSource } from '../open-source.ts';
 import { check } from './check.ts';
 
-/** Looks whether the lists that the token may read are of the companies that the mirror holds, as a pull does; lands nothing. */
+/** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */
 export async function checkTenants(
   config: Config,
   kinds: readonly ListedKind[],
   logger: Logger,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckResult[]> {
   const { baseUrl } = config.source;
   if (baseUrl === null) return [];
   await using session = await openMirror(config);
   if ((await boundUrl(session)) === null) return [];
-  const refused: Finding[] = [];
+  const refused: CheckResult[] = [];
   const compared = await check('tenant', async () => {
     const claim = await claimSource(session, { baseUrl, acceptNew: false });
     await using source = openConfiguredSource(config, { clock: systemClock, logger });
@@ -30,5 +30,5 @@ export async function checkTenants(
   });
   if (refused.length === 0) return [compared];
   const named = refused.map(({ name }) => name.slice('tenant.'.length)).join(', ');
-  return [well('tenant', `${compared.detail}, but ${named}`), ...refused];
+  return [passed('tenant', `${compared.detail}, but ${named}`), ...refused];
 }

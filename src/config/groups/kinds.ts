@@ -37,7 +37,7 @@ const fieldType = z.union(
 const NATURAL_KEY = `a list of field names, or ${ALL_FIELDS}`;
 const naturalKey = z.union([z.literal(ALL_FIELDS), z.array(fieldName).min(1, NATURAL_KEY)], NATURAL_KEY);
 
-/** A further record kind: what the catalogue says about its own, as far as reading needs it. */
+/** A further record kind: the properties that the catalogue gives its own kinds, as far as reading needs them. */
 const furtherKind = z.strictObject(
   {
     list: path,
@@ -51,7 +51,7 @@ const furtherKind = z.strictObject(
   'a map with list, and what else is known of the kind',
 );
 
-/** Keys are any text here: `furtherKindFaults` judges names, so that a wrong one does not hide what it stands for. */
+/** Keys are any text here: `furtherKindFaults` judges names, so that a wrong name does not hide faults below it. */
 export const kinds = setting(
   mapOf(z.string(), furtherKind),
   'Further record kinds: name to list, retrieve, header, paging, order, naturalKey and fields.',

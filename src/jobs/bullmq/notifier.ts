@@ -16,7 +16,7 @@ import { createReopening } from './reopening.ts';
 import type { Reopening } from './reopening.ts';
 import { openRedisClient } from './redis-client.ts';
 
-export interface BullmqParts {
+interface BullmqParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timings?: Partial<Timings>;

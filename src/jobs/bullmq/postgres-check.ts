@@ -1,13 +1,13 @@
-import { well } from '../../lib/finding.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { passed } from '../../lib/check-result.ts';
+import type { CheckResult } from '../../lib/check-result.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** Looks whether a PostgreSQL that queues are to be kept in answers, and lets us make what they need. */
-export async function checkPostgresQueue(url: string): Promise<Finding> {
+/** Checks whether the PostgreSQL for the queues answers and allows us to create the queues' tables. */
+export async function checkPostgresQueue(url: string): Promise<CheckResult> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
-  client.on('error', () => undefined); // Whoever waits for an answer hears of it.
+  client.on('error', () => undefined); // The pending query rejects with it.
   try {
     await client.connect();
     const { rows } = await client.query<{ version: string; may: boolean }>(
@@ -25,9 +25,9 @@ export async function checkPostgresQueue(url: string): Promise<Finding> {
   }
 }
 
-function judge(row: { readonly version: string; readonly may: boolean } | undefined): Finding {
+function judge(row: { readonly version: string; readonly may: boolean } | undefined): CheckResult {
   const detail = `PostgreSQL ${row?.version ?? 'unknown'} answers`;
-  if (row?.may === true) return well('queue', detail);
+  if (row?.may === true) return passed('queue', detail);
   return {
     ...{ name: 'queue', ok: false, code: 'jobs.postgres_no_schema' },
     detail: `${detail}, and lets this user make no schema`,

@@ -8,7 +8,7 @@ import type { ClientOptions, QueueClient } from './queue-client.ts';
 const { Queue, Worker } = withBackend(createPostgresBackend);
 
 const CONNECT_MS = 5_000;
-const SCHEMA = 'bullmq'; // BullMQ takes no other with a pool that it has not made.
+const SCHEMA = 'bullmq'; // BullMQ accepts no other schema with a pool that it has not created.
 const STATEMENT_MS = 30_000;
 
 /** Opens a queue in PostgreSQL, in tables of its own: the schema `bullmq`. */
@@ -30,7 +30,7 @@ export function openPostgresClient(url: string, options: ClientOptions): QueueCl
 
 interface PoolTarget {
   readonly url: string;
-  /** The most connections at once. */
+  /** The maximum number of connections. */
   readonly max: number;
   readonly connectMs: number;
 }
@@ -53,7 +53,7 @@ export function openPool({ url, max, connectMs }: PoolTarget, onFault: ClientOpt
     ...{ query_timeout: STATEMENT_MS, ...KEEP_ALIVE },
     onConnect: async (client) => {
       client.on('error', (error) => {
-        // Without another listener BullMQ would hold on to a dead connection for good.
+        // Without another listener BullMQ would keep a dead connection for good.
         if (client.listenerCount('error') === 1) onFault(error, 'fatal');
       });
       if (!isMigrated) await runMigrations(client, SCHEMA);

@@ -6,7 +6,7 @@ export interface QueueClient {
   add(jobs: readonly NewJob[]): Promise<void>;
   /** The queue's own metrics in Prometheus's text format. */
   metrics(): Promise<string>;
-  /** Stops taking jobs and resolves once queue and worker have ended, which may be never where the store is silent. */
+  /** Stops taking jobs and resolves once queue and worker have ended, which may be never if the store does not respond. */
   close(): Promise<void>;
   /** Cuts the connections. */
   drop(): void;
@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly commandMs: number;
   /** Never throws. */
   readonly onJob: (job: Job) => Promise<void>;
-  /** Told of faults of BullMQ and its connections; `fatal` where this client is of no more use. */
+  /** Called on faults of BullMQ and its connections; `fatal` if this client cannot be used any more. */
   readonly onFault: (error: unknown, isFatal?: 'fatal') => void;
 }
 
@@ -42,7 +42,7 @@ interface Emitter {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-export interface QueueParts {
+interface QueueParts {
   readonly queue: AnyQueue;
   readonly worker: AnyWorker;
   readonly drop: () => void;
@@ -51,7 +51,8 @@ export interface QueueParts {
 /**
  * Joins a queue and its worker.
  *
- * The worker runs only once it is ready: one that never becomes ready, such as with a wrong password, would ask again without a pause.
+ * The worker runs only once it is ready: one that never becomes ready, such as with a wrong password, would ask again without
+ * a pause.
  */
 export function queueClient(
   { queue, worker, drop }: QueueParts,

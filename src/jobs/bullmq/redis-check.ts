@@ -1,12 +1,12 @@
-import { well } from '../../lib/finding.ts';
-import type { Finding } from '../../lib/finding.ts';
+import { passed } from '../../lib/check-result.ts';
+import type { CheckResult } from '../../lib/check-result.ts';
 
 const OLDEST = [6, 2] as const;
 const TIMEOUT_MS = 5_000;
 
-/** Looks whether a Redis answers and is set up for queues. */
-export async function checkRedis(url: string): Promise<readonly Finding[]> {
-  const { Redis } = await import('ioredis'); // For those only who have one.
+/** Checks whether a Redis answers and is configured for queues. */
+export async function checkRedis(url: string): Promise<readonly CheckResult[]> {
+  const { Redis } = await import('ioredis'); // Loaded only if Redis is used.
   const client = new Redis(url, {
     lazyConnect: true,
     retryStrategy: () => null,
@@ -28,8 +28,8 @@ export async function checkRedis(url: string): Promise<readonly Finding[]> {
   }
 }
 
-/** Judges what a Redis says of itself: the text of its command INFO. */
-export function judgeRedis(info: string): readonly Finding[] {
+/** Checks the configuration of a Redis by the output of its command INFO. */
+export function judgeRedis(info: string): readonly CheckResult[] {
   const facts = new Map(
     info.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
   );
@@ -41,7 +41,7 @@ export function judgeRedis(info: string): readonly Finding[] {
   ];
 }
 
-function judgeVersion(version: string): Finding {
+function judgeVersion(version: string): CheckResult {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const ok = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
   return {
@@ -53,7 +53,7 @@ function judgeVersion(version: string): Finding {
   };
 }
 
-function judgePolicy(policy: string): Finding {
+function judgePolicy(policy: string): CheckResult {
   const ok = policy === 'noeviction';
   return {
     name: 'redis.maxmemory-policy',
@@ -64,16 +64,16 @@ function judgePolicy(policy: string): Finding {
   };
 }
 
-/** No fault either way: what a crash of Redis loses is rung again. */
-function tellFile(isOn: string | undefined): Finding {
+/** Not a fault in either case: rows whose jobs a crash of Redis loses are notified again. */
+function tellFile(isOn: string | undefined): CheckResult {
   const detail =
     isOn === '1'
       ? 'appendonly is on'
       : 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
-  return well('redis.appendonly', detail);
+  return passed('redis.appendonly', detail);
 }
 
-function unreachable(error: unknown): Finding {
+function unreachable(error: unknown): CheckResult {
   return {
     name: 'redis',
     ok: false,

@@ -29,7 +29,7 @@ export function openRedisClient(url: string, options: ClientOptions): QueueClien
   const queue = new Queue(name, {
     connection: producer,
     skipWaitingForReady: true,
-    skipVersionCheck: true, // A queue whose check has failed once, with Redis away, would be of no use for good.
+    skipVersionCheck: true, // A queue whose check has failed once, with Redis away, could never be used again.
     streams: { events: { maxLen: 100 } }, // No process reads them.
   });
   const connection = connect({ maxRetriesPerRequest: null });
@@ -41,7 +41,7 @@ export function openRedisClient(url: string, options: ClientOptions): QueueClien
   return {
     ...client,
     add: async (jobs) => {
-      await connected; // Matters the first time only: the caller waits no longer than `commandMs`.
+      await connected; // Matters only the first time: the caller waits no longer than `commandMs`.
       await client.add(jobs);
     },
   };

@@ -13,7 +13,7 @@ const CONNECT_MS = 2_000;
 const COMMAND_MS = 500; // A send gives up where more than two seconds pass between its journal and its start.
 
 /**
- * Opens a number in Redis. While Redis is away it takes nothing, since nothing may wait for it: the next write raises it.
+ * Opens a number in Redis. While Redis is away writes are dropped, so that no send waits; the next write catches up.
  */
 export function createRedisMark(url: string, name: string): RedisMark {
   const key = `bms-sync:sends:${name}`;
@@ -23,7 +23,7 @@ export function createRedisMark(url: string, name: string): RedisMark {
     commandTimeout: COMMAND_MS,
     connectTimeout: CONNECT_MS,
   });
-  client.on('error', () => undefined); // Without a listener ioredis writes to the console; every call has its own answer.
+  client.on('error', () => undefined); // Without a listener ioredis writes to the console; every call gets its own error.
   const ready = new Promise<void>((resolve) => {
     client.once('ready', resolve);
     setTimeout(resolve, CONNECT_MS).unref();

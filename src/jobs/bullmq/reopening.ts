@@ -4,7 +4,7 @@ import type { FaultLog } from '../fault-log.ts';
 import type { Timings } from '../timings.ts';
 import type { ClientOptions, QueueClient } from './queue-client.ts';
 
-export interface ReopeningParts {
+interface ReopeningParts {
   /** The queue's name in BullMQ. */
   readonly name: string;
   readonly clock: Clock;
@@ -17,14 +17,14 @@ export interface ReopeningParts {
 
 /** A queue client that is opened again after a fatal fault, and after a storm of faults. */
 export interface Reopening {
-  /** The present client; null where it broke a moment ago, or after `close`. */
+  /** The present client; null if it broke a moment ago, or after `close`. */
   get(): QueueClient | null;
-  /** @throws Where the queue cannot be asked. */
+  /** @throws If the queue cannot be read. */
   metrics(): Promise<string>;
   close(): Promise<void>;
 }
 
-const STORM = 100; // So many faults in a second are a loop of BullMQ's without a pause.
+const STORM = 100; // This many faults in a second mean that BullMQ loops without a pause.
 const STORM_MS = 1_000;
 
 export function createReopening({ name, clock, timings, faults, open, running }: ReopeningParts): Reopening {

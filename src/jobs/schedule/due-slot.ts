@@ -1,11 +1,11 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { CronExpression } from 'cron-parser';
 
-export interface SlotQuestion {
+interface SlotQuestion {
   /** A cron expression of five fields. */
   readonly cron: string;
   readonly timezone: string;
-  /** Slots up to here are dealt with. */
+  /** Slots up to here are handled. */
   readonly lastSlot: Date;
   readonly now: Date;
 }
@@ -13,7 +13,7 @@ export interface SlotQuestion {
 const HOUR_MS = 3_600_000;
 
 /**
- * Finds the latest slot after `lastSlot`, up to `now`; null where there is none. Earlier missed slots are not made up for.
+ * Finds the latest slot after `lastSlot`, up to `now`; null if there is none. Earlier missed slots are not made up for.
  *
  * cron-parser moves a local time that the clocks skip to an hour later, and takes one that they show twice the first time,
  * but only walking forward: hence ever longer walks up to now instead of one step back.

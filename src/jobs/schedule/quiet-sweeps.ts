@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 const HISTORY_DAYS = 7;
 const CHECK_MS = 60_000;
 
-/** Asks for one more sweep a day of each list that moves, at its quietest hour. Returns what stops it. */
+/** Requests one more sweep a day of each list that moves, at its quietest hour. Returns a function that stops it. */
 export function startQuietSweeps(parts: ScheduleParts, kinds: readonly string[]): () => Promise<void> {
   const faults = createFaultLog(parts);
   const check = createQuietCheck(parts, kinds);
@@ -25,7 +25,7 @@ export function startQuietSweeps(parts: ScheduleParts, kinds: readonly string[])
   return () => ticking.stop();
 }
 
-/** Makes what checks, once in each hour, whether it is the quietest of a kind whose list moves. */
+/** Creates the check that finds out, once an hour, whether this is the quietest hour of a kind whose list moves. */
 export function createQuietCheck(parts: ScheduleParts, kinds: readonly string[]): () => Promise<void> {
   let checked: number | null = null;
   return async () => {

@@ -1,5 +1,5 @@
 /** How many changes of a kind were seen in each hour of the day, over some days. */
-export interface HourlyChanges {
+interface HourlyChanges {
   /** Twenty-four counts; the first is of the hour that begins at midnight UTC. */
   readonly counts: readonly number[];
   /** Days on which a change was seen. */
@@ -10,10 +10,10 @@ const FEWEST_DAYS = 2;
 const HOURS = 24;
 
 /**
- * The hour of the day (UTC, 0 to 23) in which a kind changes least; null where its history does not show one.
+ * The hour of the day (UTC, 0 to 23) in which a kind changes least; null if its history does not show one.
  *
- * It shows one where changes were seen on two days at least, and less than half as many of them in that hour as in the mean.
- * Of equal hours the one counts whose neighbours are quieter: it is further from the busy ones.
+ * It shows one if changes were seen on at least two days, and that hour has less than half of the mean number of changes.
+ * Of equal hours the one with quieter neighbours counts: it is further from the busy ones.
  */
 export function quietestHour({ counts, days }: HourlyChanges): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);

@@ -8,7 +8,7 @@ import { createFaultLog } from '../fault-log.ts';
 import { repeat } from '../repeat.ts';
 import { dueSlot, nextSlot } from './due-slot.ts';
 
-/** When to ask for a run, and for which. */
+/** When to request a run, and of which kinds. */
 export interface Schedule {
   /** Letters, digits and _. */
   readonly name: string;
@@ -16,9 +16,9 @@ export interface Schedule {
   readonly cron: string;
   readonly timezone: string;
   readonly kinds: readonly string[];
-  /** Only so many pages from the beginning of each list; null = whole lists. */
+  /** The number of pages from the beginning of each list; null = whole lists. */
   readonly pages: number | null;
-  /** Compares the kinds with the service in place of pulling them. */
+  /** Compares the kinds with the service instead of pulling them. */
   readonly verifies?: true;
 }
 
@@ -26,17 +26,17 @@ export interface ScheduleParts {
   readonly session: Session;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Tells whether the process behind an owner is gone for certain. */
+  /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
 }
 
 const CHECK_MS = 10_000;
 
 /**
- * Requests the runs of schedules as they come due; several processes may do so at once. Returns what stops it.
+ * Requests the runs of schedules as they come due; several processes may do so at once. Returns a function that stops it.
  *
- * node-cron ticks at each slot. A check every few seconds finds what a tick could not: slots that were missed while no process
- * ran, the database was away, or the machine slept.
+ * node-cron ticks at each slot. A check every few seconds finds what a tick could not: slots that were missed while no
+ * process ran, the database was away, or the machine slept.
  */
 export function startSchedules(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {
   const faults = createFaultLog(parts);
@@ -64,7 +64,7 @@ export function startSchedules(parts: ScheduleParts, schedules: readonly Schedul
   };
 }
 
-/** So far the clocks of processes, or of one process, may go back without a slot coming due again. */
+/** The clocks of processes may differ, or go back, by this much without a slot coming due twice. */
 const BACK_MS = 60_000;
 
 /** Creates the check that requests a schedule's run if it has come due since the check before. */
@@ -88,7 +88,10 @@ export function createScheduleCheck(parts: ScheduleParts, schedule: Schedule): (
 
 const isFarBefore = (now: Date, mark: Date): boolean => now.getTime() < mark.getTime() - BACK_MS;
 
-/** Reads up to when slots are dealt with: a schedule begins at its first check, and again where a wrong clock was corrected. */
+/**
+ * Reads the instant up to which slots are handled: a schedule begins at its first check, and again where a wrong clock was
+ * corrected.
+ */
 async function readStart({ session }: ScheduleParts, { name }: Schedule, now: Date): Promise<Date> {
   const mark = await readMark(session, name);
   if (mark !== null && !isFarBefore(now, mark)) return mark;

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
-export type DriftCode =
+type DriftCode =
   | 'new_field'
   | 'vanished_field'
   | 'returned_field'
@@ -31,7 +31,7 @@ export async function saveDrift(tx: Transaction, drifts: readonly Drift[], now: 
   });
 }
 
-/** Whether the same was noted before. */
+/** Whether an equal note of drift exists already. */
 export async function hasDrift(
   db: Queryable,
   { kind, code, field }: Omit<Drift, 'detail'>,
@@ -41,7 +41,7 @@ export async function hasDrift(
   return rows.length > 0;
 }
 
-/** Fields of which the same was noted before. */
+/** The fields that already have an equal note of drift. */
 export async function fieldsWithDrift(
   db: Queryable,
   { kind, code }: Pick<Drift, 'kind' | 'code'>,
@@ -69,7 +69,7 @@ export async function readDrift(
   }));
 }
 
-/** How a kind's list was last wrapped and paged. */
+/** The envelope and the page size that a kind's list had last. */
 export interface ListShape {
   readonly envelope: string | null;
   readonly pageSize: number | null;

@@ -8,9 +8,9 @@ import { instantText } from '../../lib/clock.ts';
 import type { Queryable, Row, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** What is known of a field that the service sends. */
+/** A field that the service sends, as the mirror knows it. */
 export interface KnownField extends SeenField {
-  /** Since when no record has it; null while some have. */
+  /** The instant since which no record has the field; null while some records have it. */
   readonly vanishedAt: string | null;
 }
 
@@ -51,7 +51,7 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
   return { ...kind, fields: [...documented, ...columns.values()] };
 }
 
-/** Fields that have no column yet, and what they have shown; in order of first sight. */
+/** Fields that have no column yet, with the types that they have shown; in order of first sight. */
 export async function readUndiscovered(db: Queryable, kind: Kind): Promise<(readonly [string, SeenField])[]> {
   const rows = await db.query(sql`
     select field, type, fits_hint, wire from fields
@@ -75,7 +75,7 @@ interface AddedField {
   readonly field: Field;
 }
 
-/** A field that was discovered; what its hint says beyond a type counts where the column has the hint's type. */
+/** A discovered field. If its column has the hint's type, the hint's other properties apply too. */
 function discoveredField({ hints }: Kind, row: Row): AddedField[] {
   if (row['column_type'] === null || row['column_type'] === 'unusable') return [];
   const [name, type] = [String(row['field']), String(row['column_type']) as FieldType];
@@ -95,7 +95,7 @@ function textField(row: Row): AddedField[] {
   return [{ position: Number(row['text_position']), field }];
 }
 
-export interface SeenFields {
+interface SeenFields {
   readonly fields: ReadonlyMap<string, SeenField>;
   readonly now: Date;
 }
@@ -137,7 +137,7 @@ function inChunks<T>(all: readonly T[]): T[][] {
   );
 }
 
-/** Records that a field has its column from now on. */
+/** Records that a field now has its column. */
 export async function saveColumn(tx: Transaction, kind: string, field: Field): Promise<void> {
   const { name, scale } = field;
   const type = columnType(field);
@@ -145,7 +145,7 @@ export async function saveColumn(tx: Transaction, kind: string, field: Field): P
     update fields set column_type = ${type}, column_scale = ${scale ?? null} where kind = ${kind} and field = ${name}`);
 }
 
-/** Records that a column keeps the texts of a field that do not fit; a field that no list has shown yet gets its row. */
+/** Records the column that keeps a field's misfits as text. A field that no list has shown yet gets its row here. */
 export async function saveTextColumn(
   tx: Transaction,
   kind: Kind,
@@ -159,7 +159,7 @@ export async function saveTextColumn(
     where kind = ${kind.name} and field = ${field}`);
 }
 
-/** Records that fields can have no column. */
+/** Records that these fields cannot have a column. */
 export async function saveUnusable(tx: Transaction, kind: string, fields: readonly string[]): Promise<void> {
   for (const some of inChunks(fields))
     await tx.query(

@@ -2,14 +2,14 @@ import { instantOf, instantText } from '../../lib/clock.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
-/** What the latest check of the database file found. */
-export interface IntegrityCheck {
+/** The result of the latest check of the database file. */
+interface IntegrityCheck {
   readonly checkedAt: string;
-  /** None where all was well. */
+  /** Empty if the file is sound. */
   readonly findings: readonly string[];
 }
 
-/** Why the database file is not to be trusted. */
+/** A failed check: why the database file is not to be trusted. */
 export interface Damage {
   readonly reason: string;
   readonly since: string;
@@ -26,14 +26,14 @@ export async function saveCheck(tx: Transaction, findings: readonly string[], no
   await writeMeta(tx, 'integrity', JSON.stringify(check));
 }
 
-/** What the latest check found wrong with the file; null where it found nothing, or there was none. */
+/** The faults that the latest check found in the file; null if it found none or never ran. */
 export async function readDamage(db: Queryable): Promise<Damage | null> {
   const check = await readCheck(db);
   if (check === null || check.findings.length === 0) return null;
   return { reason: damageOf(check.findings), since: check.checkedAt };
 }
 
-/** What a check has found, in one sentence. */
+/** A check's faults in one sentence. */
 export function damageOf(findings: readonly string[]): string {
   const [first = ''] = findings;
   const more = findings.length === 1 ? '' : ` (and ${findings.length - 1} more)`;

@@ -12,38 +12,38 @@ export interface KindLease {
   readonly epoch: number;
   /** How the last sweep ended. */
   readonly before: { readonly state: string; readonly reason: string | null };
-  /** Where the kind's counter of ticks stood when the lease was taken. */
+  /** The kind's tick counter when the lease was taken. */
   readonly tick: number;
   /** How many sweeps of this kind have reached the end of the list so far. */
   readonly completeSweeps: number;
   /** When the list was last known exactly; null = never yet. */
   readonly certifiedAt: string | null;
-  /** Since when records that are new to the mirror are new to the service too; null = not yet. */
+  /** The instant since which a record new to the mirror is also new to the service; null = not yet. */
   readonly baselineAt: string | null;
   /** The tick from which sightings are of the present source. */
   readonly knownFrom: number;
-  /** In how many sweeps running a record known to be there could not be asked for. */
+  /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;
-  /** The tick at which the last complete sweep began; null = it counts for nothing, or there was none. */
+  /** The tick at which the last complete sweep began; null = there was none, or it does not count. */
   readonly lastCompleteSweep: number | null;
-  /** How many complete sweeps running did not certify the list. */
+  /** The number of consecutive complete sweeps that did not certify the list. */
   readonly uncertifiedSweeps: number;
-  /** The kind's held records, as long as nothing speaks against their hold. */
+  /** The kind's held records, as long as their hold stands. */
   readonly hold: HoldClock | null;
 }
 
-export interface Claim {
+interface Claim {
   readonly kind: string;
   readonly owner: string;
   readonly now: Date;
-  /** Tells whether the process behind an owner is gone for certain: then its lease is free at once. */
+  /** Whether the process of an owner has certainly ended. If so, its lease is free at once. */
   readonly isDead: (owner: string) => boolean;
 }
 
 /**
  * Takes the lease of a kind.
  *
- * @throws {LeaseError} Where another owner may still be at work.
+ * @throws {LeaseError} If another owner may still be working.
  */
 export async function claimKind(session: Session, { kind, owner, now, isDead }: Claim): Promise<KindLease> {
   return session.atomically(async (tx) => {
@@ -101,24 +101,24 @@ function holdOf(since: string | null, records: number): HoldClock | null {
   return since === null ? null : { since: instantOf(since), records };
 }
 
-/** Notes since when the same records of a kind are held; part of the transaction that notes which. */
+/** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */
 export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
   const since = hold === null ? null : instantText(hold.since);
   await tx.query(sql`
     update kind_state set held_since = ${since}, held_records = ${hold?.records ?? null} where kind = ${kind}`);
 }
 
-/** A sweep whose process died left no word of its end. */
+/** A sweep whose process died did not record its end. */
 function beforeOf(state: string, reason: string | null): KindLease['before'] {
   return state === 'running' ? { state: 'aborted', reason: 'interrupted' } : { state, reason };
 }
 
 /**
- * Makes a landing transaction valid: the lease is still ours, and the counter of ticks never goes back, although pages
- * that were under way side by side land in another order than they were answered in.
+ * Validates a landing transaction: it renews our lease and advances the tick counter. The counter never goes back, although
+ * pages that were requested in parallel land in another order than their answers came.
  *
- * @returns Where the counter stands: beyond our own ticks where a write of ours has made it leap.
- * @throws {LeaseError} Where another owner has taken the kind over; the transaction must not land.
+ * @returns The counter. It is beyond our own ticks if a write of ours made it leap.
+ * @throws {LeaseError} If another owner has taken the kind over; the transaction must not land.
  */
 export async function renewLease(
   tx: Transaction,
@@ -135,11 +135,11 @@ export async function renewLease(
 type StoredAtEnd =
   'certifiedAt' | 'baselineAt' | 'controlFailures' | 'lastCompleteSweep' | 'uncertifiedSweeps';
 
-/** How a sweep ended; what it does not say of the list stays as the lease found it. */
+/** How a sweep ended. Facts of the list that it leaves out stay as they were when the lease was taken. */
 export interface SweepEnd extends Partial<Pick<KindLease, StoredAtEnd>> {
   readonly state: string;
   readonly reason: string | null;
-  /** True where the sweep reached the end of the list. */
+  /** True if the sweep reached the end of the list. */
   readonly isComplete: boolean;
   readonly hasChanges: boolean;
   readonly now: Date;
@@ -164,7 +164,7 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
   if (released.length === 0) throw lost(lease);
 }
 
-/** Whether some kind's changes are events by now: they cannot be read again. */
+/** Whether some kind already records changes as events; these cannot be read from the service again. */
 export async function hasBaseline(db: Queryable): Promise<boolean> {
   return (await db.query(sql`select 1 from kind_state where baseline_at is not null limit 1`)).length > 0;
 }

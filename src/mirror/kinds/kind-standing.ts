@@ -10,7 +10,7 @@ export interface KindStanding {
   readonly baselineAt: string | null;
   /** The end of the last sweep that reached the end of the list. */
   readonly lastSweepAt: string | null;
-  /** In how many sweeps running a record known to be there could not be asked for. */
+  /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;
 }
 

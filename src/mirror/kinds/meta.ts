@@ -6,10 +6,10 @@ import type { Queryable } from '../session/session.ts';
  * says whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.frozen` why nothing is sent,
  * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted; `changes.forgotten_before` is up
  * to when change events were removed; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which
- * was last; `integrity` is what the latest check of the database file found. The row `writer` is what PostgreSQL
- * transactions lock, and says nothing.
+ * was last; `integrity` is what the latest check of the database file found. The row `writer` holds no fact: PostgreSQL
+ * transactions lock it.
  */
-export type MetaKey =
+type MetaKey =
   | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
   | 'source.base_url'
   | ('outbox.sends' | 'outbox.frozen' | 'outbox.accepted_links')

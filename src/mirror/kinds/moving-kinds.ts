@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import type { Queryable } from '../session/session.ts';
 
-/** After so many complete sweeps running that did not certify it, a list counts as one that moves while it is read. */
+/** After this many consecutive complete sweeps without a certificate, a list counts as one that moves while it is read. */
 export const MOVING_AFTER = 3;
 
 /** Kinds whose lists move while they are read. */
@@ -20,7 +20,7 @@ export async function countChangesByHour(
   kind: string,
   since: Date,
 ): Promise<{ counts: number[]; days: number }> {
-  // Instants are texts in UTC, or become such: a connection's time zone is UTC.
+  // Instants are UTC texts; PostgreSQL converts them to such, because the connection's time zone is UTC.
   const rows = await db.query(sql`
     select substr(cast(observed_at as text), 1, 13) as hour, count(*) as changes from changes
     where kind = ${kind} and observed_at >= ${instantText(since)} group by 1`);

@@ -5,25 +5,27 @@ import { readMeta, writeMeta } from './meta.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import type { KindTenants } from './tenant-store.ts';
 
-/** Whose data a run reads; the mirror is bound to it by the first answer that lands, not by a mistyped address. */
+/**
+ * The source that a run reads. The mirror is bound to it when the first answer lands, so a mistyped address binds nothing.
+ */
 export interface SourceClaim {
   readonly baseUrl: string;
-  /** The operator said that the source is new: what the old one showed of a kind counts no more. */
+  /** The operator said that the source is new: facts that the old source showed of a kind no longer count. */
   readonly isNew: boolean;
-  /** False while the mirror does not know the base URL. */
+  /** False while the mirror is not bound to this base URL. */
   isBound: boolean;
   /** A list of this run showed a company or a record that the mirror knows: the token is the right one. */
   isConfirmed: boolean;
-  /** The kinds that name their company were asked whose the token is, for those that do not. */
+  /** Kinds that name their company were read to identify the token's company, for the kinds that do not. */
   isAsked: boolean;
-  /** The first list of this run that was another company's. */
+  /** The first list of this run that belonged to another company. */
   refusal: OtherSourceError | null;
 }
 
 /**
  * Compares a source with the one that the mirror is bound to.
  *
- * @throws {OtherSourceError} Where the mirror holds the data of another base URL and `acceptNew` is not set.
+ * @throws {OtherSourceError} If the mirror holds the data of another base URL and `acceptNew` is not set.
  */
 export async function claimSource(
   session: Session,
@@ -52,7 +54,7 @@ export async function bindSource(
   if ((isNew && !isReset) || companies.size > saved) await saveCompanies(tx, kind, companies);
 }
 
-/** Forgets what lists have shown and proven; rows, events and the counters of ticks stay. */
+/** Forgets the sightings and certificates of lists; rows, events and tick counters stay. */
 async function forgetLists(tx: Transaction, which: SQL): Promise<void> {
   for (const table of ['sightings', 'pages', 'touched', 'deletions'])
     await tx.query(sql`delete from ${sql.identifier(table)} where ${which}`);
@@ -67,7 +69,7 @@ async function saveCompanies(tx: Transaction, kind: string, companies: ReadonlyS
   await tx.query(sql`update kind_state set system_ids = ${ids} where kind = ${kind}`);
 }
 
-/** The base URL whose data the mirror holds; null before the first answer has landed. */
+/** The base URL that the mirror is bound to; null before the first answer has landed. */
 export async function boundUrl(db: Queryable): Promise<string | null> {
   return readMeta(db, 'source.base_url');
 }

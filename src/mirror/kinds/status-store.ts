@@ -61,7 +61,7 @@ export async function hasMoreLive(db: Queryable, table: string, few: number): Pr
   return some.length > few;
 }
 
-/** The kinds whose list was read to its end at least once. */
+/** Kinds whose list has been read to its end at least once. */
 export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
   const rows = await db.query(sql`select kind from kind_state where complete_sweeps > 0`);
   return new Set(rows.map(({ kind }) => String(kind)));

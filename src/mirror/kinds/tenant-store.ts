@@ -8,9 +8,9 @@ export interface KindTenants {
   readonly companies: Set<string>;
   /** How many of them the mirror remembers. */
   saved: number;
-  /** Nothing was known as the sweep began: whatever the list names is the kind's. */
+  /** True if the mirror knew no company when the sweep began: every company that the list names is then the kind's. */
   readonly isLearning: boolean;
-  /** What the kind's old source had shown is forgotten: once is enough. */
+  /** True once the facts of the kind's old source are forgotten, so that this happens only once. */
   isReset: boolean;
 }
 
@@ -19,7 +19,7 @@ export function namesCompany({ fields }: Kind): boolean {
   return fields.some(({ name, type }) => name === 'system_id' && (type === 'integer' || type === 'text'));
 }
 
-/** Reads the companies of a kind; those of a mirror that has not remembered them are the ones that its live rows name. */
+/** Reads the companies of a kind. A mirror that has not remembered any takes the ones that its live rows name. */
 export async function readTenants(db: Queryable, kind: Kind, isNew: boolean): Promise<KindTenants> {
   const remembered = isNew ? [] : await readRemembered(db, kind.name);
   const named = isNew || remembered.length > 0 ? [] : await namedByRows(db, kind);
@@ -30,7 +30,7 @@ export async function readTenants(db: Queryable, kind: Kind, isNew: boolean): Pr
   };
 }
 
-/** Every kind with the companies that the mirror remembers of it. */
+/** Every kind with the companies that the mirror remembers for it. */
 export async function boundCompanies(db: Queryable): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await db.query(
     sql`select kind, system_ids from kind_state where system_ids is not null order by kind`,

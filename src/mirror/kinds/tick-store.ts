@@ -5,10 +5,10 @@ import type { Queryable, Transaction } from '../session/session.ts';
 const LEAP = 1_000_000;
 
 /**
- * Takes a tick for something that happened outside a sweep, later than every request that was sent until now.
+ * Takes a tick for an event outside a sweep, later than every request that was sent until now.
  *
- * A sweep under way counts in memory and learns of it when it lands next: the counter leaps, so that whatever the sweep
- * asks for until then counts as asked for before.
+ * A running sweep counts in memory and learns of the new tick only when it lands next. So the counter jumps far ahead: every
+ * request that the sweep makes until then counts as older than this event.
  */
 export async function leapTick(tx: Transaction, kind: string): Promise<number> {
   const [row] = await tx.query(sql`
@@ -18,9 +18,9 @@ export async function leapTick(tx: Transaction, kind: string): Promise<number> {
 }
 
 /**
- * The tick that every later answer of a list is above; 0 where nothing was ever asked for.
+ * A tick below every later answer of a list; 0 if nothing was ever requested.
  *
- * A sweep under way may not have learned of a leap yet: it counts on from the last answer that it landed.
+ * A running sweep that has not learned of a jump yet counts on from the last answer that it landed.
  */
 export async function readTick(db: Queryable, kind: string): Promise<number> {
   const [row] = await db.query(sql`

@@ -1,28 +1,28 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable, Row } from '../session/session.ts';
 
-/** A kind whose list was not known exactly after its last sweep, and what waits for that; instants are UTC texts. */
+/** A kind whose last sweep did not certify its list, with the work that waits for a certificate; instants are UTC texts. */
 export interface UncertifiedKind {
   readonly kind: string;
-  /** The list was known exactly then, and not since; null = never. */
+  /** When the list was last known exactly; null = never. */
   readonly since: string | null;
   /** Complete sweeps since then, without one that did not certify between them. */
   readonly sweeps: number;
-  /** The stable word of the last sweep that ended, and the same for a person. */
+  /** The stable reason of the last sweep that ended, and the same reason for a person. */
   readonly reason: string | null;
   readonly detail: string | null;
   readonly waiting: WaitingForList;
 }
 
-/** What cannot be concluded yet. */
-export interface WaitingForList {
-  /** Records that the list no longer has, and that are not proven to be gone. */
+/** Counts of conclusions that wait for a certificate. */
+interface WaitingForList {
+  /** Records that the list no longer shows and that are not yet proven to be gone. */
   readonly suspectedDeletions: number;
   readonly heldDeletions: number;
   readonly unsettledCreates: number;
 }
 
-/** Kinds that were read, and whose last sweep did not certify them; one that is being read is judged by the sweep before. */
+/** Kinds whose last sweep did not certify them. A kind that is being read is judged by the sweep before. */
 export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]> {
   const rows = await db.query(sql`
     select s.kind, s.certified_at, s.uncertified_sweeps, s.reason as told, ended.reason, ended.detail,

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
-/** One request that may have changed the service; open from before it is sent until its answer is stored. */
+/** A request that may have changed the service. It is open from before the send until its answer is stored. */
 export interface Attempt {
   readonly n: number;
   readonly openedAt: string;
@@ -11,11 +11,11 @@ export interface Attempt {
   readonly status: number | null;
   /** Method, path and body. */
   readonly request: string;
-  /** How the answer began. */
+  /** The beginning of the answer. */
   readonly responseStart: string | null;
 }
 
-export interface OpenAttempt {
+interface OpenAttempt {
   readonly outboxId: number;
   readonly n: number;
   readonly request: string;
@@ -42,7 +42,7 @@ export interface ClosedAttempt {
   readonly now: Date;
 }
 
-/** Stores what became of an attempt; one that is closed stays as it is. */
+/** Stores the result of an attempt; a closed attempt stays as it is. */
 export async function closeAttempt(tx: Transaction, closed: ClosedAttempt): Promise<void> {
   const { outboxId, n, grade, status, responseStart, now } = closed;
   await tx.query(sql`
@@ -65,7 +65,7 @@ export async function readAttempts(db: Queryable, outboxId: number): Promise<Att
   }));
 }
 
-/** When the latest send was made of the unsettled entry that has waited longest; null where none is unsettled. */
+/** When the longest-waiting unsettled entry was last sent; null if none is unsettled. */
 export async function oldestUnsettledSend(db: Queryable): Promise<string | null> {
   const [row] = await db.query(sql`
     select min(coalesce(

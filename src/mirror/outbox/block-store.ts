@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
-/** A kind that the service does not let us write, and when to try again. */
+/** A kind that the service does not allow us to write, and when to try again. */
 export interface WriteBlock {
   readonly kind: string;
   readonly reason: string;
@@ -24,14 +24,14 @@ export async function readBlock(db: Queryable, kind: string): Promise<WriteBlock
   return (await readBlocks(db)).find((block) => block.kind === kind) ?? null;
 }
 
-export interface Blocking {
+interface Blocking {
   readonly kind: string;
   readonly reason: string;
   readonly now: Date;
   readonly probeAt: Date;
 }
 
-/** Blocks a kind, or puts off the next try of one that is blocked. */
+/** Blocks a kind, or postpones the next try of a blocked one. */
 export async function saveBlock(tx: Transaction, { kind, reason, now, probeAt }: Blocking): Promise<void> {
   await tx.query(sql`
     insert into write_blocks (kind, reason, since, probe_at)
@@ -39,7 +39,7 @@ export async function saveBlock(tx: Transaction, { kind, reason, now, probeAt }:
     on conflict (kind) do update set reason = excluded.reason, probe_at = excluded.probe_at`);
 }
 
-/** Lets a kind be written again, and makes due what waited for it. */
+/** Unblocks a kind, and makes the entries due that waited for it. */
 export async function dropBlock(tx: Transaction, kind: string, now: Date): Promise<void> {
   const dropped = await tx.query(sql`delete from write_blocks where kind = ${kind} returning kind`);
   if (dropped.length === 0) return;

@@ -12,18 +12,18 @@ export interface EndedEntry extends Pick<
   Entry,
   'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state' | 'updatedAt'
 > {
-  /** Of the change asked for, without its base. */
+  /** Hash of the requested change, without its base. */
   readonly requestHash: string;
   readonly baseHash: string | null;
 }
 
-/** Finds the ended entry that has this idempotency key; null where none has. */
+/** Finds the ended entry with this idempotency key, or null. */
 export async function findEndedByKey(db: Queryable, key: string): Promise<EndedEntry | null> {
   const [row] = await db.query(sql`select * from outbox_keys where idempotency_key = ${key}`);
   return row === undefined ? null : endedEntryOf(row);
 }
 
-/** Finds an ended entry by its id; null where there is none. */
+/** Finds an ended entry by its id, or null. */
 export async function findEnded(db: Queryable, id: number): Promise<EndedEntry | null> {
   const [row] = await db.query(sql`select * from outbox_keys where outbox_id = ${id}`);
   return row === undefined ? null : endedEntryOf(row);
@@ -69,7 +69,7 @@ function keyRow(entry: Entry): SQL {
   return sql`(${key}, ${id}, ${kind}, ${operation}, ${recordId}, ${state}, ${requestHash(entry)}, ${baseHash(base)}, ${updatedAt})`;
 }
 
-/** Hashes the change that an entry asks for; two requests with the same hash ask for the same change. */
+/** Hashes the change that an entry requests; equal hashes mean the same change. */
 export function requestHash({
   kind,
   operation,
@@ -80,13 +80,13 @@ export function requestHash({
   return hash(JSON.stringify([kind, operation, record, canonical(payload)]));
 }
 
-/** Hashes what the caller of an update saw before; null where the caller did not say. */
+/** Hashes the base of an update; null if the caller gave none. */
 export const baseHash = (base: string | null): string | null =>
   base === null ? null : hash(canonical(base));
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** An application may have stored by SQL what is no JSON: it is compared as the text that it is. */
+/** An application may have stored text by SQL that is not JSON: it is compared as text. */
 function canonical(text: string): string {
   try {
     return canonicalJson(parseJson(text));

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 
-export interface Link {
+interface Link {
   readonly kind: string;
   readonly recordId: string;
   readonly outboxId: number;
@@ -21,7 +21,7 @@ export async function saveLink(
   return linked.length > 0;
 }
 
-/** The entry that created a record; null where none of ours did. */
+/** The entry that created a record, or null. */
 export async function linkedEntry(db: Queryable, kind: string, recordId: string): Promise<number | null> {
   const [row] = await db.query(
     sql`select outbox_id from links where kind = ${kind} and record_id = ${recordId}`,
@@ -29,7 +29,7 @@ export async function linkedEntry(db: Queryable, kind: string, recordId: string)
   return row === undefined ? endedMaker(db, kind, recordId) : Number(row['outbox_id']);
 }
 
-/** The entry that created a record so long ago that only its key is kept. */
+/** The entry that created a record, if only the entry's key is still kept. */
 async function endedMaker(db: Queryable, kind: string, recordId: string): Promise<number | null> {
   const [row] = await db.query(sql`
     select outbox_id from outbox_keys
@@ -37,7 +37,10 @@ async function endedMaker(db: Queryable, kind: string, recordId: string): Promis
   return row === undefined ? null : Number(row['outbox_id']);
 }
 
-/** The highest entry that a link names beyond the outbox's own; null where there is none: then the outbox is no older. */
+/**
+ * The highest entry number in a link above all entries of the outbox. Null if there is none: the outbox is then not older
+ * than the links.
+ */
 export async function highestForeignLink(db: Queryable): Promise<number | null> {
   const [row] = await db.query(sql`
     select max(outbox_id) as highest from links
@@ -47,7 +50,7 @@ export async function highestForeignLink(db: Queryable): Promise<number | null> 
   return highest === null ? null : Number(highest);
 }
 
-/** Numbers new entries from beyond a link, so that none takes the place of one that the outbox has forgotten. */
+/** Makes new entries' numbers start above a link's, so that none reuses the number of an entry that the outbox has lost. */
 export async function numberBeyond(
   tx: Transaction,
   dialect: Session['dialect'],

@@ -1,3 +1,4 @@
+import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { entryOf } from './outbox-store.ts';
@@ -5,14 +6,11 @@ import type { Entry } from './outbox-store.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** A row and the epoch under which it may be claimed. */
-export interface DueEntry {
-  readonly id: number;
-  readonly epoch: number;
-}
-
-/** Entries whose time has come and that nobody works on, oldest first: sends, looks, and what is only watched. */
-export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<DueEntry[]> {
+/**
+ * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only
+ * watched.
+ */
+export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const rows = await db.query(sql`
     select id, epoch from outbox
     where state in ('ready', 'unsettled', 'done') and owner is null and ${isDue(now)}
@@ -20,17 +18,17 @@ export async function dueEntries(db: Queryable, now: Date, limit: number): Promi
   return rows.map((row) => ({ id: Number(row['id']), epoch: Number(row['epoch']) }));
 }
 
-/** A ready entry without an instant is due at once: an application that inserts it need not know of instants. */
+/** A ready entry without an instant is due at once, so that an application can insert it without one. */
 function isDue(now: Date) {
   return sql`(next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready'))`;
 }
 
-export interface EntryClaim extends DueEntry {
+interface EntryClaim extends WorkRef {
   readonly owner: string;
   readonly now: Date;
 }
 
-/** Claims an entry by compare-and-set and raises its epoch; null where it is not due under this epoch any more. */
+/** Claims an entry by compare-and-set and raises its epoch; null if it is no longer due with this epoch. */
 export async function claimEntry(
   tx: Transaction,
   { id, epoch, owner, now }: EntryClaim,
@@ -42,12 +40,12 @@ export async function claimEntry(
   return row === undefined ? null : entryOf(row);
 }
 
-/** Raises the epoch of an entry that is still due under this one; null where it is not. */
+/** Raises the epoch of an entry that is still due with this one; null if it is not. */
 export async function raiseEntry(
   tx: Transaction,
-  { id, epoch }: DueEntry,
+  { id, epoch }: WorkRef,
   now: Date,
-): Promise<DueEntry | null> {
+): Promise<WorkRef | null> {
   const [row] = await tx.query(sql`
     update outbox set epoch = epoch + 1
     where id = ${id} and epoch = ${epoch} and owner is null
@@ -55,14 +53,14 @@ export async function raiseEntry(
   return row === undefined ? null : { id, epoch: Number(row['epoch']) };
 }
 
-/** Every entry that somebody works on, or worked on when it died. */
+/** Every entry that a process works on, or was working on when it died. */
 export async function ownedEntries(db: Queryable): Promise<Entry[]> {
   return (await db.query(sql`select * from outbox where owner is not null`)).map(entryOf);
 }
 
 const OPEN = ['ready', 'sending', 'unsettled', 'parked'];
 
-/** The first entry before this one that it must wait for: of the same record, or with the same natural key. */
+/** The first earlier entry that this one must wait for: of the same record, or with the same natural key. */
 export async function entryBefore(db: Queryable, entry: Entry): Promise<number | null> {
   const { id, kind, operation, recordId, naturalKey } = entry;
   const isSame =
@@ -85,7 +83,7 @@ export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Pro
     where kind = ${kind} and state = 'ready' and verdict = 'waits' and operation = ${operation} and ${isSame}`);
 }
 
-/** Makes due what waits for a sweep of this kind; part of the transaction that ends one. */
+/** Makes the entries due that wait for a sweep of this kind; runs in the transaction that ends the sweep. */
 export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
   await tx.query(sql`
     update outbox set next_attempt_at = ${instantText(now)}
@@ -93,7 +91,7 @@ export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): 
       or (state = 'done' and next_attempt_at is not null))`);
 }
 
-/** Ids of records that a request of ours is changing at this moment: what a list shows of them is neither old nor new. */
+/** Ids of records that a request of ours is changing now: a list may show their old or their new content. */
 export async function readSending(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
   const rows = await db.query(sql`
     select record_id from outbox where state = 'sending' and kind = ${kind} and record_id is not null`);

@@ -7,32 +7,32 @@ import { sqlList } from '../session/sql-list.ts';
 export type EntryState = 'ready' | 'sending' | 'unsettled' | 'done' | 'parked' | 'rejected' | 'abandoned';
 export type Operation = 'create' | 'update';
 
-/** A change on its way to the service. */
+/** A create or update in the outbox. */
 export interface Entry {
   readonly id: number;
   readonly key: string;
   readonly kind: string;
   readonly operation: Operation;
-  /** Of an update, or of a create once its record is known. */
+  /** The record of an update, or of a create once it is known. */
   readonly recordId: string | null;
-  /** A JSON object by the names of a write. */
+  /** A JSON object with the field names of a write. */
   readonly payload: string;
-  /** What the caller saw before, a JSON object by the names of a read; null = not told. */
+  /** The record as the caller saw it before, a JSON object with the field names of a read; null = not given. */
   readonly base: string | null;
-  /** When that was taken from the mirror; null where the caller told it. */
+  /** When the base was taken from the mirror; null if the caller gave it. */
   readonly baseAt: string | null;
   readonly state: EntryState;
-  /** Raised by every claim: whoever holds an older one works in vain. */
+  /** Raised by every claim; a process with an older epoch can no longer write the entry. */
   readonly epoch: number;
   readonly owner: string | null;
   readonly attempts: number;
   readonly nextAttemptAt: string | null;
   readonly naturalKey: string | null;
-  /** What the mirror knew before the last send, as JSON. */
+  /** The mirror's state before the last send, as JSON. */
   readonly preimage: string | null;
-  /** A stable word: why the entry is where it is. */
+  /** A stable code: why the entry is in its state. */
   readonly verdict: string | null;
-  /** The same for a person or a program, as JSON. */
+  /** Details of the verdict, as JSON. */
   readonly result: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -42,12 +42,12 @@ export interface NewEntry extends Pick<
   Entry,
   'key' | 'kind' | 'operation' | 'recordId' | 'payload' | 'base' | 'naturalKey'
 > {
-  /** The base is what the mirror has at this moment. */
+  /** The base is the record as the mirror holds it now. */
   readonly isMirrored?: boolean;
   readonly now: Date;
 }
 
-/** Stores an entry and returns its id; null where its key is taken. */
+/** Stores an entry and returns its id; null if its key is taken. */
 export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<number | null> {
   const { key, kind, operation, recordId, payload, base, naturalKey } = entry;
   const at = instantText(entry.now);
@@ -82,7 +82,7 @@ export async function listEntries(
 
 export interface EntriesWanted {
   readonly states: readonly EntryState[];
-  /** Entries with a higher id; 0 for all. */
+  /** Only entries with a higher id; 0 for all. */
   readonly after: number;
   readonly limit: number;
 }
@@ -94,13 +94,13 @@ export async function entriesAfter(db: Queryable, { states, after, limit }: Entr
   return rows.map(entryOf);
 }
 
-/** How many entries are in each state; states without any are left out. */
+/** The number of entries by state; states without any are left out. */
 export async function countEntries(db: Queryable): Promise<Partial<Record<EntryState, number>>> {
   const rows = await db.query(sql`select state, count(*) as n from outbox group by state`);
   return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['n'])]));
 }
 
-/** Updates of a record that were done between the instant of this entry's base and its turn, in their order. */
+/** Updates of a record that were done between this entry's base and its claim, in their order. */
 export async function updatesSince(
   db: Queryable,
   { id, kind, recordId }: Entry,
@@ -112,7 +112,7 @@ export async function updatesSince(
   return rows.map(entryOf);
 }
 
-/** Fields of an entry that work on it may change. */
+/** Fields of an entry that its worker may change. */
 export type EntryPatch = Partial<
   Pick<
     Entry,
@@ -146,17 +146,17 @@ const COLUMNS: Record<keyof EntryPatch, string> = {
   owner: 'owner',
 };
 
-export interface EntryChange {
+interface EntryChange {
   readonly id: number;
-  /** The epoch that the writer holds; an entry with another is left alone. */
+  /** The writer's epoch; an entry with another epoch is left alone. */
   readonly epoch: number;
   readonly patch: EntryPatch;
   readonly now: Date;
-  /** Takes the entry out of the hands of whoever works on it. */
+  /** Takes the entry away from its present worker. */
   readonly raises?: true;
 }
 
-/** Changes an entry by compare-and-set; false where somebody else has it by now. */
+/** Changes an entry by compare-and-set; false if another process has claimed it meanwhile. */
 export async function changeEntry(
   tx: Transaction,
   { id, epoch, patch, now, raises }: EntryChange,

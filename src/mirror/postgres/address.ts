@@ -1,9 +1,10 @@
 import { MirrorError } from '../session/errors.ts';
 
 /**
- * Where a PostgreSQL address leads, without its user and password: `postgres://host:5432/db`.
+ * The host, port and database of a PostgreSQL address, without user and password: `postgres://host:5432/db`.
  *
- * @throws {MirrorError} `mirror.bad_address` where it is none, or where a part of the password would be taken for another part.
+ * @throws {MirrorError} `mirror.bad_address` if it is not an address, or if a part of the password would be read as another
+ * part.
  */
 export function locationOf(url: string): string {
   const { host, hostname, port, pathname, search, hash, searchParams } = parse(url);
@@ -22,7 +23,7 @@ function parse(url: string): URL {
   }
 }
 
-/** Says what is wrong without a word of the address: any of it may be the password. */
+/** The message quotes no part of the address: any part may be the password. */
 export function badAddress(): MirrorError {
   return new MirrorError('DATABASE_URL is not an address that PostgreSQL can be reached by.', {
     code: 'mirror.bad_address',

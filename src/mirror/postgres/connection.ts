@@ -8,7 +8,7 @@ import { AS_IN_SQLITE } from './values.ts';
 import { SEARCH_PATH } from './schemas.ts';
 import type { SqlValue } from '../session/session.ts';
 
-const OLDEST = 13; // The first whose transactions have a number that says later whether they landed.
+const OLDEST = 13; // The first version with `pg_xact_status` for 64-bit transaction ids.
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export interface Target {
@@ -17,28 +17,28 @@ export interface Target {
   readonly lockTimeoutMs: number;
 }
 
-/** One connection; whatever goes wrong on it is told as `postgresError` tells it. */
+/** One connection. Its errors have passed through `postgresError`. */
 export interface Connection {
   rows(query: QueryConfig & Extended): Promise<QueryResult<Record<string, SqlValue>>>;
   arrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
-  /** Sends statements without parameters; several of them have several results. */
+  /** Sends statements without parameters; each statement has its own result. */
   script(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
-  /** True once the server has ended it, or the network has. */
+  /** True once the server or the network has ended it. */
   isLost(): boolean;
   close(): Promise<void>;
 }
 
-/** Even without parameters such a statement is a single one, whatever text it holds. */
+/** Sent with the extended protocol, a text is a single statement even without parameters. */
 interface Extended {
   readonly queryMode?: 'extended';
 }
 
-/** Opens a connection and sets what a server or a user may have set otherwise. */
+/** Opens a connection and fixes the settings that a server or a user may have changed. */
 export async function openConnection(target: Target, role: 'reads' | 'writes'): Promise<Connection> {
   const client = newClient(target.url);
   let isGone = false;
   client.on('error', () => {
-    isGone = true; // Whoever uses it next is told by the driver.
+    isGone = true; // The driver reports it at the next use.
   });
   client.on('end', () => {
     isGone = true;

@@ -5,12 +5,12 @@ export const CONNECTION_LOST = 'mirror.connection_lost';
 export const UNREACHABLE = 'mirror.unreachable';
 export const BUSY = 'mirror.busy';
 export const LOCKED = 'mirror.locked';
-/** Another bms-sync is writing: unlike other locks, that is worth waiting for. */
+/** Another bms-sync is writing. Unlike other locks, this one is worth waiting for. */
 export const WRITER_BUSY = 'mirror.writer_busy';
 
 interface Fault extends Omit<ErrorDetails, 'cause'> {
   readonly what: string;
-  /** The beginnings of PostgreSQL's SQLSTATE, of Node's error code, or of what the driver says where it gives no code. */
+  /** Prefixes of PostgreSQL's SQLSTATE, of Node's error code, or of the driver's message if it gives no code. */
   readonly signs: readonly string[];
 }
 
@@ -115,7 +115,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Turns a driver's error into one that names the database and what to do; what it does not know it passes on. */
+/** Turns a driver's error into one that names the database and what to do; passes on errors that it does not know. */
 export function postgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || error instanceof MirrorError) return error;
   const sign = 'code' in error && typeof error.code === 'string' ? error.code : error.message;
@@ -129,7 +129,7 @@ export function postgresError(error: unknown, location: string): unknown {
   });
 }
 
-/** True where the connection is gone, and with it every transaction that was not committed. */
+/** True if the connection is lost, and with it every uncommitted transaction. */
 export function isLoss(error: unknown): boolean {
   return error instanceof MirrorError && error.code === CONNECTION_LOST;
 }

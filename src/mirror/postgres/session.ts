@@ -5,17 +5,17 @@ import { locationOf } from './address.ts';
 import { openConnection } from './connection.ts';
 import type { Target } from './connection.ts';
 import { isLoss } from './errors.ts';
-import { createLink, createLinks } from './links.ts';
-import type { Link } from './links.ts';
-import { createPatience } from './retry.ts';
-import type { Patience } from './retry.ts';
+import { createLazyConnection, createConnectionPool } from './lazy-connection.ts';
+import type { LazyConnection } from './lazy-connection.ts';
+import { createRetryPolicy } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
 import { runStatement } from './statements.ts';
 import { attempt } from './transaction.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
 
 const READERS = 4;
-const LOCK_TIMEOUT_MS = 2_000; // Our statements must not stand in the way of those that wait behind them.
+const LOCK_TIMEOUT_MS = 2_000; // A waiting statement of ours blocks those that wait behind it.
 
 export interface PostgresOptions {
   readonly clock?: Clock;
@@ -23,19 +23,19 @@ export interface PostgresOptions {
 }
 
 /**
- * Opens a PostgreSQL database: one writing connection whose transactions queue up, a few that only read for the rest.
+ * Opens a PostgreSQL database: one writing connection whose transactions queue up, and a few read-only connections.
  *
- * @throws {MirrorError} Where the database cannot be reached or refuses us, or the server is too old.
+ * @throws {MirrorError} If the database cannot be reached or refuses us, or the server is too old.
  */
 export async function openPostgresSession(
   url: string,
   { clock = systemClock, lockTimeoutMs = LOCK_TIMEOUT_MS }: PostgresOptions = {},
 ): Promise<Session> {
   const target: Target = { url, location: locationOf(url), lockTimeoutMs };
-  const writer = createLink(() => openConnection(target, 'writes'));
-  await reach(writer, createPatience(clock));
-  const readers = createLinks(
-    Array.from({ length: READERS }, () => createLink(() => openConnection(target, 'reads'))),
+  const writer = createLazyConnection(() => openConnection(target, 'writes'));
+  await connectFirst(writer, createRetryPolicy(clock));
+  const readers = createConnectionPool(
+    Array.from({ length: READERS }, () => createLazyConnection(() => openConnection(target, 'reads'))),
   );
   const enqueue = createQueue();
   const close = async (): Promise<void> => {
@@ -46,38 +46,43 @@ export async function openPostgresSession(
     dialect: 'postgres',
     location: target.location,
     query: (statement) =>
-      readers.use((link) =>
-        persistently(createPatience(clock), async () => runStatement(await link.connection(), statement)),
+      readers.use((lazy) =>
+        retried(createRetryPolicy(clock), async () => runStatement(await lazy.connection(), statement)),
       ),
-    atomically: (work) => enqueue(() => inTransaction(writer, createPatience(clock), work)),
-    makeDurable: () => Promise.resolve(), // The server's own setting, which is the default.
+    atomically: (work) => enqueue(() => inTransaction(writer, createRetryPolicy(clock), work)),
+    makeDurable: () => Promise.resolve(), // The server's default setting does that.
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** Tells a wrong address or password at once, but bears with a server that let us in and then ended it: it knows us. */
-async function reach(writer: Link, patience: Patience): Promise<void> {
+/**
+ * Opens the first connection. A wrong address or password fails at once; a connection that the server accepted and then ended
+ * is retried.
+ */
+async function connectFirst(writer: LazyConnection, retries: RetryPolicy): Promise<void> {
   try {
     await writer.connection();
   } catch (error) {
     if (!isLoss(error)) throw error;
-    await persistently(patience, () => writer.connection());
+    await retried(retries, () => writer.connection());
   }
 }
 
-/** Runs `work` until it lands: again after a loss or a deadlock, never after a COMMIT that the server knows of. */
+/**
+ * Runs `work` until it lands: again after a lost connection or a deadlock, never after a COMMIT that the server has recorded.
+ */
 async function inTransaction<T>(
-  writer: Link,
-  patience: Patience,
+  writer: LazyConnection,
+  retries: RetryPolicy,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const connection = await persistently(patience, () => writer.connection());
+    const connection = await retried(retries, () => writer.connection());
     const outcome = await attempt(connection, work);
     if (outcome.is === 'landed') return outcome.result;
-    if (outcome.is === 'unknown' && (await hasLanded(writer, patience, outcome))) return outcome.result;
-    await patience.bear(outcome.fault);
+    if (outcome.is === 'unknown' && (await hasLanded(writer, retries, outcome))) return outcome.result;
+    await retries.waitOrThrow(outcome.fault);
   }
 }
 
@@ -87,13 +92,17 @@ interface LostAtCommit {
 }
 
 /**
- * Asks the server what became of a transaction whose COMMIT was sent and not answered.
+ * Asks the server whether a transaction whose COMMIT was sent and not answered has landed.
  *
- * @throws {MirrorError} `mirror.commit_unknown` where it cannot be asked, or does not know, for ten seconds.
+ * @throws {MirrorError} `mirror.commit_unknown` if the server cannot be reached, or does not know, for ten seconds.
  */
-async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostAtCommit): Promise<boolean> {
+async function hasLanded(
+  writer: LazyConnection,
+  retries: RetryPolicy,
+  { xid, fault }: LostAtCommit,
+): Promise<boolean> {
   try {
-    return await persistently(patience, async () => {
+    return await retried(retries, async () => {
       const connection = await writer.connection();
       const { rows } = await connection.rows({
         text: 'select pg_xact_status($1::xid8) as state',
@@ -102,7 +111,7 @@ async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostA
       const state = rows[0]?.['state'];
       if (state === 'committed') return true;
       if (state === 'aborted') return false;
-      throw fault; // Still at it, as far as the server has noticed: ask again a little later.
+      throw fault; // The server still counts it as running: ask again a little later.
     });
   } catch (cause) {
     throw new MirrorError(
@@ -116,13 +125,13 @@ async function hasLanded(writer: Link, patience: Patience, { xid, fault }: LostA
   }
 }
 
-/** Repeats what changes nothing until it succeeds, or patience ends. */
-async function persistently<T>(patience: Patience, work: () => Promise<T>): Promise<T> {
+/** Repeats work without side effects until it succeeds or the retry policy gives up. */
+async function retried<T>(retries: RetryPolicy, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      await patience.bear(error);
+      await retries.waitOrThrow(error);
     }
   }
 }

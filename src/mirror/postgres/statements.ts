@@ -11,7 +11,7 @@ const ROWS_A_STATEMENT = 1_000; // More gain nothing, and a page of records can 
 
 const dialect = new PgDialect();
 
-/** Runs one statement and returns its rows; none where it returns none. */
+/** Runs one statement and returns its rows. */
 export async function runStatement(connection: Connection, statement: SQL): Promise<Row[]> {
   const { sql, params } = dialect.sqlToQuery(statement);
   // Without a name: the plan of a named `select *` breaks when its table grows.
@@ -19,7 +19,7 @@ export async function runStatement(connection: Connection, statement: SQL): Prom
   return rows;
 }
 
-export interface RowsWanted {
+interface RowsWanted {
   readonly table: string;
   readonly columns: readonly string[];
   readonly ids: readonly string[];
@@ -45,7 +45,7 @@ export async function readById(
   );
 }
 
-/** Inserts rows; a row whose id is there already gets the new values, or is an error. */
+/** Inserts rows; a row whose id exists already gets the new values, or is an error. */
 export async function insertAll(
   connection: Connection,
   { table, columns, rows }: TableRows,
@@ -66,7 +66,7 @@ export async function insertAll(
   }
 }
 
-/** The names of the columns of a table or view of ours; one of that name in another schema is somebody else's. */
+/** The names of the columns of a table or view in our schemas; an object of that name in another schema is not ours. */
 export async function tableColumns(connection: Connection, table: string): Promise<ReadonlySet<string>> {
   return new Set((await readTypes(connection, placeOf(table))).keys());
 }
@@ -77,7 +77,7 @@ function replacement(columns: readonly string[]): string {
   return ` on conflict (id) do update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`;
 }
 
-/** One statement must not touch a row twice; row by row, the last one would have won. */
+/** One statement must not write a row twice, so only the last of several is kept, as if they were written one by one. */
 function lastOfEachId(columns: readonly string[], rows: readonly Values[]): readonly Values[] {
   const at = columns.indexOf('id');
   const last = new Map(rows.map((row) => [String(row[at]), row]));
@@ -93,7 +93,7 @@ function statementName(text: string, types: readonly ColumnType[]): string {
 }
 
 interface ColumnType {
-  /** Without its length or scale: a cast would cut to them in silence, where an insert refuses. */
+  /** Without its length or scale: a cast would truncate silently, while an insert refuses. */
   readonly cast: string;
   readonly declared: string;
 }
@@ -102,7 +102,7 @@ type Types = ReadonlyMap<string, ColumnType>;
 
 const known = new WeakMap<Connection, Map<string, Types>>();
 
-/** Forgets what was read of the tables, because they may be others now. */
+/** Drops the cached column types, because the tables may have changed. */
 export function forgetTypes(connection: Connection): void {
   known.delete(connection);
 }
@@ -116,7 +116,7 @@ async function columnTypes(
   known.set(connection, tables);
   let types = tables.get(table);
   if (types === undefined || columns.some((column) => types?.has(column) !== true)) {
-    types = await readTypes(connection, identifier(table)); // Found as the statement itself finds it.
+    types = await readTypes(connection, identifier(table)); // Resolved by the search path, as in the statement itself.
     tables.set(table, types);
   }
   return columns.map((column) => {

@@ -6,16 +6,16 @@ import { beginInTurn } from './turn.ts';
 import type { Transaction } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
 
-/** How an attempt ended: `unknown` where the connection was lost at COMMIT, and the server can tell by `xid`. */
-export type Outcome<T> =
+/** How an attempt ended. `unknown`: the connection was lost at COMMIT; the server can tell the outcome by `xid`. */
+type Outcome<T> =
   | { readonly is: 'landed'; readonly result: T }
   | { readonly is: 'undone'; readonly fault: unknown }
   | { readonly is: 'unknown'; readonly result: T; readonly xid: string; readonly fault: unknown };
 
 /**
- * Makes one attempt at a transaction; one that was undone by a fault that may pass can be made again.
+ * Makes one attempt at a transaction. After a rollback by a transient fault it can be repeated.
  *
- * @throws What `work` throws, and faults that will not pass.
+ * @throws Errors of `work`, and faults that are not transient.
  */
 export async function attempt<T>(
   connection: Connection,
@@ -30,7 +30,7 @@ export async function attempt<T>(
   } catch (error) {
     await handle.end();
     await rollBack(connection);
-    const fault = handle.fault(); // What work throws may be no more than what came of it.
+    const fault = handle.fault(); // An error of `work` may only be a consequence of the first failed statement.
     if (mayPass(fault)) return { is: 'undone', fault };
     throw error;
   }
@@ -55,21 +55,21 @@ async function commit<T>(connection: Connection, { result, xid, earlier }: Work<
 }
 
 async function rollBack(connection: Connection): Promise<void> {
-  forgetTypes(connection); // A column that was drawn in this transaction is gone with it.
+  forgetTypes(connection); // A column that was added in this transaction is rolled back with it.
   try {
     if (!connection.isLost()) await connection.script('rollback');
   } catch (error) {
-    if (!isLoss(error)) throw error; // The server rolls back what a lost connection leaves.
+    if (!isLoss(error)) throw error; // The server rolls back after a lost connection.
   }
 }
 
 interface Handle {
   readonly tx: Transaction;
-  /** Runs what is no step of the work, and minds its error as if it were. */
+  /** Runs a statement outside `work`, and notes its error like that of a step. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Refuses further steps and waits for those that were started. */
+  /** Refuses further steps and waits for the started ones. */
   end(): Promise<void>;
-  /** The first error that a step had; null where none had one. */
+  /** The first error of a step; null if there was none. */
   fault(): Error | null;
 }
 

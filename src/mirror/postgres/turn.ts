@@ -3,16 +3,18 @@ import type { Connection } from './connection.ts';
 import { LOCKED, WRITER_BUSY } from './errors.ts';
 
 /**
- * One row of ours is locked by each transaction of ours from its first statement on. So the stores may read and then write,
- * as in SQLite, where a file has one writer at a time, and `changes.seq` rises in the order of commits. Only a role with
- * rights on our tables can take this lock.
+ * Each of our transactions locks one row, the row `writer`, with its first statement. So stores may read and then write, as
+ * in SQLite with its single writer, and `changes.seq` rises in the order of commits. Only a role with rights on our tables
+ * can take this lock.
  */
 const WRITER_KEY = 'writer';
 const BEGIN = 'begin isolation level read committed';
 const XID = 'select pg_current_xact_id()::text as xid';
 const IN_TURN = `${BEGIN}; select key from mirror_meta where key = '${WRITER_KEY}' for update; ${XID}`;
 
-/** A database that is no mirror yet has no such row: those who are about to make one out of it wait for each other so. */
+/**
+ * A database that is not a mirror yet has no such row: processes that are about to create the mirror take this advisory lock.
+ */
 const FIRST_SETUP_LOCK = 7_237_970_109;
 const IN_FIRST_TURN = `${BEGIN}; select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${XID};
   select to_regclass('mirror_meta') is not null as is_mirror`;
@@ -20,10 +22,10 @@ const IN_FIRST_TURN = `${BEGIN}; select pg_advisory_xact_lock(${FIRST_SETUP_LOCK
 const NO_SUCH_TABLE = '42P01';
 
 /**
- * Begins a transaction once no other bms-sync writes to this database, by one round trip.
+ * Begins a transaction once no other bms-sync writes to this database, in one round trip.
  *
- * @returns The transaction's number, by which the server tells later whether it landed.
- * @throws {MirrorError} `mirror.writer_busy` where another one is still at it after the connection's `lock_timeout`.
+ * @returns The transaction's id, by which the server can later tell whether it landed.
+ * @throws {MirrorError} `mirror.writer_busy` if another one is still writing after the connection's `lock_timeout`.
  */
 export async function beginInTurn(connection: Connection): Promise<string> {
   for (;;) {
@@ -32,7 +34,7 @@ export async function beginInTurn(connection: Connection): Promise<string> {
   }
 }
 
-/** Null where the row had to be made first. */
+/** Null if the row had to be inserted first. */
 async function tryRow(connection: Connection): Promise<string | null> {
   try {
     const [, locked, begun] = await waiting(connection.script(IN_TURN));
@@ -49,7 +51,7 @@ async function tryRow(connection: Connection): Promise<string | null> {
   return null;
 }
 
-/** Null where somebody else has made the mirror meanwhile. */
+/** Null if another process has created the mirror meanwhile. */
 async function firstTurn(connection: Connection): Promise<string | null> {
   const [, , begun, found] = await waiting(connection.script(IN_FIRST_TURN));
   if (found?.rows[0]?.['is_mirror'] === 0) return String(begun?.rows[0]?.['xid']);

@@ -17,7 +17,7 @@ function instant(text: string): string {
   return second === undefined ? text : `${second}.${fraction.padEnd(3, '0').slice(0, 3)}${era}`;
 }
 
-/** How values read, by the number of their type in pg_type; all other types are the text that PostgreSQL writes. */
+/** Parsers by the oid of the type in pg_type; values of all other types stay PostgreSQL's text. */
 const PARSERS: ReadonlyMap<number, Parser> = new Map([
   [16, (text: string) => (text === 't' ? 1 : 0)], // boolean: SQLite has none either.
   [20, integer], // bigint
@@ -31,7 +31,7 @@ const PARSERS: ReadonlyMap<number, Parser> = new Map([
 
 const asWritten: Parser = (text) => text;
 
-/** What makes a PostgreSQL client give the values that SQLite would give; the driver's own would make dates of them. */
+/** Parsers that make PostgreSQL's driver return the same values as SQLite; its own would return dates. */
 export const AS_IN_SQLITE: CustomTypesConfig = {
   getTypeParser: (type: number) => PARSERS.get(type) ?? asWritten,
 };

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm';
 import { instantOf, instantText } from '../../lib/clock.ts';
 import type { Queryable } from '../session/session.ts';
 
-/** How large the table `changes` is and how fast it grows: an estimate that costs a few look-ups, whatever its size. */
+/** How large the table `changes` is and how fast it grows: an estimate that costs a few look-ups at any size. */
 export interface ChangeLogSize {
   readonly events: number;
-  /** Of their contents, without indexes. */
+  /** Bytes of the events' contents, without indexes. */
   readonly bytes: number;
-  /** Over the last seven days, or since the first event where that is less. */
+  /** Over the last seven days or since the first event. */
   readonly eventsPerDay: number;
   readonly bytesPerDay: number;
 }

@@ -19,7 +19,7 @@ export interface NewChanges {
  * Appends change events in the transaction that writes their rows.
  *
  * A session's transactions are the only writers while they last (`postgres-turn.ts`), so that `seq` rises in the order of
- * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, whatever the clock does.
+ * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, even if the clock does.
  */
 export async function appendChanges(
   tx: Transaction,
@@ -47,12 +47,12 @@ async function notBefore(db: Queryable, now: string): Promise<string> {
   return latest > now ? latest : now;
 }
 
-/** Where the clock was set back in between, the interval is empty rather than the wrong way round. */
+/** If the clock was set back in between, the interval is empty rather than reversed. */
 function notAfter(observedFrom: string | null, at: string): string | null {
   return observedFrom !== null && observedFrom > at ? at : observedFrom;
 }
 
-/** Forgets old events; the latest stays, because it says where the numbers and the instants stand. */
+/** Removes old events. The latest stays, because the next `seq` and `observed_at` follow from it. */
 export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {
   const isOld = sql`observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes)`;
   const [some] = await tx.query(sql`select 1 as one from changes where ${isOld} limit 1`);
@@ -76,7 +76,7 @@ export async function updatedRecords(
   return [...new Set(rows.map((row) => String(row['record_id'])))];
 }
 
-/** The text of changes that are looked into is shorter: what so many fields do at once tells nothing about one. */
+/** Longer texts of changes are skipped: a change of very many fields at once tells nothing about a single field. */
 const LONGEST_LOOKED_INTO = 200_000;
 
 /** The changed fields of a record's latest updates, oldest first; updates of very many fields are left out. */

@@ -4,7 +4,7 @@ import { instantOf, instantText } from '../../lib/clock.ts';
 import type { Queryable, Row, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** Absences of a kind that nothing was concluded from yet, by record id; those looked at longest ago first. */
+/** Absences of a kind without a conclusion yet, by record id; those checked longest ago first. */
 export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {
   const rows = await db.query(sql`
     select record_id, state, sweep, absent_since, struck_at, certified from deletions
@@ -12,12 +12,12 @@ export async function readAbsences(db: Queryable, kind: string): Promise<Map<str
   return new Map(rows.map((row) => [String(row['record_id']), absence(row)]));
 }
 
-/** An absence, and when a list showed the record last; null = that is not known. */
-export interface NotedAbsence extends Absence {
+/** An absence, with the instant at which a list last showed the record; null = unknown. */
+interface NotedAbsence extends Absence {
   readonly lastSeenAt: string | null;
 }
 
-/** Notes absences; what was noted of the same records before is replaced, save when they were seen last. */
+/** Notes absences. Earlier notes of the same records are replaced, except for the instant when they were last seen. */
 export async function saveAbsences(
   tx: Transaction,
   kind: string,
@@ -38,13 +38,13 @@ export async function saveAbsences(
       last_seen_at = case when deletions.concluded_at is null then deletions.last_seen_at else excluded.last_seen_at end`);
 }
 
-/** Forgets the absence of records that are there again. */
+/** Removes the absence of records that have reappeared. */
 export async function forgetAbsences(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(sql`delete from deletions where kind = ${kind} and record_id in (${sqlList(ids)})`);
 }
 
-/** Records by what proof records were found to be gone; returns when each was seen last, where that is known. */
+/** Stores the proof by which records were found to be gone; returns when each was last seen, if that is known. */
 export async function saveProofs(
   tx: Transaction,
   kind: string,
@@ -65,7 +65,7 @@ export async function saveProofs(
 /** The service said twice that the record is gone, or a later certified list lacks it too. */
 export type Proof = 'retrieve' | 'list';
 
-/** A mass disappearance that waits for a person. */
+/** A mass disappearance that waits for a person's decision. */
 export interface Hold {
   readonly kind: string;
   readonly state: AbsenceState;
@@ -73,7 +73,7 @@ export interface Hold {
   readonly since: string;
 }
 
-/** What people have decided, or have to: held, approved, released and rejected disappearances. */
+/** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
 export async function readHolds(db: Queryable): Promise<Hold[]> {
   const rows = await db.query(sql`
     select kind, state, count(*) as records, min(absent_since) as since from deletions
@@ -86,7 +86,7 @@ export async function readHolds(db: Queryable): Promise<Hold[]> {
   }));
 }
 
-/** Some of the records that a hold is about. */
+/** Some of the records of a hold. */
 export async function readHeldIds(
   db: Queryable,
   { kind, state }: Pick<Hold, 'kind' | 'state'>,
@@ -99,8 +99,8 @@ export async function readHeldIds(
 }
 
 /**
- * Records a person's decision on what is held, or, where nothing is, takes the last decision back; returns how many records
- * it is about.
+ * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. Returns the number of
+ * records concerned.
  */
 export async function decideHold(
   tx: Transaction,
@@ -115,14 +115,14 @@ export async function decideHold(
   return 0;
 }
 
-/** Lets what is held of a kind go on, as if a person had approved it; returns how many records. */
+/** Releases a kind's hold, as if a person had approved it; returns the number of records. */
 export async function releaseHeld(tx: Transaction, kind: string): Promise<number> {
   const rows = await tx.query(sql`
     update deletions set state = 'released' where kind = ${kind} and state = 'held' returning record_id`);
   return rows.length;
 }
 
-/** Ids that an unsettled write of ours is about: their absence proves nothing yet. */
+/** Ids of records with an unsettled write of ours: their absence proves nothing yet. */
 export async function readProtected(db: Queryable, kind: string): Promise<Set<string>> {
   const rows = await db.query(sql`
     select record_id from outbox where kind = ${kind} and state in ('sending', 'unsettled') and record_id is not null`);
@@ -144,7 +144,7 @@ function absence(row: Row): Absence {
     sweep: Number(row['sweep']),
     absentSince: instantOf(String(row['absent_since'])),
     struckAt: row['struck_at'] === null ? null : instantOf(String(row['struck_at'])),
-    isCertified: Number(row['certified'] ?? 1) === 1, // Releases that did not say took no other absence.
+    isCertified: Number(row['certified'] ?? 1) === 1, // Earlier releases, which have no such value, noted certified absences only.
   };
 }
 

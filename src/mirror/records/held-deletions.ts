@@ -8,17 +8,17 @@ export interface ShownHold extends Hold {
   readonly ids: readonly string[];
 }
 
-export type Decision = 'approved' | 'rejected';
+export type HoldDecision = 'approved' | 'rejected';
 
-export interface Decided {
+export interface DecidedHold {
   readonly kind: string;
-  readonly decision: Decision;
+  readonly decision: HoldDecision;
   readonly records: number;
 }
 
 const IDS_SHOWN = 20;
 
-/** Lists mass disappearances: those that wait for a person, and those that one has decided. */
+/** Lists mass disappearances, whether they wait for a person or a person has decided them. */
 export async function readShownHolds(db: Queryable): Promise<readonly ShownHold[]> {
   const holds: ShownHold[] = [];
   for (const hold of await readHolds(db))
@@ -27,11 +27,15 @@ export async function readShownHolds(db: Queryable): Promise<readonly ShownHold[
 }
 
 /**
- * Records a person's decision on a kind's hold; what is approved still needs the service's own proof.
+ * Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof.
  *
- * @throws {SyncError} `deletions.none` where nothing of the kind is held.
+ * @throws {SyncError} `deletions.none` if nothing of the kind is held.
  */
-export async function decideHeld(session: Session, kind: string, decision: Decision): Promise<Decided> {
+export async function decideHeld(
+  session: Session,
+  kind: string,
+  decision: HoldDecision,
+): Promise<DecidedHold> {
   const records = await session.atomically((tx) => decideHold(tx, kind, decision));
   if (records > 0) return { kind, decision, records };
   throw new SyncError(`Nothing of ${kind} is held.`, {

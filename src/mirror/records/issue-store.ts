@@ -4,17 +4,17 @@ import type { Queryable, Row, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
 export interface Issue {
-  /** Null where the record has no usable id. */
+  /** Null if the record has no usable id. */
   readonly recordId: string | null;
-  /** Null where the whole record is meant. */
+  /** Null if the issue concerns the whole record. */
   readonly field: string | null;
   readonly code: string;
   readonly detail: string;
 }
 
-export interface Judged {
+interface Judged {
   readonly kind: string;
-  /** Records whose fields were decoded just now: what is open about them and not found again is over. */
+  /** Records whose fields were just decoded: their open issues that were not found again are closed. */
   readonly recordIds: readonly string[];
   readonly found: readonly Issue[];
   readonly now: Date;
@@ -22,7 +22,7 @@ export interface Judged {
 
 const IDS_A_QUERY = 500;
 
-/** What is wrong with a whole list, and not with one of its records. */
+/** An issue of a whole list rather than of one record. */
 export type ListIssue = 'baseline_uncertified' | 'too_many_rows' | 'retrieve_unusable';
 
 /** Issues without a field that no reading of the list closes. */
@@ -32,7 +32,9 @@ const STANDING: readonly string[] = [
   'mirror_touched',
 ];
 
-/** Opens what was found and is not open yet, and closes what is open about these records' fields and was not found. */
+/**
+ * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found.
+ */
 export async function saveFieldIssues(
   tx: Transaction,
   { kind, recordIds, found, now }: Judged,
@@ -49,7 +51,7 @@ export async function saveFieldIssues(
   await openIssues(tx, kind, { issues: found.filter((issue) => !openKeys.has(issueKey(issue))), now });
 }
 
-/** Opens issues about whole records that no row can be made of. */
+/** Opens issues about whole records that cannot become rows. */
 export async function saveQuarantined(
   tx: Transaction,
   kind: string,
@@ -77,23 +79,23 @@ export async function closeQuarantined(
   );
 }
 
-/** Ids of records that an open issue says no row can be made of. */
+/** Ids of records that cannot become rows, by their open issues. */
 export async function readRecordsWithoutRow(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
   return new Set((await openQuarantined(db, kind)).flatMap(({ recordId }) => recordId ?? []));
 }
 
-export interface NewIssues {
+interface NewIssues {
   readonly issues: readonly Issue[];
   readonly now: Date;
 }
 
-export interface SeenIssues {
+interface SeenIssues {
   /** Keys of the issues that the sweep found again. */
   readonly seen: ReadonlySet<string>;
   readonly now: Date;
 }
 
-/** Closes what is open about records that are gone. */
+/** Closes the open issues of records that are gone. */
 export async function closeIssuesOf(
   tx: Transaction,
   kind: string,
@@ -102,7 +104,7 @@ export async function closeIssuesOf(
   if (await hasOpenFieldIssues(tx, kind)) await closeIssues(tx, await openFieldIssues(tx, kind, ids), now);
 }
 
-/** Opens an issue about a whole list where it is not open yet, or closes it. */
+/** Opens an issue about a whole list if it is not open yet, or closes it. */
 export async function saveListIssue(
   tx: Transaction,
   kind: string,
@@ -114,7 +116,7 @@ export async function saveListIssue(
     await openIssues(tx, kind, { issues: [{ recordId: null, field: null, code, detail }], now });
 }
 
-/** Opens an issue about a record that one of our creates seems to have made twice; a person closes it. */
+/** Opens an issue about a record that one of our creates may have made twice; a person closes it. */
 export async function saveTwins(
   tx: Transaction,
   kind: string,
@@ -125,7 +127,7 @@ export async function saveTwins(
   if (!open.has(issueKey(twins))) await openIssues(tx, kind, { issues: [twins], now });
 }
 
-/** Tells two issues apart within a kind. */
+/** The key of an issue within its kind. */
 export function issueKey({ recordId, field, code, detail }: Issue): string {
   return JSON.stringify([recordId, field, code, detail]);
 }

@@ -5,9 +5,9 @@ const IDS_A_QUERY = 10_000;
 const SMALLEST_ID = String(-(2n ** 63n));
 
 /**
- * Hands out the ids of all live rows of a kind, thousands at a time as one text with commas between.
+ * Yields the ids of all live rows of a kind, thousands at a time as one comma-separated text.
  *
- * Ids come from the index of the primary key: to ask each row whether it is live would read the whole table. Tombstones,
+ * Ids come from the index of the primary key: checking `_deleted_at` of each row would read the whole table. Tombstones,
  * which are few, are read first and left out.
  */
 export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<string> {

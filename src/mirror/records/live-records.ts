@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 
 /** A live row of a kind: its id and the record as compact JSON. */
-export interface LiveRecord {
+interface LiveRecord {
   readonly id: string;
   readonly raw: string;
 }
 
 const AT_ONCE = 1000;
 
-/** Hands out all live records of a kind in the order of their ids, reading some at a time. */
+/** Yields all live records of a kind in the order of their ids, in batches. */
 export async function* liveRecords(db: Queryable, kind: string): AsyncGenerator<LiveRecord> {
   let after = '0';
   for (;;) {

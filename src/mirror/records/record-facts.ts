@@ -3,30 +3,30 @@ import type { Change } from '../../diff/change-event.ts';
 import type { Queryable, Row } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** A change event of a record, and the content that it left. */
-export interface KeptEvent {
+/** A change event of a record, with the content after it. */
+interface KeptEvent {
   readonly change: Change;
   readonly observedAt: string;
   readonly after: string | null;
 }
 
-/** What the engine's own tables say of a record, sightings apart. */
+/** Facts about a record from the engine's tables, without sightings. */
 export interface RecordBooks {
   readonly firstEvent: KeptEvent | null;
   readonly lastEvent: KeptEvent | null;
-  /** When its deletion was concluded; null where no conclusion is kept. */
+  /** When its deletion was concluded; null if no conclusion is kept. */
   readonly goneAt: string | null;
-  /** It is among `unlisted_rows`, or an entry of the outbox created it. */
+  /** True if it is in `unlisted_rows`, or an entry of the outbox created it. */
   readonly isNoted: boolean;
-  /** Some entry of the outbox is about it. */
+  /** True if an entry of the outbox concerns it. */
   readonly isInOutbox: boolean;
-  /** An issue says, or said, that no row could be made of it. */
+  /** True if an open or closed issue says that it could not become a row. */
   readonly isQuarantined: boolean;
 }
 
 const IDS_A_QUERY = 500;
 
-/** Reads the books on some records; every id has an entry. */
+/** Reads the facts about some records; every id has an entry in the map. */
 export async function readBooks(
   db: Queryable,
   kind: string,

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 
-/** One record as the mirror has it. */
-export interface MirroredRecord {
+/** A record in the mirror. */
+interface MirroredRecord {
   /** The record as JSON text, every number as received. */
   readonly raw: string;
   readonly changedAt: string;

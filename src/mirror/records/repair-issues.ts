@@ -4,8 +4,8 @@ import { shortened } from '../../lib/text.ts';
 import type { Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** A row that something else had written to, and what was put right. */
-export interface Repair {
+/** A row that another program had changed, and the repair. */
+interface Repair {
   readonly id: string;
   readonly detail: string;
 }
@@ -14,7 +14,7 @@ const CODE = 'mirror_touched';
 const DETAIL_LENGTH = 300;
 const IDS_A_QUERY = 500;
 
-/** Opens an issue for every repair, in the transaction that makes it; one that is open already says enough. */
+/** Opens an issue for every repair, in the repair's own transaction. An issue that is open already stays as it is. */
 export async function saveRepairs(
   tx: Transaction,
   kind: string,
@@ -39,7 +39,7 @@ export async function saveRepairs(
   });
 }
 
-/** Closes what was opened before a sweep that has found the mirror's live rows to be exactly the list. */
+/** Closes the repair issues from before a sweep that found the mirror's live rows equal to the list. */
 export async function closeRepairs(
   tx: Transaction,
   kind: string,

@@ -4,20 +4,20 @@ import type { Incoming, Stored, Verdict } from '../../diff/judge-page.ts';
 import { inListShape } from '../../diff/shapes.ts';
 import type { SqlValue, Transaction, Values } from '../session/session.ts';
 
-/** What the mirror holds of a record, as far as a newer reading of it is compared and written. */
+/** A record's row, as far as comparing and writing a newer reading need it. */
 export interface StoredRow extends Stored {
   readonly firstSeenAt: SqlValue;
   readonly changedAt: SqlValue;
   readonly deletedAt: SqlValue;
-  /** The tick of its first list sighting; null = it was only ever asked for alone. */
+  /** The tick of its first list sighting; null = it was only ever retrieved singly. */
   readonly listed: SqlValue;
 }
 
-/** A record that was read, beside what the mirror holds of it. */
+/** A record that was read, together with its row. */
 export interface Judged extends Incoming {
   readonly stored: StoredRow | undefined;
   readonly verdict: Verdict;
-  /** What something else had done to the row, and is put right with this; none where nothing was. */
+  /** Changes by another program that writing this row repairs; empty if there are none. */
   readonly repair?: string;
 }
 
@@ -33,7 +33,7 @@ export async function readStored(
   return new Map([...rows].map(([id, values]) => [id, storedRow(values)]));
 }
 
-/** Compares a record that was asked for alone with its row, in the shape in which its list shows it. */
+/** Compares a record that was retrieved singly with its row, in the shape that its list shows. */
 export function judgeAsked(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {
   const hasShape = stored !== undefined && stored.listed !== null;
   const record = hasShape ? inListShape(received, stored.raw) : received;

@@ -4,16 +4,19 @@ import { forgetAbsences } from './deletion-store.ts';
 import { saveRepairs } from './repair-issues.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
-import { saveTouches } from './touch-store.ts';
+import { saveDirtyRows } from './dirty-row-store.ts';
 
-/** A live row that is no record of the service. */
+/** A live row that is not a record of the service. */
 export interface Stray {
   readonly id: string;
-  /** When its deletion was found out; null = it never was a record. */
+  /** When its deletion was found; null = it never was a record. */
   readonly goneAt: string | null;
 }
 
-/** Gives strays their tombstones, without an event: the service did nothing. Returns the ids of those that were live. */
+/**
+ * Writes tombstones for strays, without an event, because nothing happened in the service. Returns the ids of those that were
+ * live.
+ */
 export async function tombstoneStrays(
   tx: Transaction,
   kind: string,
@@ -36,7 +39,7 @@ export async function tombstoneStrays(
     kind,
     marked.filter(({ goneAt }) => goneAt === null).map(({ id }) => id),
   );
-  await saveTouches(tx, kind, { ids, response });
+  await saveDirtyRows(tx, kind, { ids, response });
   const repairs = marked.map(({ id, goneAt }) => ({
     id,
     detail:
@@ -46,14 +49,14 @@ export async function tombstoneStrays(
   return ids;
 }
 
-export interface DeadRow {
+interface DeadRow {
   readonly id: string;
   readonly deletedAt: string;
 }
 
 const IDS_A_QUERY = 500;
 
-/** The tombstones among these ids. */
+/** Those of these ids whose rows are tombstones. */
 export async function readDead(db: Queryable, kind: string, ids: readonly string[]): Promise<DeadRow[]> {
   const dead: DeadRow[] = [];
   for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
@@ -65,7 +68,7 @@ export async function readDead(db: Queryable, kind: string, ids: readonly string
   return dead;
 }
 
-/** Takes tombstones away that nothing stands behind: whether these records are gone is still to be proven. */
+/** Removes tombstones without a proof: whether these records are gone is still to be shown. */
 export async function liftTombstones(
   tx: Transaction,
   kind: string,

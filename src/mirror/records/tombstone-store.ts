@@ -6,24 +6,28 @@ import type { Proof } from './deletion-store.ts';
 import { closeIssuesOf } from './issue-store.ts';
 import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
-import { saveTouches } from './touch-store.ts';
+import { saveDirtyRows } from './dirty-row-store.ts';
 import { forgetUnlisted } from '../sightings/unlisted-store.ts';
 
-export interface Burial {
+/** Records whose rows become tombstones. */
+export interface TombstoneBatch {
   readonly kind: string;
-  /** At most some hundreds: they go into one statement. */
+  /** At most a few hundred: they go into one statement. */
   readonly ids: readonly string[];
   readonly proof: Proof;
-  /** The tick as of which the records are gone; a row that was written since is left alone. */
+  /** The tick as of which the records are gone; a row written since is left alone. */
   readonly response: number;
   readonly runId: number;
   readonly now: Date;
 }
 
-/** Marks rows as deleted, their content kept, with one event each; returns the ids of those that still were as they had been. */
-export async function buryRows(
+/**
+ * Marks rows as deleted and appends one event each; their content stays. Returns the ids of the rows that were unchanged
+ * since `response`.
+ */
+export async function writeTombstones(
   tx: Transaction,
-  { kind, ids, proof, response, runId, now }: Burial,
+  { kind, ids, proof, response, runId, now }: TombstoneBatch,
 ): Promise<string[]> {
   if (ids.length === 0) return [];
   const at = instantText(now);
@@ -31,19 +35,19 @@ export async function buryRows(
     update ${sql.identifier(kind)} set _deleted_at = ${at}, _changed_at = ${at}, _response = ${response}
     where id in (${sqlList(ids)}) and _deleted_at is null and _response < ${response}
     returning cast(id as text) as id, _raw`);
-  const buried = rows.map((row) => String(row['id']));
-  if (buried.length === 0) return [];
-  const lastSeen = await saveProofs(tx, kind, { ids: buried, proof, now });
-  await closeIssuesOf(tx, kind, { ids: buried, now });
-  await saveTouches(tx, kind, { ids: buried, response });
-  await forgetUnlisted(tx, kind, buried);
+  const deleted = rows.map((row) => String(row['id']));
+  if (deleted.length === 0) return [];
+  const lastSeen = await saveProofs(tx, kind, { ids: deleted, proof, now });
+  await closeIssuesOf(tx, kind, { ids: deleted, now });
+  await saveDirtyRows(tx, kind, { ids: deleted, response });
+  await forgetUnlisted(tx, kind, deleted);
   const events = rows.map((row) => {
     const [recordId, before] = [String(row['id']), String(row['_raw'])];
     const observedFrom = lastSeen.get(recordId) ?? null;
     return { recordId, change: 'deleted' as const, before, after: null, fields: '{}', observedFrom };
   });
   await appendChanges(tx, { kind, events, origin: 'service', runId, now });
-  return buried;
+  return deleted;
 }
 
 export interface LiveRow {
@@ -55,7 +59,7 @@ export interface LiveRow {
 const ROWS_A_QUERY = 5_000;
 const IDS_A_QUERY = 500;
 
-/** Hands out all live rows of a kind, in the order of ids. */
+/** Yields all live rows of a kind in the order of their ids. */
 export async function* liveRows(db: Queryable, kind: string): AsyncGenerator<LiveRow[]> {
   for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
@@ -67,7 +71,7 @@ export async function* liveRows(db: Queryable, kind: string): AsyncGenerator<Liv
   }
 }
 
-/** The live rows among these ids. */
+/** Those of these ids whose rows are live. */
 export async function liveRowsOf(db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> {
   const found: LiveRow[] = [];
   for (let from = 0; from < ids.length; from += IDS_A_QUERY) {

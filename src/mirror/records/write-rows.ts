@@ -13,29 +13,29 @@ import { writtenColumns } from '../tables/kind-table.ts';
 import { saveRepairs } from './repair-issues.ts';
 import type { SqlValue, Transaction } from '../session/session.ts';
 import type { Judged } from './stored-rows.ts';
-import { saveTouches } from './touch-store.ts';
+import { saveDirtyRows } from './dirty-row-store.ts';
 import { saveUnlisted } from '../sightings/unlisted-store.ts';
 
-export interface RowsToWrite {
+interface RowsToWrite {
   readonly kind: Kind;
   readonly records: readonly Judged[];
-  /** The tick that the rows have their content from. */
+  /** The tick of the response that the rows' content is from. */
   readonly response: number;
-  /** A list showed them; else they were asked for or written one by one. */
+  /** True if a list showed the records; false if they were retrieved or written one by one. */
   readonly isListed: boolean;
-  /** `service`, or `outbox:<id>` for what we wrote ourselves. */
+  /** `service`, or `outbox:<id>` for our own writes. */
   readonly origin: string;
   readonly runId: number | null;
   readonly now: Date;
   readonly standing: Pick<KindLease, 'certifiedAt' | 'baselineAt'>;
-  /** Fields whose changes are no events. */
+  /** Fields whose changes do not count as events. */
   readonly ignoredFields: ReadonlySet<string>;
 }
 
 /**
  * Writes new and different records: their rows, issues and change events.
  *
- * @returns The ids of those that had a row before.
+ * @returns The ids of the records that had a row before.
  */
 export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<readonly string[]> {
   const { kind, records, response, origin, runId, now } = write;
@@ -49,7 +49,7 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<re
   if (!write.isListed) await saveUnlisted(tx, kind.name, newIds(records));
 
   const rewritten = records.filter(({ stored }) => stored !== undefined).map(({ id }) => id);
-  await saveTouches(tx, kind.name, { ids: rewritten, response });
+  await saveDirtyRows(tx, kind.name, { ids: rewritten, response });
   const returned = records.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
   await forgetAbsences(tx, kind.name, returned);
 
@@ -76,8 +76,8 @@ function rowOf(
 }
 
 /**
- * A record that is new to the mirror is new to the service only where the mirror has had the whole list before, or where
- * it is our own.
+ * A record that is new to the mirror counts as new to the service only if the mirror has had the whole list before, or if we
+ * created the record.
  */
 function eventOf({ standing, ignoredFields, origin }: RowsToWrite, judged: Judged): ChangeEvent[] {
   const { id, raw, record, stored, verdict } = judged;

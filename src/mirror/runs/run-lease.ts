@@ -3,31 +3,31 @@ import { instantText } from '../../lib/clock.ts';
 import { leaseEnd } from '../kinds/lease-time.ts';
 import type { Row, Session, Transaction } from '../session/session.ts';
 
-/** A run, and the process that works it as far as it knows itself. */
+/** A run and the owner that claims to work it. */
 export interface OwnRun {
   readonly runId: number;
   readonly owner: string;
 }
 
-/** Why a run is said to have been interrupted of whose process nothing more is known. */
+/** The reason given for an interrupted run whose process stopped renewing its lease. */
 export const UNHEARD = 'nothing more was heard of its process';
 
-const MOST_DEATHS = 5; // So many processes may die over a run before it is given up.
+const MOST_DEATHS = 5; // The number of processes that may die on a run before it is given up.
 
 /** A claim and a death raise a run's epoch by one each. */
 export const MOST_EPOCH = 2 * MOST_DEATHS;
 
-/** Whether a run is said to be under way, and nobody has renewed its lease; earlier releases have left none. */
+/** Whether a run is marked as running although its lease has lapsed; runs of earlier releases have no lease. */
 export function hasLapsed(row: Row, now: Date): boolean {
   return row['state'] === 'running' && String(row['lease_until'] ?? '') <= instantText(now);
 }
 
-/** What becomes of a run whose process is gone: one that was asked for is worked again. */
+/** The next state of a run whose process is gone: a requested run is worked again. */
 export function fateOf({ epoch = null }: Row): 'requested' | 'interrupted' {
   return epoch !== null && Number(epoch) < MOST_EPOCH ? 'requested' : 'interrupted';
 }
 
-/** Records that a run's process lives; does nothing where the run is another's by now. */
+/** Renews a run's lease; does nothing if another process owns the run by now. */
 export async function renewRun(session: Session, { runId, owner }: OwnRun, now: Date): Promise<void> {
   await session.atomically(async (tx) => {
     await tx.query(sql`
@@ -36,7 +36,7 @@ export async function renewRun(session: Session, { runId, owner }: OwnRun, now: 
   });
 }
 
-/** Whether a run is still its process's own: one that stood still for long may have been taken over. */
+/** Whether the process still owns the run: after a long standstill another may have taken it over. */
 export async function isOwnRun(tx: Transaction, { runId, owner }: OwnRun): Promise<boolean> {
   return (await tx.query(sql`select 1 from runs where id = ${runId} and owner = ${owner}`)).length > 0;
 }

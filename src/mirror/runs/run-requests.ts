@@ -1,24 +1,19 @@
+import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { leaseEnd } from '../kinds/lease-time.ts';
 import { MOST_EPOCH, UNHEARD, fateOf, hasLapsed } from './run-lease.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
-/** A run that waits for somebody to work it. */
-export interface RequestedRun {
-  readonly id: number;
-  readonly epoch: number;
-}
-
-export interface SweepWish {
+interface PullWanted {
   readonly kinds: readonly string[];
-  /** Who wants it, for people. */
+  /** The requester, for people. */
   readonly request: string;
   readonly now: Date;
 }
 
-/** Asks for a pull of these kinds; one that is asked for already and not begun serves both. */
-export async function requestPull(tx: Transaction, { kinds, request, now }: SweepWish): Promise<number> {
+/** Requests a pull of these kinds; an equal request that has not begun serves both. */
+export async function requestPull(tx: Transaction, { kinds, request, now }: PullWanted): Promise<number> {
   const wanted = JSON.stringify(kinds);
   const [waiting] = await tx.query(sql`
     select id from runs where command = 'pull' and state = 'requested' and kinds = ${wanted} order by id limit 1`);
@@ -29,28 +24,28 @@ export async function requestPull(tx: Transaction, { kinds, request, now }: Swee
   return Number(row?.['id']);
 }
 
-/** Runs that were asked for and not begun, oldest first. */
-export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<RequestedRun[]> {
+/** Requested runs that have not begun, oldest first. */
+export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const rows = await db.query(sql`
     select id, epoch from runs where state = 'requested'
       and (next_attempt_at is null or next_attempt_at <= ${instantText(now)}) order by id limit ${limit}`);
   return rows.map((row) => ({ id: Number(row['id']), epoch: Number(row['epoch'] ?? 0) }));
 }
 
-/** Raises the epoch of a run that still waits under this one; null where it does not. */
-export async function raiseRun(tx: Transaction, { id, epoch }: RequestedRun): Promise<RequestedRun | null> {
+/** Raises the epoch of a run that still waits with this one; null if it does not. */
+export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise<WorkRef | null> {
   const raised = await tx.query(sql`
     update runs set epoch = ${epoch + 1} where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch}
     returning id`);
   return raised.length === 0 ? null : { id, epoch: epoch + 1 };
 }
 
-export interface RunClaim extends RequestedRun {
+interface RunClaim extends WorkRef {
   readonly owner: string;
   readonly now: Date;
 }
 
-/** Begins a run that was asked for, by compare-and-set; returns its kinds, or null where somebody else has it. */
+/** Begins a requested run by compare-and-set; returns its kinds, or null if another process has claimed it. */
 export async function claimRun(
   tx: Transaction,
   { id, epoch, owner, now }: RunClaim,
@@ -62,7 +57,7 @@ export async function claimRun(
   return row === undefined ? null : (JSON.parse(String(row['kinds'])) as string[]);
 }
 
-/** Begins a run that waits, whatever its epoch; false where it does not wait any more. */
+/** Begins a waiting run with any epoch; false if it no longer waits. */
 export async function claimWaitingRun(tx: Transaction, claim: Omit<RunClaim, 'epoch'>): Promise<boolean> {
   const [row] = await tx.query(sql`select epoch from runs where id = ${claim.id} and state = 'requested'`);
   if (row === undefined) return false;
@@ -70,10 +65,9 @@ export async function claimWaitingRun(tx: Transaction, claim: Omit<RunClaim, 'ep
 }
 
 /**
- * Records that runs of processes that are gone have ended; those that were asked for wait for somebody else.
+ * Ends the runs of dead processes; requested ones wait for another process.
  *
- * Gone is whoever `isDead` tells of, and whoever has not renewed the run's lease: of a process of another host nothing else
- * is known.
+ * A process is dead if `isDead` says so or if the run's lease has lapsed: nothing else is known of a process on another host.
  */
 export async function closeDeadRuns(
   tx: Transaction,
@@ -96,14 +90,14 @@ export async function closeDeadRuns(
 
 const ENDED = 'its process ended';
 
-/** Asks anew for a run that was cut off because its process had to end: that is no worse reason than a death. */
+/** Requests a run again that was cut off because its process had to end, as after a crash. */
 export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
   const [row] = await tx.query(sql`
     select id from runs where id = ${id} and state = 'interrupted' and epoch < ${MOST_EPOCH}`);
   if (row !== undefined) await askAgain(tx, id);
 }
 
-/** Puts a run back that makes way for others: it goes on where it stopped, once they are done. */
+/** Puts a run back that gives way to others; it continues where it stopped once they are done. */
 export async function putRunBack(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql`
     update runs set state = 'requested', owner = null, reason = null, finished_at = null
@@ -122,7 +116,7 @@ export async function giveUpVerifying(tx: Transaction, now: Date): Promise<numbe
 }
 
 async function askAgain(tx: Transaction, id: number): Promise<void> {
-  await tx.query(sql`delete from run_kinds where run_id = ${id}`); // It begins anew, and reports anew.
+  await tx.query(sql`delete from run_kinds where run_id = ${id}`); // The run starts over, and so does its report.
   await tx.query(sql`
     update runs set state = 'requested', owner = null, lease_until = null, reason = null, finished_at = null,
       epoch = epoch + 1

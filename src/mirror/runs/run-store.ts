@@ -7,13 +7,13 @@ import { closeDeadRuns } from './run-requests.ts';
 import type { Queryable, Row, Session, Transaction } from '../session/session.ts';
 
 export type RunState = 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted';
-export type KindOutcome = 'certified' | 'complete' | 'invalid' | 'aborted';
+type KindOutcome = 'certified' | 'complete' | 'invalid' | 'aborted';
 
-/** What a run did to one kind; the sums of its sweeps. */
+/** The result of a run for one kind: the sums of its sweeps. */
 export interface KindReport {
   readonly kind: string;
   readonly state: KindOutcome;
-  /** A stable word: why the sweep did not reach the end of the list. */
+  /** A stable code: why the sweep did not reach the end of the list. */
   readonly reason: string | null;
   /** The same for a person: what happened, where, and what to do. */
   readonly detail: string | null;
@@ -44,9 +44,9 @@ export interface Run {
 export interface RunStart {
   readonly command: string;
   readonly kinds: readonly string[];
-  /** What was asked for besides the kinds. */
+  /** The parameters of the request besides the kinds. */
   readonly request?: string;
-  /** How far an earlier run of the same request came. */
+  /** The progress of an earlier run of the same request. */
   readonly cursor?: string | null;
   readonly owner: string;
   readonly now: Date;
@@ -69,7 +69,7 @@ export async function startRun(
   });
 }
 
-/** Records how a run did with one kind, unless the run is another process's by now. */
+/** Records a run's result for one kind, unless another process owns the run by now. */
 export async function saveKindReport(
   tx: Transaction,
   run: OwnRun,
@@ -113,7 +113,7 @@ export interface RunEnd {
   readonly now: Date;
 }
 
-/** Records how a run ended, unless another process works it by now. */
+/** Records how a run ended, unless another process owns it by now. */
 export async function finishRun(
   session: Session,
   { runId, owner }: OwnRun,
@@ -126,12 +126,12 @@ export async function finishRun(
   );
 }
 
-/** Notes how far a run has come, within the transaction that brought it there. */
+/** Stores a run's progress, in the transaction that made it. */
 export async function saveCursor(tx: Transaction, runId: number, cursor: string): Promise<void> {
   await tx.query(sql`update runs set cursor = ${cursor} where id = ${runId}`);
 }
 
-/** Where the latest run of the same request stopped before its end; null where it did not, or there is none. */
+/** The progress at which the latest run of the same request stopped early; null if it did not, or there is none. */
 export async function readCursor(
   db: Queryable,
   { command, kind, request }: { readonly command: string; readonly kind: string; readonly request: string },
@@ -173,7 +173,7 @@ export async function findRun(
   return { ...readRun(row, now), reports: reports.map(readReport) };
 }
 
-/** A run whose process is gone reads as it will be once somebody has noted that. */
+/** Shows a run whose process is gone as `closeDeadRuns` will record it. */
 function readRun(row: Row, now: Date): Run {
   const fate = hasLapsed(row, now) ? fateOf(row) : null;
   return {

@@ -6,27 +6,27 @@ import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
 /** A schedule that has come due. */
-export interface SlotWish extends Reader {
+export interface SlotRequest extends Reader {
   readonly schedule: string;
   /** When it came due. */
   readonly slot: Date;
   readonly kinds: readonly string[];
-  /** Only so many pages from the beginning of each list; null = whole lists. */
+  /** The number of pages from the beginning of each list; null = whole lists. */
   readonly pages: number | null;
-  /** Compares the kinds with the service in place of pulling them. */
+  /** Compares the kinds with the service instead of pulling them. */
   readonly verifies?: true;
 }
 
 export type SlotEnd =
-  /** A run waits for these kinds; those that are served have one already. */
+  /** A run now waits for these kinds; the kinds in `served` have one already. */
   | { readonly is: 'requested'; readonly runId: number; readonly served: readonly string[] }
-  /** Every kind is asked for or read already: no second run. */
+  /** Every kind is requested or being read already: no second run. */
   | { readonly is: 'served' }
-  /** Another process has dealt with this slot. */
+  /** Another process has handled this slot. */
   | { readonly is: 'taken' };
 
-/** Asks for a schedule's run, once a slot however many processes ask, and never for a kind that a run is about to read. */
-export async function requestSlot(tx: Transaction, wish: SlotWish): Promise<SlotEnd> {
+/** Requests a schedule's run, once a slot even if several processes try, and never for a kind that a run is about to read. */
+export async function requestSlot(tx: Transaction, wish: SlotRequest): Promise<SlotEnd> {
   const name = `${wish.schedule}@${wish.slot.toISOString()}`;
   await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
   const mark = await readMark(tx, wish.schedule);
@@ -47,13 +47,13 @@ export async function requestSlot(tx: Transaction, wish: SlotWish): Promise<Slot
   };
 }
 
-function commandOf({ verifies, pages }: SlotWish): string {
+function commandOf({ verifies, pages }: SlotRequest): string {
   if (verifies) return 'verify';
   return pages === null ? 'pull' : 'backfill';
 }
 
-/** Kinds whose lists are about to be read, or are being read, at least as far as this slot wants. */
-async function servedKinds(tx: Transaction, wish: SlotWish): Promise<ReadonlySet<string>> {
+/** Kinds whose lists are about to be read or are being read, at least to the extent of this slot. */
+async function servedKinds(tx: Transaction, wish: SlotRequest): Promise<ReadonlySet<string>> {
   const open = await openRuns(tx);
   if (wish.verifies)
     return new Set(
@@ -66,18 +66,18 @@ async function servedKinds(tx: Transaction, wish: SlotWish): Promise<ReadonlySet
   return new Set(wish.pages === null ? served : [...served, ...leased]);
 }
 
-/** As a person would ask for it by hand; the run's command and slot say the rest. */
-const requestOf = ({ schedule, pages }: SlotWish): string =>
+/** The request as a person would make it by hand; the run's command and slot say the rest. */
+const requestOf = ({ schedule, pages }: SlotRequest): string =>
   pages === null ? `schedule ${schedule}` : `--pages 1-${pages}`;
 
-/** How many pages of its list a run was asked to read; null where it reads the whole. */
+/** The number of pages that a run was requested to read of each list; null if it reads whole lists. */
 export async function pagesAskedFor(db: Queryable, runId: number): Promise<number | null> {
   const [row] = await db.query(sql`select command, request from runs where id = ${runId}`);
   const pages = /^--pages 1-(\d+)$/.exec(String(row?.['request']))?.[1];
   return pages === undefined || row?.['command'] !== 'backfill' ? null : Number(pages);
 }
 
-/** Up to when a schedule's slots are dealt with; null before its first look. */
+/** The instant up to which a schedule's slots are handled; null before its first check. */
 export async function readMark(db: Queryable, schedule: string): Promise<Date | null> {
   const mark = await readMeta(db, `schedules.${schedule}`);
   return mark === null ? null : instantOf(mark);

@@ -1,22 +1,25 @@
+import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { requestedRuns } from './run-requests.ts';
-import type { RequestedRun } from './run-requests.ts';
 import type { Queryable } from '../session/session.ts';
 
 export interface Reader {
   readonly now: Date;
-  /** Tells whether the process behind an owner is gone for certain. */
+  /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
 }
 
 const ALL = 10_000;
 
-/** Runs that were asked for and can begin, because nobody reads their kinds now; a verification, where nothing else is done. */
+/**
+ * Requested runs that can begin, because no process reads their kinds now. A verification can begin only if nothing else is
+ * under way.
+ */
 export async function startableRuns(
   db: Queryable,
   { limit, ...reader }: Reader & { readonly limit: number },
-): Promise<RequestedRun[]> {
+): Promise<WorkRef[]> {
   const waiting = await requestedRuns(db, reader.now, ALL);
   if (waiting.length === 0) return [];
   const running = (await openRuns(db)).filter((run) => run.isAskedFor && run.isRunning);
@@ -30,7 +33,7 @@ export async function startableRuns(
   return waiting.filter(({ id }) => !heldIds.has(id)).slice(0, limit);
 }
 
-/** Whether nobody pulls or is about to, and nobody sends; a verification itself does not count. */
+/** Whether no process pulls, is about to pull or sends; a verification itself does not count. */
 export async function isIdle(db: Queryable, reader: Reader): Promise<boolean> {
   const open = (await openRuns(db)).filter(({ command, isAskedFor }) => isAskedFor && command !== 'verify');
   if (open.length > 0 || (await leasedKinds(db, reader)).length > 0) return false;
@@ -38,10 +41,13 @@ export async function isIdle(db: Queryable, reader: Reader): Promise<boolean> {
 }
 
 /** A run that has not ended, as far as it still has kinds to read. */
-export interface OpenRun {
+interface OpenRun {
   readonly command: string;
   readonly kinds: readonly string[];
-  /** A row that somebody else was to work; else its own process does, and only a lease tells whether that lives. */
+  /**
+   * True if the run was requested for another process to work. Otherwise its own process works it, and only a lease tells whether that
+   * process lives.
+   */
   readonly isAskedFor: boolean;
   readonly isRunning: boolean;
 }
@@ -61,7 +67,7 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
   }));
 }
 
-/** The kinds that somebody who may live holds the lease of. */
+/** The kinds whose lease is held by an owner that may still be alive. */
 export async function leasedKinds(db: Queryable, { now, isDead }: Reader): Promise<string[]> {
   const rows = await db.query(
     sql`select kind, owner from kind_state where owner is not null and lease_until > ${instantText(now)}`,

@@ -3,16 +3,16 @@ import { instantText } from '../../lib/clock.ts';
 import { LEASE_MS } from '../kinds/lease-time.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 
-/** A process that works rows, and what it does. */
+/** A process that works rows, with its roles. */
 export interface Worker {
-  /** What it writes into the rows that it claims. */
+  /** The owner name that it writes into the rows that it claims. */
   readonly owner: string;
   readonly roles: readonly string[];
 }
 
-const FORGOTTEN_AFTER_MS = 86_400_000; // Long after the rows of the dead were freed.
+const FORGOTTEN_AFTER_MS = 86_400_000; // Long after a dead process's rows were freed.
 
-/** Records that a process works rows from now on. It must be recorded before it claims its first. */
+/** Records that a process works rows from now on; runs before the process claims its first row. */
 export async function registerWorker(session: Session, worker: Worker, now: Date): Promise<void> {
   await session.atomically((tx) => noteWorker(tx, worker, now));
 }
@@ -24,23 +24,23 @@ async function noteWorker(tx: Transaction, { owner, roles }: Worker, now: Date):
     on conflict (owner) do update set roles = excluded.roles, seen_at = excluded.seen_at`);
 }
 
-/** Records that a process lives, and forgets those that have not for a day. */
+/** Records a process's heartbeat, and removes processes without one for a day. */
 export async function seeWorker(session: Session, worker: Worker, now: Date): Promise<void> {
   const old = instantText(new Date(now.getTime() - FORGOTTEN_AFTER_MS));
   await session.atomically(async (tx) => {
-    await noteWorker(tx, worker, now); // A process that slept for a day was forgotten itself.
+    await noteWorker(tx, worker, now); // After a day's sleep the process itself was removed.
     await tx.query(sql`delete from workers where seen_at < ${old}`);
   });
 }
 
-/** Records that a process has ended with no row in hand; one that has rows in hand stays, and dies by being unseen. */
+/** Removes a process that ended without claimed rows. One with claimed rows stays, and dies when its heartbeat lapses. */
 export async function removeWorker(session: Session, owner: string): Promise<void> {
   await session.atomically(async (tx) => {
     await tx.query(sql`delete from workers where owner = ${owner}`);
   });
 }
 
-/** The owners whose rows are free again: unseen for as long as a lease lasts, or gone for certain as `isDead` tells. */
+/** The owners whose rows are free again: without a heartbeat for the length of a lease, or dead by `isDead`. */
 export async function deadWorkers(
   db: Queryable,
   now: Date,
@@ -54,8 +54,8 @@ export async function deadWorkers(
 }
 
 /**
- * Tells of any owner whether it is gone: a worker by its entry too, anybody else by `isDead` alone, as a pull by hand has no
- * entry.
+ * Creates a check whether an owner is gone. A worker is judged by its entry too; a pull by hand has no entry and is judged by
+ * `isDead` alone.
  */
 export async function goneOwners(
   db: Queryable,
@@ -66,7 +66,7 @@ export async function goneOwners(
   return (owner) => dead.includes(owner) || isDead(owner);
 }
 
-/** The owners that are at work: whose entry is there and not that of the dead. */
+/** The owners at work: those with an entry that are not dead. */
 export async function livingWorkers(
   db: Queryable,
   now: Date,
@@ -77,7 +77,7 @@ export async function livingWorkers(
   return new Set(rows.map((row) => String(row['owner'])).filter((owner) => !dead.has(owner)));
 }
 
-/** Whether somebody is at work who does this. */
+/** Whether a live process has this role. */
 export async function isServed(
   db: Queryable,
   role: string,
@@ -91,9 +91,9 @@ export async function isServed(
 }
 
 /**
- * Records that a process works rows, unless another one does already.
+ * Records that a process works rows, unless another process does already.
  *
- * @returns The owner that is there first; null where it is this one.
+ * @returns The owner that was first; null if it is this process.
  */
 export async function registerAlone(
   session: Session,

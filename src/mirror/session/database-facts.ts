@@ -10,7 +10,7 @@ export async function databaseVersion(session: Session): Promise<string> {
   return `${isSqlite ? 'SQLite' : 'PostgreSQL'} ${String(Object.values(row)[0])}`;
 }
 
-/** How much a database on a server takes, in bytes. */
+/** The size of a database on a server, in bytes. */
 export async function postgresSize(session: Session): Promise<number> {
   const [row] = await session.query(sql`select pg_database_size(current_database()) as size`);
   return Number(row?.['size']);

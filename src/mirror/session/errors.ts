@@ -1,7 +1,7 @@
 import { SyncError } from '../../lib/sync-error.ts';
 import type { ErrorDetails } from '../../lib/sync-error.ts';
 
-/** The database did not do what was asked of it. */
+/** The database refused or failed an operation. */
 export class MirrorError extends SyncError {
   override readonly name = 'MirrorError';
 }
@@ -11,7 +11,7 @@ export class OtherSourceError extends SyncError {
   override readonly name = 'OtherSourceError';
 }
 
-/** Somebody else is sweeping this kind, or took the sweep over. */
+/** Another owner is sweeping this kind, or took the sweep over. */
 export class LeaseError extends SyncError {
   override readonly name = 'LeaseError';
 }
@@ -77,7 +77,7 @@ const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
   ],
 ];
 
-/** Turns a driver's error into one that names the file and what to do; what it does not know it passes on. */
+/** Turns a driver's error into one that names the file and what to do; passes on errors that it does not know. */
 export function sqliteError(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const fault = SQLITE_FAULTS.find(([prefix]) => code.startsWith(prefix))?.[1];

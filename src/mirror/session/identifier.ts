@@ -1,4 +1,4 @@
-/** Quotes a table or column name for SQL, whatever characters the service put into it. */
+/** Quotes a table or column name for SQL; it may contain any character. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

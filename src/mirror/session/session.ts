@@ -14,12 +14,12 @@ export interface TableRows {
   readonly rows: readonly Values[];
 }
 
-/** Whatever can be asked in SQL: a session from outside, a transaction from within. */
+/** Runs SQL queries: a session, or a transaction. */
 export interface Queryable {
   query(statement: SQL): Promise<Row[]>;
 }
 
-/** What a transaction can do; all but `query` differs by database. */
+/** An open transaction; all methods except `query` differ by database. */
 export interface Transaction extends Queryable {
   /** Reads some columns of the rows with these ids; an id without a row is absent from the map. */
   rowsById(
@@ -29,11 +29,11 @@ export interface Transaction extends Queryable {
   ): Promise<ReadonlyMap<string, Values>>;
   /** Inserts rows, or gives the given columns of the rows with the same `id` these values. */
   putRows(rows: TableRows): Promise<void>;
-  /** Inserts rows that cannot be there yet. */
+  /** Inserts rows that cannot exist yet. */
   append(rows: TableRows): Promise<void>;
-  /** The names of a table's columns; none where there is no such table. */
+  /** The names of a table's columns; empty if there is no such table. */
   columnsOf(table: string): Promise<ReadonlySet<string>>;
-  /** Runs a statement that draws the schema. */
+  /** Runs a statement that changes the schema. */
   execute(statement: string): Promise<void>;
 }
 
@@ -48,10 +48,13 @@ export interface Session extends Queryable, AsyncDisposable {
    * Runs `work` as one transaction: all of it lands, or nothing. Transactions of one session queue up.
    *
    * After a lost connection or a deadlock `work` runs again from its start: it may run more than once, though only one run
-   * lands, and must do in memory what can be done again. Its handle is good for one run.
+   * lands, and its effects in memory must be repeatable. Its handle is valid for one run.
    */
   atomically<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** From now on, what has landed outlasts a power cut; before a baseline, the next pull would read it again. */
+  /**
+   * From now on, landed transactions survive a power cut. Before the first complete sweep this is not needed: the next pull
+   * would read the data again.
+   */
   makeDurable(): Promise<void>;
   close(): Promise<void>;
 }

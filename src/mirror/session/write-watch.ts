@@ -2,13 +2,13 @@ import type { Clock } from '../../lib/clock.ts';
 import { MirrorError } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** Whether what this process writes lands in the mirror. */
+/** Tells whether this process's writes land in the mirror. */
 export interface WriteStanding {
-  /** How long the oldest write that has not landed has waited, or been tried again and again; 0 where none has. */
+  /** Milliseconds since the oldest pending write began, its retries included; 0 if none is pending. */
   readonly unlandedMs: number;
-  /** When a write landed last; null = none has yet. */
+  /** When a write last landed; null = none has yet. */
   readonly lastLandedAt: Date | null;
-  /** How the last write that failed did so, since one has landed; null = none has. */
+  /** The error of the last failed write since a write landed; null = none has failed. */
   readonly fault: string | null;
 }
 
@@ -17,14 +17,14 @@ export interface WatchedSession {
   readonly writes: () => WriteStanding;
 }
 
-/** Watches the transactions of a session: a database may be read as ever while nothing can be written to it. */
+/** Watches the transactions of a session: a database may be readable while it cannot be written. */
 export function watchWrites(session: Session, clock: Clock): WatchedSession {
   let open = 0;
   let unlandedSince: number | null = null;
   let lastLandedAt: Date | null = null;
   let fault: string | null = null;
 
-  /** Transactions queue up, so that one that landed shows that the others are about to. */
+  /** Transactions queue up: if one has landed, the waiting ones will follow. */
   const noteAnswer = (): void => {
     unlandedSince = open > 0 ? clock.monotonicMs() : null;
     fault = null;
@@ -41,7 +41,7 @@ export function watchWrites(session: Session, clock: Clock): WatchedSession {
     } catch (error) {
       open--;
       if (error instanceof MirrorError) fault = error.message;
-      else noteAnswer(); // The work itself changed its mind: the database was there to hear of it.
+      else noteAnswer(); // The work itself threw: the database was reachable.
       throw error;
     }
   };

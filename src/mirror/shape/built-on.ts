@@ -1,12 +1,12 @@
-/** One object of a database that needs another; both by a key that names either among all. */
+/** A dependency between two database objects, each named by a unique key. */
 export interface Use {
   readonly dependent: string;
   readonly target: string;
-  /** The number of the column that it needs; 0 for the whole. */
+  /** The number of the column that it needs; 0 for the whole object. */
   readonly column: number;
 }
 
-/** These objects and all that is built on them: each comes before those that it needs, as they can be dropped. */
+/** These objects and all that depend on them, in the order in which they can be dropped: dependants first. */
 export function withAllAbove(uses: readonly Use[], objects: Iterable<string>): readonly string[] {
   const dependents = new Map<string, string[]>();
   for (const { dependent, target } of uses)

@@ -10,13 +10,13 @@ export interface Retyped {
   readonly to: 'integer' | 'text';
 }
 
-export interface TypeChange {
+interface TypeChange {
   readonly table: string;
   readonly dialect: Dialect;
   readonly columns: readonly Retyped[];
 }
 
-/** Gives columns other types; a text that is no 64-bit integer in its one spelling becomes null, and nothing raises. */
+/** Changes the types of columns. A text that is not a 64-bit integer in canonical spelling becomes null; nothing raises. */
 export async function changeTypes(tx: Transaction, { table, dialect, columns }: TypeChange): Promise<void> {
   if (dialect === 'postgres') await tx.execute(alterTable(table, columns));
   else for (const column of columns) await replaceColumn(tx, table, column);
@@ -39,13 +39,13 @@ function integerOf(column: string): string {
 }
 
 /**
- * SQLite changes no column's type: its values wait in a table of their own while the column is dropped and added again, and
- * the indexes that name it are made anew.
+ * SQLite cannot change a column's type. So the values wait in a temporary table while the column is dropped and added again,
+ * and the indexes that name it are recreated.
  */
 async function replaceColumn(tx: Transaction, table: string, { name, type, to }: Retyped): Promise<void> {
   const [owner, column] = [identifier(table), identifier(name)];
   const value = `cast(${column} as ${to})`;
-  // SQLite's cast cuts to 64 bits and to the digits before a letter: only what comes back the same was such a number.
+  // SQLite's cast cuts to 64 bits and to the digits before a letter: a text was such a number only if it comes back the same.
   const fits = to === 'text' ? `${column} is not null` : `cast(${value} as text) = ${column}`;
   const indexes = await indexesNaming(tx, table, name);
   for (const index of indexes) await tx.execute(`drop index ${identifier(index.name)}`);
@@ -59,7 +59,9 @@ async function replaceColumn(tx: Transaction, table: string, { name, type, to }:
   for (const index of indexes) await tx.execute(index.statement);
 }
 
-/** Without the old rules, SQLite would refuse because of every view that reads the column, which is there again at once. */
+/**
+ * Without `legacy_alter_table`, SQLite would refuse because of the views that read the column, although it is back at once.
+ */
 async function dropColumn(tx: Transaction, owner: string, column: string): Promise<void> {
   await tx.execute('pragma legacy_alter_table = on');
   try {
@@ -74,7 +76,9 @@ interface Index {
   readonly statement: string;
 }
 
-/** A user's own indexes among them; one that names the column in passing is made anew for nothing. */
+/**
+ * Includes users' own indexes. An index that merely contains the column's name is recreated needlessly, which does no harm.
+ */
 async function indexesNaming(tx: Transaction, table: string, column: string): Promise<readonly Index[]> {
   const rows = await tx.query(sql`
     select name, sql as statement from sqlite_schema where type = 'index' and tbl_name = ${table} and sql is not null`);

@@ -10,12 +10,12 @@ import { addTextColumns } from './text-columns.ts';
 import { drawViews, kindViews } from '../views/views.ts';
 
 /**
- * Gives every undocumented field that has shown a value its column, empty as yet, and its place at the end of the view; so
- * too the column of texts of a field of which a value does not fit.
+ * Adds an empty column for every undocumented field that has shown a value, and puts it at the end of the view. Adds a text
+ * column likewise for a field with a value that does not fit.
  *
- * @param kind As mirrored so far.
- * @returns As mirrored from now on.
- * @throws {MirrorError} `mirror.locked` on PostgreSQL, where a reader holds the table: the next sweep tries again.
+ * @param kind The kind as mirrored so far.
+ * @returns The kind as mirrored from now on.
+ * @throws {MirrorError} `mirror.locked` on PostgreSQL if a reader holds the table; the next sweep tries again.
  */
 export async function discoverColumns<K extends Kind>(session: Session, kind: K, now: Date): Promise<K> {
   return session.atomically(async (tx) => {
@@ -48,7 +48,7 @@ async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date
   return grown;
 }
 
-/** A nested value has a view of its own, which must not be another kind's, and whose name PostgreSQL must not cut. */
+/** A nested value has a view of its own. Its name must not be another kind's view, nor too long for PostgreSQL. */
 async function viewObstacle(
   tx: Transaction,
   { name: kind }: Kind,

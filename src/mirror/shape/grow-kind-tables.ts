@@ -5,7 +5,7 @@ import { kindColumns } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
 import type { Transaction } from '../session/session.ts';
 
-/** Gives a kind its table and the table its columns; tables grow, they are never rebuilt. */
+/** Creates a kind's table or adds its missing columns; tables grow and are never rebuilt. */
 export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
   const present = await tx.columnsOf(kind.name);
   const columns = kindColumns(kind, dialect);
@@ -21,7 +21,7 @@ function createTable(name: string, columns: readonly Column[]): string[] {
   const table = identifier(name);
   return [
     `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n)`,
-    // Nearly always empty, so it costs nothing; it lets live rows be counted without reading them.
+    // Nearly always empty, so it costs nothing; with it, live rows are counted without reading them.
     `create index ${identifier(`${name}_deleted`)} on ${table} (_deleted_at) where _deleted_at is not null`,
   ];
 }

@@ -7,27 +7,28 @@ import { findMirror, placeTables } from './place-tables.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import { putBack, setViewsAside } from './sqlite-views.ts';
 import { drawViews } from '../views/views.ts';
-import type { View } from '../views/views.ts';
+import type { View } from '../views/view.ts';
 
 /** A mirror whose tables are about to change. */
-export interface ChangingMirror {
+interface ChangingMirror {
   readonly kinds: readonly Kind[];
   readonly dialect: Dialect;
   readonly location: string;
-  /** Which release has drawn its views. */
+  /** The release that created its views. */
   readonly made: 'never' | 'by an older release' | 'by this release';
   /** The columns that change their types. */
   readonly retyping: readonly Retyping[];
 }
 
-/** @throws {MirrorError} `mirror.blocked_by_view` where something of a user's own must go first. */
-export type PutViewsUp = (views: readonly View[]) => Promise<void>;
+/** @throws {MirrorError} `mirror.blocked_by_view` if a user must first drop an object of their own. */
+type PutViewsUp = (views: readonly View[]) => Promise<void>;
 
 /**
- * Takes views out of the way of what is to be done to the tables, users' own in SQLite too.
+ * Removes the views that would block changes to the tables; in SQLite, users' own views too.
  *
- * @returns What puts views in their place, with the rights that users gave on them, and in SQLite what they built on them.
- * @throws {MirrorError} `mirror.blocked_by_view` where something of a user's own cannot be looked past.
+ * @returns A function that creates the views again, with the rights that users granted on them and, in SQLite, users' own
+ * objects.
+ * @throws {MirrorError} `mirror.blocked_by_view` if an object of a user's own blocks the migration.
  */
 export async function takeViewsDown(tx: Transaction, mirror: ChangingMirror): Promise<PutViewsUp> {
   return mirror.dialect === 'postgres' ? takePostgresDown(tx, mirror) : takeSqliteDown(tx, mirror);
@@ -60,11 +61,12 @@ async function takeSqliteDown(
   };
 }
 
-/** PostgreSQL's codes where something needs what was to be changed or dropped. */
+/** PostgreSQL's error codes for a change or drop of an object that others depend on. */
 const NEEDED: readonly unknown[] = ['0A000', '2BP01'];
 
 /**
- * Runs a migration; where PostgreSQL refuses a statement for what is built on our tables, all of that is named.
+ * Runs a migration. If PostgreSQL refuses a statement because of objects that depend on our tables, the error names all of
+ * them.
  *
  * @throws {MirrorError} `mirror.blocked_by_view`.
  */
@@ -78,7 +80,7 @@ export async function namingObstacles<T>(
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && NEEDED.includes(error.code))) throw error;
     return session.atomically(async (tx) => {
-      await placeTables(tx, await findMirror(tx, 'postgres'), kinds); // Undone at once: names are those of after it.
+      await placeTables(tx, await findMirror(tx, 'postgres'), kinds); // Rolled back at once: the names are those after the move.
       const obstacles = await allObstacles(tx, kinds);
       throw obstacles.length > 0 ? obstaclesError(obstacles, session.location) : error;
     });

@@ -1,19 +1,19 @@
 import { MirrorError } from '../session/errors.ts';
 
-/** Something of a user's own that a migration cannot leave as it is. */
+/** An object of a user's own that blocks a migration. */
 export interface Obstacle {
-  /** With its schema, quoted where it needs quotes. */
+  /** The name with its schema, quoted if needed. */
   readonly name: string;
-  /** SQL that removes it; null where we know none. */
+  /** SQL that drops it; null if unknown. */
   readonly drop: string | null;
-  /** SQL that makes it again; null where we know none. */
+  /** SQL that creates it again; null if unknown. */
   readonly create: string | null;
 }
 
 /**
- * Says which views of a user's own a migration cannot leave as they are, with the SQL to drop them and to make them again.
+ * The error that names the users' objects that block a migration, with SQL to drop and to recreate them.
  *
- * @param obstacles Those that need others before these.
+ * @param obstacles Dependants before the objects that they need.
  */
 export function obstaclesError(obstacles: readonly Obstacle[], location: string): MirrorError {
   const names = obstacles.map(({ name }) => name).join(', ');

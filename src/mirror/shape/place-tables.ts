@@ -7,13 +7,13 @@ import { SEARCH_PATH, TABLES_SCHEMA, VIEWS_SCHEMA } from '../postgres/schemas.ts
 import type { Transaction } from '../session/session.ts';
 import { namesOfViews } from '../views/view-names.ts';
 
-/** Where the tables of an older release may be: in the schema that the database's user works in by default. */
-export interface Mirror {
-  /** Its schema; in a SQLite file the only one there is. */
+/** Where the tables of an older release may be: in the default schema of the database's user. */
+interface Mirror {
+  /** The schema of its tables; in a SQLite file, its only one. */
   readonly schema: string;
 }
 
-/** Finds the mirror of a database, and looks into its schema from now on; null where there is none. */
+/** Finds the mirror of a database and sets the search path to its schema; null if there is none. */
 export async function findMirror(tx: Transaction, dialect: Dialect): Promise<Mirror | null> {
   if ((await tx.columnsOf('mirror_meta')).size > 0)
     return { schema: dialect === 'postgres' ? TABLES_SCHEMA : 'main' };
@@ -24,7 +24,7 @@ export async function findMirror(tx: Transaction, dialect: Dialect): Promise<Mir
   return schema === null ? null : { schema };
 }
 
-/** The schema in which a connection finds a table that does not say where to look. */
+/** The schema in which a connection finds an unqualified table name. */
 async function defaultSchemaOf(tx: Transaction, table: string): Promise<string | null> {
   await tx.execute('set local search_path to default');
   const [row] = await tx.query(sql`
@@ -33,7 +33,7 @@ async function defaultSchemaOf(tx: Transaction, table: string): Promise<string |
   return row === undefined ? null : String(row['name']);
 }
 
-/** Makes the schema of our tables, and brings there what an older release has left elsewhere, with all rights on it. */
+/** Creates the schema of our tables, and moves an older release's tables into it with all rights on them. */
 export async function placeTables(
   tx: Transaction,
   mirror: Mirror | null,
@@ -45,7 +45,7 @@ export async function placeTables(
   await keepShortNames(tx);
 }
 
-/** Indexes and the sequences of identity columns go with their tables; what is built on a table goes on showing it. */
+/** Indexes and the sequences of identity columns go with their tables; objects that depend on a table keep working. */
 async function moveFrom(tx: Transaction, schema: string, kinds: readonly Kind[]): Promise<void> {
   const known = await tx.query(sql`select kind from kind_state union select kind from fields`);
   const tables = [
@@ -76,7 +76,7 @@ async function keepShortNames(tx: Transaction): Promise<void> {
     select setting as path, source, current_database() as database, ${TABLES_SCHEMA} = any(current_schemas(false)) as has
     from pg_settings where name = 'search_path'`);
   await tx.execute(`set local search_path to ${SEARCH_PATH}`);
-  if (row === undefined || row['has'] === 1 || row['source'] === 'client') return; // An address may say it, too.
+  if (row === undefined || row['has'] === 1 || row['source'] === 'client') return; // The connection's address may set it, too.
   const [path, database] = [String(row['path']), String(row['database'])];
   const schemas = path === '""' || path === '' ? TABLES_SCHEMA : `${path}, ${TABLES_SCHEMA}`;
   await tx.execute(

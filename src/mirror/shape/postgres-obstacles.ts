@@ -7,7 +7,7 @@ import { SEARCH_PATH } from '../postgres/schemas.ts';
 import type { Queryable, Row, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** Reads what depends on which table or view; a key is the number of a catalogue and that of the object in it. */
+/** Reads the dependencies on tables and views. A key consists of a catalogue's number and the object's number in it. */
 export async function readUses(db: Queryable): Promise<readonly Use[]> {
   const rows = await db.query(sql`
     select distinct
@@ -28,13 +28,13 @@ export async function readUses(db: Queryable): Promise<readonly Use[]> {
   }));
 }
 
-/** Names objects by their keys, and writes the SQL that drops them and makes them again, every name with its schema. */
+/** Finds the names of objects by their keys, and the SQL that drops and recreates them, every name with its schema. */
 export async function describeObstacles(
   tx: Transaction,
   keys: readonly string[],
 ): Promise<readonly Obstacle[]> {
   if (keys.length === 0) return [];
-  await tx.execute(`set local search_path to ''`); // What PostgreSQL writes then, names the schema of everything.
+  await tx.execute(`set local search_path to ''`); // With an empty search path PostgreSQL writes the schema of every name.
   const rows = await tx.query(sql`
     select k.key, c.oid, i.type, i.identity, pg_get_ruledef(r.oid) as rule,
       case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as function,

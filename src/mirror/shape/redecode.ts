@@ -10,16 +10,16 @@ import type { Issue } from '../records/issue-store.ts';
 import { OWN_COLUMNS, writtenColumns } from '../tables/kind-table.ts';
 import type { Row, Session, SqlValue, Transaction } from '../session/session.ts';
 
-/** Raised when the decoder reads the same text otherwise than before. */
+/** Raised when the decoder reads the same text differently than before. */
 const DECODER_VERSION = 3;
-/** Values that one transaction decodes: more would hold up the event loop. */
+/** Values decoded in one transaction: more would block the event loop. */
 const VALUES_A_TRANSACTION = 30_000;
 const EVERY_ROW = sql`1 = 1`;
 
 /**
- * Fills a kind's columns anew from `_raw`, where its fields or the decoder have changed since they were filled.
+ * Refills a kind's columns from `_raw` if its fields or the decoder have changed since they were filled.
  *
- * Interrupted, it starts over at the next occasion; what the rows say of themselves (when seen, when changed) stays.
+ * After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
  */
 export async function redecode(session: Session, kind: Kind, now: Date): Promise<void> {
   const [state] = await session.query(sql`select decoded_as from kind_state where kind = ${kind.name}`);
@@ -33,7 +33,7 @@ export async function redecode(session: Session, kind: Kind, now: Date): Promise
   );
 }
 
-/** Fills the columns of some rows anew from `_raw` within one transaction, a thousand at a time. */
+/** Refills the columns of some rows from `_raw` within one transaction, a thousand rows at a time. */
 export async function redecodeWhere(
   tx: Transaction,
   kind: Kind,
@@ -43,7 +43,7 @@ export async function redecodeWhere(
     from = await redecodeSome(tx, kind, { from, now, where });
 }
 
-/** Names the rules by which a kind's columns are filled. */
+/** A digest of the rules by which a kind's columns are filled. */
 export function decoderOf({ fields }: Kind): string {
   const rules = fields.map((field) => {
     const { name, scale, textOf } = field;

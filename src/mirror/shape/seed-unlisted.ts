@@ -6,10 +6,10 @@ import type { Transaction } from '../session/session.ts';
 import { saveUnlisted } from '../sightings/unlisted-store.ts';
 
 /**
- * Notes, in a mirror of an earlier release, which rows are ours although no kept sighting shows them; that release kept no
- * such note, so all of them are taken to be.
+ * Fills `unlisted_rows` in an earlier release's mirror with the rows that no kept sighting shows. That release kept no such
+ * table, so all these rows are assumed to be ours.
  *
- * Where no sighting was forgotten yet, only rows that no list has ever shown can be meant.
+ * If no sighting has been removed yet, these are only rows that no list has ever shown.
  */
 export async function seedUnlisted(tx: Transaction, kinds: readonly Kind[]): Promise<void> {
   for (const kind of kinds) await seedKind(tx, kind);
@@ -28,7 +28,7 @@ async function seedKind(tx: Transaction, { name }: Kind): Promise<void> {
   const shown = createIdNumbers();
   for (const { ids } of await tx.query(sql`select ids from sightings where kind = ${name}`))
     shown.number(String(ids), () => undefined);
-  // A tick that was never taken is none of ours.
+  // We never wrote a tick beyond the counter.
   const mayBeOurs = sql`_deleted_at is null and _response between 1 and ${Number(state['tick'])}
     ${isWhole ? sql`and _listed is null` : sql``}`;
   for (let after: string | null = '0'; after !== null;) {

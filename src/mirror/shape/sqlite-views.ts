@@ -5,20 +5,20 @@ import type { Obstacle } from './obstacle.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { namesOfViews } from '../views/view-names.ts';
 
-/** A view or trigger of a user's own; its text is all that there is of it. */
+/** A view or trigger of a user's own, with its SQL text. */
 interface Owned {
   readonly type: 'view' | 'trigger';
   readonly name: string;
-  /** The table that a trigger is on; of a view its own name. */
+  /** The table of a trigger; for a view, its own name. */
   readonly table: string;
   readonly text: string;
-  /** Whether it worked when it was set aside: one that was broken before is no concern of ours. */
+  /** Whether it worked when it was set aside. One that was broken before is not reported. */
   readonly worked: boolean;
 }
 
 /**
- * Removes all views, ours and users' own, and the users' triggers on tables: SQLite changes no column while one of them
- * names what is not there. The users' are to be put back.
+ * Removes all views, ours and users' own, and the users' triggers on tables: SQLite refuses to change a column while one of
+ * them refers to a missing object. The caller recreates the users' own.
  */
 export async function setViewsAside(tx: Transaction, kinds: readonly Kind[]): Promise<readonly Owned[]> {
   const ours = new Set([...(await namesOfViews(tx, kinds, 'sqlite'))].map(folded));
@@ -42,7 +42,7 @@ export async function setViewsAside(tx: Transaction, kinds: readonly Kind[]): Pr
   return owned;
 }
 
-/** Puts back what was set aside, once our views are there; returns what no longer works. */
+/** Recreates the users' views and triggers after our views; returns those that no longer work. */
 export async function putBack(tx: Transaction, owned: readonly Owned[]): Promise<readonly Obstacle[]> {
   for (const { text } of owned) await tx.execute(text);
   const obstacles: Obstacle[] = [];
@@ -58,15 +58,18 @@ export async function putBack(tx: Transaction, owned: readonly Owned[]): Promise
   return obstacles;
 }
 
-/** SQLite looks for a view's parts when it is read, and for a trigger's when its table is written: neither is done here. */
+/**
+ * SQLite resolves a view when it is read, and a trigger when its table is written. The statements here are only compiled, not
+ * run.
+ */
 async function works(tx: Transaction, { type, table }: Pick<Owned, 'type' | 'table'>): Promise<boolean> {
   const relation = identifier(table);
   const reading = [`explain select * from ${relation}`];
   try {
-    for (const statement of type === 'view' ? reading : await writing(tx, table)) await tx.execute(statement); // Compiled anew, which a prepared one would not be.
+    for (const statement of type === 'view' ? reading : await writing(tx, table)) await tx.execute(statement); // Run as text, because a prepared statement would not be compiled again.
     return true;
   } catch {
-    return false; // Whatever its fault: the answer is what was asked for.
+    return false; // Any fault means that it does not work.
   }
 }
 
@@ -81,5 +84,5 @@ async function writing(db: Queryable, table: string): Promise<readonly string[]>
   ];
 }
 
-/** SQLite takes no notice of case in names. */
+/** SQLite ignores case in names. */
 const folded = (name: string): string => name.toLowerCase();

@@ -7,7 +7,7 @@ import { saveTextColumn } from '../kinds/field-store.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** Misfits whose value is lost to the column and is a text that a database keeps. */
+/** Codes of misfits whose value cannot stand in the column and is a text that a database can store. */
 const LOST: readonly MisfitCode[] = [
   'not_an_integer',
   'not_a_flag',
@@ -19,8 +19,8 @@ const LOST: readonly MisfitCode[] = [
 ];
 
 /**
- * Registers `<field>_text` for each field that has an open misfit: of those that were discovered, and of references that the
- * service documents as texts. Neither the table nor the view has the column yet.
+ * Registers `<field>_text` for each discovered field, and each reference documented as a text, that has an open misfit. The
+ * table and the view do not have the column yet.
  *
  * @returns The kind with these columns.
  */
@@ -39,7 +39,7 @@ export async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, n
   return grown;
 }
 
-/** An empty text is lost too, and needs no column to be kept. */
+/** An empty text cannot stand in the column either, but needs no column to be kept. */
 async function fieldsWithLostTexts(db: Queryable, { name, fields }: Kind): Promise<readonly string[]> {
   const references = fields.filter(({ type, refersTo }) => type === 'text' && refersTo !== undefined);
   const names = ['', ...references.map((field) => field.name)];

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 
-/** The page of a kind's list that showed a record last; null where none is remembered. */
+/** The page of a kind's list that last showed a record; null if none is stored. */
 export async function readPageOf(db: Queryable, kind: string, id: string): Promise<number | null> {
   const listed = `%,${id},%`;
   const [row] = await db.query(sql`

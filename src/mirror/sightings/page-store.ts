@@ -3,24 +3,24 @@ import { betweenCommas } from '../../lib/text-list.ts';
 import type { TextList } from '../../lib/text-list.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
-/** What a page showed when it was landed last. */
+/** The content of a page when it was last landed. */
 export interface StoredPage {
   readonly digest: string;
   /** Length of the records' text. */
   readonly bytes: number;
   /** Ids of the records, in their order, as `idsText` writes them. */
   readonly ids: string;
-  /** The same as a list. */
+  /** The same ids as a list. */
   readonly keys: TextList;
-  /** Fields that some record had. */
+  /** Fields that at least one record had. */
   readonly fields: readonly string[];
-  /** Between these ticks it was read; each record's row was then what the page showed. */
+  /** The ticks between which the page was read; each record's row then equalled the page. */
   readonly sent: number;
   readonly response: number;
 }
 
-/** A page as it is remembered; `records` are the digests of its records in their order, where they are known. */
-export interface NewPage extends Omit<StoredPage, 'keys'> {
+/** A stored page; `records` are the digests of its records in their order, if known. */
+interface NewPage extends Omit<StoredPage, 'keys'> {
   readonly page: number;
   readonly records?: string;
 }
@@ -49,7 +49,7 @@ export async function readPages(db: Queryable, kind: string): Promise<Map<number
   );
 }
 
-/** Most pages of a list have the same fields: each list of names is kept once. */
+/** Most pages of a list have the same fields, so each list of names is kept in memory once. */
 function createFieldNames(): (text: string) => readonly string[] {
   const lists = new Map<string, readonly string[]>();
   return (text) => {
@@ -59,7 +59,7 @@ function createFieldNames(): (text: string) => readonly string[] {
   };
 }
 
-/** Remembers what a page showed. */
+/** Stores the content of a page. */
 export async function savePage(
   tx: Transaction,
   kind: string,
@@ -74,7 +74,7 @@ export async function savePage(
       sent = excluded.sent, response = excluded.response, records = excluded.records`);
 }
 
-/** Reads the digests of a page's records; null where there are none, or the page was landed anew since it was read. */
+/** Reads the digests of a page's records; null if there are none, or if the page was landed again since it was read. */
 export async function readRecordDigests(
   db: Queryable,
   kind: string,
@@ -86,21 +86,21 @@ export async function readRecordDigests(
   return typeof row?.['records'] === 'string' ? row['records'] : null;
 }
 
-/** Forgets a page: the next sweep parses it. */
+/** Removes a page; the next sweep parses it. */
 export async function dropPage(tx: Transaction, kind: string, page: number): Promise<void> {
   await tx.query(sql`delete from pages where kind = ${kind} and page = ${page}`);
 }
 
-/** Forgets pages that were asked for after a tick. */
+/** Removes pages that were requested after a tick. */
 export async function dropPagesAfter(tx: Transaction, kind: string, tick: number): Promise<void> {
   await tx.query(sql`delete from pages where kind = ${kind} and sent > ${tick}`);
 }
 
 /**
- * Ends a sweep that has read every page: those beyond its end are forgotten, and so are writes from before it.
+ * Ends a sweep that has read every page: removes the pages beyond its end and the dirty rows from before it.
  *
- * A page that showed the same as ever keeps the ticks at which it was landed: the sweep found that none of the writes that
- * are forgotten concerned it, and every later one comes after those ticks. To raise them would write all pages anew.
+ * An unchanged page keeps the ticks at which it was landed. The sweep found that none of the removed dirty rows is on it, and
+ * every later one has a later tick. Raising the ticks would rewrite all pages.
  */
 export async function settlePages(
   tx: Transaction,
@@ -111,7 +111,7 @@ export async function settlePages(
   await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
 }
 
-/** Ids as they stand in `pages` and `sightings`: a JSON array of numbers. */
+/** Ids as `pages` and `sightings` store them: a JSON array of numbers. */
 export const idsText = (ids: Iterable<string>): string => `[${[...ids].join(',')}]`;
 
 export const idsOf = (text: string): TextList => betweenCommas(text.slice(1, -1));

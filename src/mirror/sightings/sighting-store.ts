@@ -3,27 +3,27 @@ import type { Sighting } from '../../diff/certify.ts';
 import { instantText } from '../../lib/clock.ts';
 import type { Queryable, Row, Transaction, Values } from '../session/session.ts';
 
-/** What one list response showed, and when: a fact, whatever becomes of the sweep that it came from. */
+/** The ids that one list response showed, and when. It stays true even if its sweep turns out invalid. */
 export interface NewSighting {
   readonly kind: string;
   readonly runId: number;
-  /** The tick at which its sweep began; null where only some pages were read. */
+  /** The tick at which its sweep began; null if only some pages were read. */
   readonly sweep: number | null;
   readonly page: number;
   readonly sent: number;
   readonly answered: number;
   /** Every id on the page, those of quarantined rows too, as `idsText` writes them. */
   readonly ids: string;
-  /** Rows on the page, those without an id too. */
+  /** The number of rows on the page, including those without an id. */
   readonly rows: number;
-  /** At most so many rows the list had, where this response proves its end. */
+  /** An upper bound for the number of rows in the list, if this response proves the list's end. */
   readonly endRows: number | null;
   readonly total: number | null;
-  /** When its request was sent: whatever it shows was so at this instant or later. */
+  /** When its request was sent: its content was true at this instant or later. */
   readonly sentAt: Date;
 }
 
-/** A response as the certificate sees it, with the instant at which its request was sent. */
+/** A response as certification uses it, with the instant at which its request was sent. */
 export interface SeenPage extends Sighting {
   readonly seenAt: string;
 }
@@ -46,9 +46,9 @@ function valuesOf({ sentAt, ...sighting }: NewSighting): Values {
 }
 
 /**
- * Every sighting of a kind that is kept, in the order of answers.
+ * Every kept sighting of a kind, in the order of answers.
  *
- * @param pages What pages are known to have shown: most show it again and again, and such ids are one text.
+ * @param pages The last known ids of each page: most pages show the same ids again, which then share one text.
  */
 export async function readSightings(
   db: Queryable,
@@ -68,12 +68,12 @@ export async function readSightings(
   return seen;
 }
 
-/** A sweep that turned out invalid proves no end; what it saw stays true. */
+/** An invalid sweep proves no end of the list; its sightings stay true. */
 export async function voidEnds(tx: Transaction, kind: string, sweep: number): Promise<void> {
   await tx.query(sql`update sightings set end_rows = null where kind = ${kind} and sweep = ${sweep}`);
 }
 
-/** The tick up to which sightings are to be forgotten: those of before the last three sweeps; null where there are none. */
+/** The tick up to which sightings are to be removed, those before the last three sweeps; null if there are none. */
 export async function oldSightings(db: Queryable, kind: string): Promise<number | null> {
   const [oldest] = await db.query(sql`
     select min(sweep) as sweep from (
@@ -82,14 +82,14 @@ export async function oldSightings(db: Queryable, kind: string): Promise<number 
   return typeof oldest?.['sweep'] === 'number' ? oldest['sweep'] : null;
 }
 
-/** Forgets what was seen before the last three sweeps of a kind. */
+/** Removes the sightings from before the last three sweeps of a kind. */
 export async function pruneSightings(tx: Transaction, kind: string): Promise<void> {
   const oldest = await oldSightings(tx, kind);
   if (oldest === null) return;
   await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest}`);
 }
 
-/** @param shown What each page has shown so far; takes what it shows now. */
+/** @param shown The ids that each page has shown so far; updated with the present ones. */
 function seenPage(row: Row, shown: Map<number, string>): SeenPage {
   const [page, text] = [Number(row['page']), String(row['ids'])];
   const before = shown.get(page);

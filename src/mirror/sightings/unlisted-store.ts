@@ -4,7 +4,7 @@ import { sqlList } from '../session/sql-list.ts';
 
 const IDS_A_QUERY = 500;
 
-/** Notes those of these ids that have a live row: they are ours, although soon no kept list response shows them. */
+/** Stores those of these ids that have a live row: the rows are ours, although soon no kept list response shows them. */
 export async function saveUnlisted(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
   for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
     const some = sqlList(ids.slice(from, from + IDS_A_QUERY));
@@ -16,7 +16,7 @@ export async function saveUnlisted(tx: Transaction, kind: string, ids: readonly 
   }
 }
 
-/** Forgets ids that a list shows again, or whose rows have got their tombstones. */
+/** Removes ids that a list shows again, or whose rows have become tombstones. */
 export async function forgetUnlisted(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
   for (let from = 0; from < ids.length; from += IDS_A_QUERY)
     await tx.query(sql`

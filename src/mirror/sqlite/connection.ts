@@ -8,11 +8,11 @@ import { MirrorError } from '../session/errors.ts';
 const OLDEST_SAFE = '3.51.3';
 const BUSY_TIMEOUT_MS = 10_000;
 const WRITER_CACHE_KIB = 24 * 1024;
-const READER_CACHE_KIB = 4 * 1024; // It reads lists from end to end, and hardly anything twice.
+const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and reads hardly anything twice.
 const CHECKPOINT_PAGES = 8_000; // 32 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
 const OWNER_ONLY = 0o600; // The mirror holds what its users know of their clients.
 
-/** Opens the connection that writes, and sets what SQLite forgets from one opening to the next. */
+/** Opens the writing connection, with the settings that SQLite does not store in the file. */
 export function openWriter(path: string): Database {
   createFile(path);
   const writer = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
@@ -29,7 +29,7 @@ export function openWriter(path: string): Database {
   }
 }
 
-/** Opens the connection that only reads; where it cannot, the writer goes too. */
+/** Opens the read-only connection; if that fails, the writer is closed too. */
 export function openReader(path: string, writer: Database): Database {
   try {
     const reader = new Sqlite(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
@@ -41,7 +41,7 @@ export function openReader(path: string, writer: Database): Database {
   }
 }
 
-/** An existing file is left to SQLite alone: to open and close it here would drop the process's locks on it. */
+/** An existing file is left to SQLite alone: opening and closing it here would drop the process's locks on it. */
 function createFile(path: string): void {
   if (path === '' || path === ':memory:') {
     throw new MirrorError(`"${path}" names no file.`, {

@@ -3,8 +3,8 @@ import type { Database } from 'better-sqlite3';
 import { createQueue } from '../../lib/queue.ts';
 import { sqliteError } from '../session/errors.ts';
 
-/** Runs transactions one after the other; those that wait at the same time share one wait for the disk. */
-export interface GroupCommit {
+/** Runs transactions one after the other; those that queue up at the same time share one fsync. */
+interface GroupCommit {
   /** Runs work as one transaction: all of it lands, or nothing. */
   readonly atomically: <T>(work: () => Promise<T>) => Promise<T>;
   /** Runs between transactions. */
@@ -12,7 +12,7 @@ export interface GroupCommit {
 }
 
 interface Waiting {
-  /** Returns what tells its caller how it ended, once the group has landed. */
+  /** Returns a function that settles the caller's promise once the group has landed. */
   readonly run: () => Promise<() => void>;
   readonly fail: (error: unknown) => void;
 }
@@ -20,14 +20,14 @@ interface Waiting {
 const MOST_TOGETHER = 32;
 
 /**
- * Groups the transactions of a connection. Each is a savepoint within its group: one that fails leaves the others be, and
- * nobody is told that theirs has landed before the whole group has.
+ * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others,
+ * and no caller gets a result before the whole group has landed.
  */
 export function createGroupCommit(writer: Database, path: string): GroupCommit {
   const enqueue = createQueue();
   const waiting: Waiting[] = [];
   const commitGroup = async (): Promise<void> => {
-    await breathe(); // What has arrived meanwhile may have work for the same group, and waits for this thread either way.
+    await breathe(); // I/O that has arrived meanwhile may add work to this group, and waits for this thread either way.
     const group = waiting.splice(0, MOST_TOGETHER);
     if (waiting.length > 0) void enqueue(commitGroup);
     await runGroup(writer, group).catch((error: unknown) => {
@@ -44,7 +44,7 @@ export function createGroupCommit(writer: Database, path: string): GroupCommit {
   };
 }
 
-/** @throws What ended the transaction as a whole; nothing of the group has landed then. */
+/** @throws The fault of the transaction as a whole; nothing of the group has landed then. */
 async function runGroup(writer: Database, group: readonly Waiting[]): Promise<void> {
   writer.exec('begin immediate'); // A transaction that read first could not become a writer.
   try {
@@ -77,7 +77,7 @@ async function inSavepoint<T>(
       resolve(result);
     };
   } catch (error) {
-    if (!writer.inTransaction) throw error; // It took the whole group with it.
+    if (!writer.inTransaction) throw error; // The error rolled back the whole group.
     writer.exec('rollback to work');
     writer.exec('release work');
     return () => {

@@ -7,7 +7,7 @@ import type { Session } from '../session/session.ts';
 const MOST_FINDINGS = 20;
 const MOST_LETTERS = 200;
 
-/** A process of its own, since SQLite does not let go of its thread, and a large file takes minutes; it can be killed. */
+/** A separate process, because SQLite blocks its thread and a large file takes minutes; a process can be killed. */
 const CHECK = `
   const [driver, path, most] = process.argv.slice(1);
   const Database = require(driver);
@@ -26,10 +26,10 @@ const CHECK = `
   process.stdout.write(JSON.stringify(found()));`;
 
 /**
- * Lets SQLite look whether its file is sound; other databases look after theirs themselves.
+ * Runs SQLite's integrity check on its file; other databases have checks of their own.
  *
- * @returns What it found, shortened; none where all is well.
- * @throws {MirrorError} `mirror.unchecked` where the check did not come to its end.
+ * @returns The faults, shortened; empty if the file is sound.
+ * @throws {MirrorError} `mirror.unchecked` if the check did not finish.
  */
 export async function checkIntegrity(
   { dialect, location }: Session,
@@ -58,7 +58,7 @@ async function run(path: string, signal: AbortSignal | undefined): Promise<reado
   }
 }
 
-/** What the process said of the error that ended it. */
+/** The error text of the process that ended early. */
 function lastLine(stderr: string): string {
   const said = stderr.split('\n').find((line) => line.includes('Error'));
   return said === undefined ? '' : ` (${said.trim().slice(0, MOST_LETTERS)})`;

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { MirrorError } from '../session/errors.ts';
 import { readWalPages } from './wal.ts';
 
-/** The size of a SQLite file as its header tells it, and as it is. */
+/** The size of a SQLite file by its header, and its real size. */
 interface FileSize {
   readonly pageSize: number;
   /** How many pages it should have. */
@@ -12,13 +12,13 @@ interface FileSize {
 
 const HEADER = 100;
 const MAGIC = 'SQLite format 3\0';
-const LARGEST_PAGE = 65_536; // Does not fit into its two bytes, and is written as 1.
+const LARGEST_PAGE = 65_536; // Does not fit into the header's two bytes and is written as 1.
 const LOOKS = 3; // Another process may be moving its log into the file between two of our readings.
 
 /**
- * Refuses a SQLite file that ends before its last page: SQLite may not notice until it reads that page.
+ * Refuses a truncated SQLite file: SQLite may not notice until it reads the last page.
  *
- * No connection of this process may be open on the file: to close it here would drop their locks.
+ * No connection of this process may be open on the file: closing it here would drop their locks.
  *
  * @throws {MirrorError} `mirror.truncated`
  */
@@ -31,7 +31,7 @@ export function refuseTruncated(path: string): void {
   }
 }
 
-/** Null where there is no file, or none whose header tells its size (https://sqlite.org/fileformat.html, §1.3.8). */
+/** Null if there is no file, or its header does not give its size (https://sqlite.org/fileformat.html, §1.3.8). */
 function readSize(path: string): FileSize | null {
   const file = openExisting(path);
   if (file === null) return null;
@@ -39,7 +39,7 @@ function readSize(path: string): FileSize | null {
     const header = Buffer.alloc(HEADER);
     const isHeader =
       readSync(file, header, 0, HEADER, 0) === HEADER && header.toString('latin1', 0, 16) === MAGIC;
-    const isValid = header.readUInt32BE(24) === header.readUInt32BE(92); // Else an old SQLite wrote it last.
+    const isValid = header.readUInt32BE(24) === header.readUInt32BE(92); // Otherwise an old SQLite wrote it last.
     if (!isHeader || !isValid) return null;
     const pageSize = header.readUInt16BE(16);
     return {
@@ -56,12 +56,12 @@ function openExisting(path: string): number | null {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null; // For SQLite to say.
+    if (error instanceof Error && 'code' in error) return null; // SQLite reports this fault itself.
     throw error;
   }
 }
 
-/** How many pages are neither in the file nor in the log beside it, which a process that died may have left. */
+/** The number of pages that are neither in the file nor in its write-ahead log, which a dead process may have left. */
 function countLacking(path: string, { pageSize, pages, bytes }: FileSize): number {
   const whole = Math.floor(bytes / pageSize);
   if (whole >= pages) return 0;

@@ -7,13 +7,13 @@ import type { Session, Transaction } from '../session/session.ts';
 import { openReader, openWriter } from './connection.ts';
 import { insertAll, readById, runStatement, tableColumns } from './statements.ts';
 
-/** How many sessions of this process each file has: only a file without one may be read past SQLite. */
+/** The number of sessions of this process by file. Only a file without a session may be read without SQLite. */
 const sessions = new Map<string, number>();
 
 /**
- * Opens a SQLite file: one writing connection whose transactions queue up, one read-only connection for the rest.
+ * Opens a SQLite file: one writing connection whose transactions queue up, and one read-only connection.
  *
- * @throws {MirrorError} Where the file cannot be opened or ends early, or the SQLite library is too old.
+ * @throws {MirrorError} If the file cannot be opened or is truncated, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string): Session {
   const file = resolve(path);
@@ -30,7 +30,7 @@ export function openSqliteSession(path: string): Session {
     await alone(async () => {
       if (writer.open) forget(file);
       reader.close();
-      writer.close(); // The last one out checkpoints, so it is the one that may write.
+      writer.close(); // The connection closed last checkpoints, so it must be the one that may write.
       return Promise.resolve();
     });
   };
@@ -42,7 +42,7 @@ export function openSqliteSession(path: string): Session {
     atomically: (work) => atomically(() => withHandle(writer, work)),
     makeDurable: () =>
       alone(() => {
-        writer.pragma('synchronous = FULL'); // SQLite forgets it from one opening to the next.
+        writer.pragma('synchronous = FULL'); // SQLite does not store this setting in the file.
         return Promise.resolve();
       }),
     close,

@@ -8,7 +8,7 @@ type Native = SqlValue | bigint;
 
 const dialect = new SQLiteSyncDialect();
 
-/** Runs one statement and returns its rows; none where it returns none. */
+/** Runs one statement and returns its rows. */
 export function runStatement(connection: Database, statement: SQL): Row[] {
   const { sql, params } = dialect.sqlToQuery(statement);
   const prepared = prepare(connection, sql);
@@ -17,7 +17,7 @@ export function runStatement(connection: Database, statement: SQL): Row[] {
   return [];
 }
 
-export interface RowsWanted {
+interface RowsWanted {
   readonly table: string;
   readonly columns: readonly string[];
   readonly ids: readonly string[];
@@ -35,7 +35,7 @@ export function readById(connection: Database, { table, columns, ids }: RowsWant
   return rows;
 }
 
-/** Inserts rows; a row whose id is there already gets the new values, or is an error. */
+/** Inserts rows; a row whose id exists already gets the new values, or is an error. */
 export function insertAll(
   connection: Database,
   { table, columns, rows }: TableRows,
@@ -61,7 +61,7 @@ export function tableColumns(connection: Database, table: string): ReadonlySet<s
 }
 
 /**
- * Takes the values once more rather than from `excluded`: behind a virtual REAL column, SQLite (3.53 at least) gives the
+ * Binds the values a second time instead of using `excluded`: behind a virtual REAL column, SQLite (3.53 at least) gives the
  * columns of `excluded` the affinity of others, and an integer of 18 digits comes out rounded.
  */
 function replacement(others: readonly string[]): string {
@@ -69,7 +69,7 @@ function replacement(others: readonly string[]): string {
   return ` on conflict (id) do update set ${others.map((column) => `${identifier(column)} = ?`).join(', ')}`;
 }
 
-/** Changes the row itself: nobody else has it, and a copy of each would cost more than reading it. */
+/** Changes the row in place: it has no other holder, and copying each row would cost more than reading it. */
 function exactRow(row: Record<string, Native>): Row {
   for (const name in row) {
     const value = row[name];

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** What the write-ahead log beside a SQLite file says (https://sqlite.org/fileformat.html#walformat). */
-export interface WalPages {
+/** The content of the write-ahead log of a SQLite file (https://sqlite.org/fileformat.html#walformat). */
+interface WalPages {
   /** The pages that it holds. */
   readonly held: ReadonlySet<number>;
-  /** The smallest size of the database, in pages, that one of its commits names; null where it has none. */
+  /** The smallest size of the database, in pages, that one of its commits names; null if it has no commit. */
   readonly size: number | null;
 }
 
@@ -13,7 +13,7 @@ const MAGICS: readonly number[] = [0x377f0682, 0x377f0683];
 const NONE: WalPages = { held: new Set(), size: null };
 
 /**
- * Reads which pages the log of a database holds, by its frames' headers; none where there is no log.
+ * Reads which pages the log of a database holds, by its frames' headers; empty if there is no log.
  *
  * Checksums are left to SQLite: a frame too many makes a file seem whole, never broken.
  */
@@ -29,7 +29,7 @@ export function readWalPages(path: string): WalPages {
 
 function openLog(path: string): number | null {
   try {
-    return openSync(path, 'r'); // SQLite keeps no lock on the log, so that to close it loses none.
+    return openSync(path, 'r'); // SQLite holds no lock on the log, so closing it loses none.
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
@@ -44,7 +44,7 @@ function readFrames(log: number): WalPages {
   const sizes: number[] = [];
   const frame = Buffer.alloc(FRAME);
   for (let at = HEADER; readSync(log, frame, 0, FRAME, at) === FRAME; at += stride) {
-    if (!frame.subarray(8, 16).equals(salts)) break; // What is left of a log before this one.
+    if (!frame.subarray(8, 16).equals(salts)) break; // Remains of an earlier log.
     held.add(frame.readUInt32BE(0));
     const size = frame.readUInt32BE(4);
     if (size > 0) sizes.push(size);

@@ -1,4 +1,7 @@
-/** The engine's own tables: what changed, and what it was found by. drizzle-kit makes their migrations from it. */
+/**
+ * Engine tables of change events, deletions and the pages that they are found by. drizzle-kit generates the migrations from
+ * them.
+ */
 
 import {
   bigint,
@@ -12,7 +15,7 @@ import {
 } from './engine-column.ts';
 import type { EngineTable } from './engine-column.ts';
 
-/** What each page of a list showed when it was landed last: while it shows the same, it need not be parsed. */
+/** The content of each list page when it was last landed. While the page's digest stays the same, it need not be parsed. */
 export const PAGES: EngineTable = {
   name: 'pages',
   columns: [
@@ -29,14 +32,14 @@ export const PAGES: EngineTable = {
   primaryKey: ['kind', 'page'],
 };
 
-/** Rows that were written again since their page was landed: such a page must be parsed, whatever its digest says. */
+/** Dirty rows: rows rewritten since their page was landed. Such a page must be parsed even if its digest is unchanged. */
 export const TOUCHED: EngineTable = {
   name: 'touched',
   columns: [text('kind'), bigint('response'), text('record_id')],
   primaryKey: ['kind', 'response', 'record_id'],
 };
 
-/** What happened to a record, in the order in which readers may rely on. */
+/** Change events of records. `seq` is the order that readers may rely on. */
 export const CHANGES: EngineTable = {
   name: 'changes',
   columns: [
@@ -56,7 +59,7 @@ export const CHANGES: EngineTable = {
   indexes: [['kind', 'record_id', 'observed_at', 'seq']],
 };
 
-/** Records that a list no longer has: suspected, held for a person, or found to be gone, and by what proof. */
+/** Records that a list no longer shows: suspected, held for a person, or found to be gone, each with its proof. */
 export const DELETIONS: EngineTable = {
   name: 'deletions',
   columns: [
@@ -75,8 +78,8 @@ export const DELETIONS: EngineTable = {
 };
 
 /**
- * Rows that we landed and that no kept list response shows: their records were asked for one by one, or have left the list.
- * Without this, such a row could not be told from one that somebody else has inserted.
+ * Rows that we landed and that no kept list response shows: their records were retrieved one by one, or have left the list.
+ * The table distinguishes such rows from rows that another program inserted.
  */
 export const UNLISTED_ROWS: EngineTable = {
   name: 'unlisted_rows',

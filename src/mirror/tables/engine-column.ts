@@ -1,4 +1,4 @@
-/** The language in which the engine's tables are declared, once for both databases. */
+/** The types that declare the engine's tables, once for both databases. */
 
 export type EngineType = 'serial' | 'text' | 'integer' | 'bigint' | 'timestamp';
 
@@ -6,7 +6,7 @@ export interface EngineColumn {
   readonly name: string;
   readonly type: EngineType;
   readonly notNull: boolean;
-  /** What a row gets that somebody inserts without it: a literal of SQL, or `now`. */
+  /** The default value: an SQL literal, or `now`. */
   readonly byDefault?: string;
 }
 

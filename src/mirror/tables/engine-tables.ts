@@ -1,4 +1,4 @@
-/** The engine's own tables: what is known of lists, fields and runs. drizzle-kit makes their migrations from it. */
+/** Engine tables of lists, fields and runs. drizzle-kit generates the migrations from them. */
 
 import {
   bigint,
@@ -12,14 +12,14 @@ import {
 } from './engine-column.ts';
 import type { EngineTable } from './engine-column.ts';
 
-/** Facts about the mirror as a whole: its version, the shape of its tables, whose data it holds. */
+/** Facts about the mirror as a whole: its version, the shape of its tables, the source of its data. */
 export const MIRROR_META: EngineTable = {
   name: 'mirror_meta',
   columns: [text('key'), text('value')],
   primaryKey: ['key'],
 };
 
-/** One row a kind: where its counter of ticks stands, how its last sweep ended, who sweeps it now. */
+/** One row a kind: its tick counter, the end of its last sweep, the owner of the present sweep. */
 export const KIND_STATE: EngineTable = {
   name: 'kind_state',
   columns: [
@@ -49,7 +49,7 @@ export const KIND_STATE: EngineTable = {
   primaryKey: ['kind'],
 };
 
-/** One row a run: it is a row before it is work. */
+/** One row a run. The row exists before the work begins. */
 export const RUNS: EngineTable = {
   name: 'runs',
   columns: [
@@ -73,7 +73,7 @@ export const RUNS: EngineTable = {
   unique: 'slot',
 };
 
-/** What a run did to a kind. */
+/** The result of a run for one kind. */
 export const RUN_KINDS: EngineTable = {
   name: 'run_kinds',
   columns: [
@@ -101,7 +101,7 @@ export const RUN_KINDS: EngineTable = {
   primaryKey: ['run_id', 'kind'],
 };
 
-/** Which ids each list response showed, between which ticks: the facts that a certificate is made of. */
+/** Which ids each list response showed, between which ticks: the facts that a certificate is computed from. */
 export const SIGHTINGS: EngineTable = {
   name: 'sightings',
   columns: [
@@ -120,7 +120,9 @@ export const SIGHTINGS: EngineTable = {
   primaryKey: ['kind', 'answered'],
 };
 
-/** Every field that the service has sent, documented or not, its column, and the one that keeps as text what did not fit. */
+/**
+ * Every field that the service has sent, documented or not, with its column and the column that keeps its misfits as text.
+ */
 export const FIELDS: EngineTable = {
   name: 'fields',
   columns: [
@@ -141,7 +143,7 @@ export const FIELDS: EngineTable = {
   primaryKey: ['kind', 'field'],
 };
 
-/** What the service has changed in how it answers: fields that came, went or changed type, envelopes, page sizes. */
+/** Changes in how the service answers: fields that came, went or changed type, envelopes, page sizes. */
 export const DRIFT: EngineTable = {
   name: 'drift',
   columns: [
@@ -155,7 +157,7 @@ export const DRIFT: EngineTable = {
   primaryKey: ['id'],
 };
 
-/** What the service sent and no rule fits; closed once it is gone. */
+/** Content of the service that no rule fits; an issue is closed once its content is gone. */
 export const ISSUES: EngineTable = {
   name: 'issues',
   columns: [

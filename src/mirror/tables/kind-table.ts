@@ -7,13 +7,13 @@ export type Dialect = Session['dialect'];
 
 export interface Column {
   readonly name: string;
-  /** The declared type, which is what a BI client goes by. */
+  /** The declared type, which BI clients rely on. */
   readonly type: string;
   /** The rest of the definition: a constraint, or how the column is derived from another. */
   readonly rule?: string;
 }
 
-/** Our own columns, which begin with `_` so that no field of the service can be in their way. */
+/** Our own columns. They begin with `_`, so that they collide with no field of the service. */
 export const OWN_COLUMNS = [
   '_raw',
   '_first_seen_at',
@@ -43,7 +43,7 @@ const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
     time: 'time',
     timestamp: 'timestamp', // The service's wall clock, which has no zone.
     text: 'text',
-    json: 'text', // As jsonb, numbers and keys would come back otherwise than they were sent.
+    json: 'text', // jsonb would change numbers and the order of keys.
     instant: 'timestamptz(3)',
   },
 };

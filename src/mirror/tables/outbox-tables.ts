@@ -1,4 +1,4 @@
-/** The engine's own tables: what is on its way to the service. drizzle-kit makes their migrations from it. */
+/** Engine tables of the outbox. drizzle-kit generates the migrations from them. */
 
 import {
   bigint,
@@ -13,7 +13,7 @@ import {
 } from './engine-column.ts';
 import type { EngineTable } from './engine-column.ts';
 
-/** Creates and updates on their way to the service: the row is the truth, whatever a queue says. */
+/** Creates and updates on their way to the service. The row is the truth; a queue only says where to look. */
 export const OUTBOX: EngineTable = {
   name: 'outbox',
   columns: [
@@ -38,7 +38,7 @@ export const OUTBOX: EngineTable = {
     withDefault(timestamp('updated_at'), 'now'),
   ],
   primaryKey: ['id'],
-  // What is due; what an entry must wait for.
+  // Finds due entries, and the entries that an entry must wait for.
   indexes: [
     ['state', 'next_attempt_at'],
     ['kind', 'natural_key', 'state'],
@@ -47,7 +47,7 @@ export const OUTBOX: EngineTable = {
   unique: 'idempotency_key',
 };
 
-/** The keys of entries that ended long ago: a key is taken for ever, whatever becomes of its entry's contents. */
+/** The keys of entries that ended long ago. A key stays taken for ever, even after its entry's contents are removed. */
 export const OUTBOX_KEYS: EngineTable = {
   name: 'outbox_keys',
   columns: [
@@ -82,7 +82,7 @@ export const OUTBOX_ATTEMPTS: EngineTable = {
   primaryKey: ['outbox_id', 'n'],
 };
 
-/** Which record an entry of the outbox created; a record has one maker at most. */
+/** Which record an entry of the outbox created; a record was created by one entry at most. */
 export const LINKS: EngineTable = {
   name: 'links',
   columns: [text('kind'), text('record_id'), bigint('outbox_id'), timestamp('linked_at')],
@@ -90,14 +90,14 @@ export const LINKS: EngineTable = {
   unique: 'outbox_id',
 };
 
-/** Kinds that the service does not let us write. */
+/** Kinds that the service does not allow us to write. */
 export const WRITE_BLOCKS: EngineTable = {
   name: 'write_blocks',
   columns: [text('kind'), text('reason'), timestamp('since'), timestamp('probe_at')],
   primaryKey: ['kind'],
 };
 
-/** Processes that work rows, by the owner that they write into them. */
+/** Processes that work rows, by the owner name that they write into the rows. */
 export const WORKERS: EngineTable = {
   name: 'workers',
   columns: [text('owner'), text('roles'), timestamp('started_at'), timestamp('seen_at')],

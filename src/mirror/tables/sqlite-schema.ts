@@ -24,7 +24,7 @@ import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, OUTBOX_KEYS, WORKERS, WRITE_BLOCKS } fr
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
-// The declared type is what a BI client goes by: BIGINT is 64-bit over ODBC, TIMESTAMP a timestamp over JDBC.
+// BI clients rely on the declared type: BIGINT is 64-bit over ODBC, TIMESTAMP a timestamp over JDBC.
 const bigint = customType<{ data: number }>({ dataType: () => 'BIGINT' });
 const timestamp = customType<{ data: string }>({ dataType: () => 'TIMESTAMP' });
 

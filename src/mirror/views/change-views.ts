@@ -1,11 +1,11 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { identifier, literal } from '../session/identifier.ts';
-import type { View, ViewColumn } from './views.ts';
+import type { View, ViewColumn } from './view.ts';
 
 const plain = (name: string): ViewColumn => ({ name, expression: identifier(name) });
 
-/** One row an event, in the words of the table. */
+/** One row an event, with the table's column names. */
 export const CHANGES_VIEW: View = {
   name: 'bi_changes',
   columns: CHANGES.columns.map(({ name }) => plain(name)),
@@ -13,10 +13,10 @@ export const CHANGES_VIEW: View = {
 };
 
 /**
- * One row for each version of a record that the mirror knows: what was there before the first event (part 0), and what each
- * event left (part 1). For the time that a record was deleted it has none.
+ * One row for each version of a record that the mirror knows: the content before the first event (part 0), and the content
+ * after each event (part 1). The time during which a record was deleted has no row.
  *
- * No union: in SQLite, only a plain reference to a table's column keeps the type that clients go by.
+ * No union: in SQLite, only a plain reference to a table's column keeps the declared type that clients rely on.
  */
 export function historyView({ name }: Kind): View {
   const isFirst = `part.n = 0 and case when n.seq is null then k._deleted_at is null else n.before is not null end`;
@@ -42,7 +42,10 @@ export function historyView({ name }: Kind): View {
   };
 }
 
-/** The event after `c`, or a record's first, by the index of events; `observed_at` never goes back, so this is the order of `seq`. */
+/**
+ * The event after `c`, or the record's first event, found through an index; `observed_at` never goes back, so this is the
+ * order of `seq`.
+ */
 function nextEvent(kind: string): string {
   const last = `(coalesce(c.observed_at, '0001-01-01 00:00:00.000'), coalesce(c.seq, 0))`;
   return `(

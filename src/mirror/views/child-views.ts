@@ -2,12 +2,12 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { identifier, literal } from '../session/identifier.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { View, ViewColumn } from './views.ts';
+import type { View, ViewColumn } from './view.ts';
 
 /**
  * The elements of a kind's nested arrays, one view an array: `bi_clients_contacts`.
  *
- * Every expression is guarded: what an element holds is anybody's guess, and a view must not fail on it.
+ * Every expression is guarded: an element may hold anything, and a view must not fail on it.
  */
 export function childViews(kind: Kind, dialect: Dialect): readonly View[] {
   const views = kind.fields.filter(isNested).map((field) => childView(kind, field, dialect));
@@ -63,14 +63,14 @@ function itemColumns(field: Field, dialect: Dialect): ViewColumn[] {
   ];
 }
 
-/** A member as text, every number as it stands there; null where there is none. */
+/** A member as text, every number as written; null if there is no such member. */
 function memberText(name: string, dialect: Dialect): string {
   if (dialect === 'postgres') return `(e.value ->> ${literal(name)})`;
   const path = literal(`$."${name}"`);
   return `(case json_type(e.value, ${path}) when 'null' then null when 'text' then e.value ->> ${path} else e.value -> ${path} end)`;
 }
 
-/** Casts that leave alone what is no such number, by the same rule in both databases. */
+/** Casts that yield null for a text that is not such a number, by the same rule in both databases. */
 const GUARDED: Record<Dialect, { integer: (text: string) => string; decimal: (text: string) => string }> = {
   sqlite: {
     integer: (text) => {

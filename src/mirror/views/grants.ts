@@ -3,16 +3,16 @@ import { identifier } from '../session/identifier.ts';
 import type { Queryable } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
-/** A right that somebody has on a table or view of PostgreSQL, or on one of its columns. */
+/** A right of a role on a PostgreSQL table or view, or on one of its columns. */
 export interface Grant {
   readonly privilege: string;
   readonly column: string | null;
-  /** A role, quoted, or `public` for everybody. */
+  /** The role, quoted, or `public` for all roles. */
   readonly grantee: string;
   readonly mayGrant: boolean;
 }
 
-/** Reads the rights that others than its owner have on these relations, by their numbers. */
+/** Reads the rights of roles other than the owner on these relations, given by their object ids. */
 export async function readGrants(
   db: Queryable,
   relations: readonly string[],
@@ -41,7 +41,7 @@ export async function readGrants(
   return found;
 }
 
-/** The statements that give these rights, on a relation that is quoted and has its schema. */
+/** The statements that grant these rights on a relation, given as a quoted name with its schema. */
 export function grantStatements(relation: string, grants: readonly Grant[]): readonly string[] {
   return grants.map(({ privilege, column, grantee, mayGrant }) => {
     const what = privilege.toLowerCase() + (column === null ? '' : ` (${identifier(column)})`);

@@ -5,15 +5,15 @@ import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 
-/** The role that may read the views, as the mirror was last told; null where there is none. */
+/** The role that may read the views, as the mirror remembers it; null if there is none. */
 export function grantedRole(db: Queryable): Promise<string | null> {
   return readMeta(db, 'bi.reader_role');
 }
 
 /**
- * Remembers which role may read the views, and takes the right from the one before.
+ * Stores which role may read the views, and revokes the right of the previous one.
  *
- * @throws {MirrorError} `mirror.no_reader_role` where there is no such role.
+ * @throws {MirrorError} `mirror.no_reader_role` if there is no such role.
  */
 export async function setReaderRole(
   tx: Transaction,
@@ -28,7 +28,7 @@ export async function setReaderRole(
   else await writeMeta(tx, 'bi.reader_role', role);
 }
 
-/** Lets the reader role, where there is one, read these views. */
+/** Grants the reader role, if there is one, the right to read these views. */
 export async function grantToReader(tx: Transaction, views: readonly string[]): Promise<void> {
   const role = await grantedRole(tx);
   if (role === null || views.length === 0) return;
@@ -49,17 +49,17 @@ export function noSuchRole(role: string, location: string): MirrorError {
   });
 }
 
-/** What a role may do that concerns a mirror. */
+/** A role's rights in a mirror. */
 export interface Rights {
   /** Views that it cannot read. */
   readonly unreadable: readonly string[];
-  /** Views that it was given rights to write; they refuse all the same. */
+  /** Views that it has rights to write; the views refuse writes all the same. */
   readonly writable: readonly string[];
   /** Tables that it can read or write. */
   readonly tables: readonly string[];
 }
 
-/** Reads what a role may do with our views and tables, by grants to itself and to roles that it is a member of. */
+/** Reads a role's rights on our views and tables, granted to itself or to roles that it is a member of. */
 export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
   const rows = await db.query(sql`
     select relname as name, relkind as kind,

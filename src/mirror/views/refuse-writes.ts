@@ -7,7 +7,7 @@ const FUNCTION = `${TABLES_SCHEMA}.refuse_write`;
 const EACH_ROW = 'bms_sync_refuses_rows';
 const STATEMENT = 'bms_sync_refuses';
 
-/** With the code that PostgreSQL itself gives where a view takes no writes. */
+/** Raises the error code that PostgreSQL itself uses for a view that cannot be written. */
 const DRAW_FUNCTION = `
 create or replace function ${FUNCTION}() returns trigger language plpgsql as $$
 begin
@@ -18,7 +18,7 @@ begin
     hint = 'Change the record at the service, by bms-sync push or a row in ${TABLES_SCHEMA}.outbox; the next pull shows it here.';
 end $$`;
 
-/** Draws what refuses writes through views, before the first view is drawn. */
+/** Creates the trigger function that refuses writes through views; runs before the first view is created. */
 export async function drawRefusal(tx: Transaction): Promise<void> {
   await tx.execute(DRAW_FUNCTION);
 }
@@ -26,7 +26,8 @@ export async function drawRefusal(tx: Transaction): Promise<void> {
 /**
  * Makes views refuse writes, their owner's and a superuser's too; PostgreSQL would pass them on to the tables.
  *
- * The trigger for each row keeps PostgreSQL from passing them on, the other refuses what meets no row. Reads go by neither.
+ * The row trigger keeps PostgreSQL from passing writes on; the statement trigger refuses writes that match no row. Neither
+ * affects reads.
  */
 export async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<void> {
   if (views.length === 0) return;

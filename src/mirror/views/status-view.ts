@@ -1,7 +1,7 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { identifier, literal } from '../session/identifier.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { View } from './views.ts';
+import type { View } from './view.ts';
 
 const NOW: Record<Dialect, string> = {
   sqlite: `strftime('%Y-%m-%d %H:%M:%f', 'now')`,
@@ -35,7 +35,7 @@ export function syncStatusView(kinds: readonly ListedKind[], dialect: Dialect): 
       },
       {
         name: 'held_deletions',
-        // Its type is that of the first release: PostgreSQL lets no view change a column's.
+        // The first release's type: PostgreSQL lets no view change the type of a column.
         expression: `cast((select count(*) from deletions d where d.kind = k.kind and d.state = 'held') as integer)`,
       },
     ],

@@ -4,7 +4,9 @@ import type { Dialect } from '../tables/kind-table.ts';
 import type { Queryable } from '../session/session.ts';
 import { viewsOf } from './views.ts';
 
-/** The names that our views of these kinds may have in a mirror, discovered arrays included; all else is a user's own. */
+/**
+ * The names that our views of these kinds may have in a mirror, discovered arrays included; any other name is a user's own.
+ */
 export async function namesOfViews(
   db: Queryable,
   kinds: readonly Kind[],

@@ -9,20 +9,9 @@ import { refuseWrites } from './refuse-writes.ts';
 import { placeOf } from '../postgres/schemas.ts';
 import type { Transaction } from '../session/session.ts';
 import { syncStatusView } from './status-view.ts';
+import type { View, ViewColumn } from './view.ts';
 
-export interface View {
-  readonly name: string;
-  readonly columns: readonly ViewColumn[];
-  /** All that follows the columns: `from …`. */
-  readonly from: string;
-}
-
-export interface ViewColumn {
-  readonly name: string;
-  readonly expression: string;
-}
-
-/** The views that analysts read, those that others are built on first. */
+/** The views that analysts read; a view comes after the views that it uses. */
 export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
   return [
     ...kinds.flatMap((kind) => [...kindViews(kind, dialect), historyView(kind)]),
@@ -37,29 +26,29 @@ export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
 }
 
 /**
- * Draws views. A view that is there keeps its columns in their order and gets further ones at its end, so that whatever
- * an analyst has built on it goes on working.
+ * Creates views. An existing view keeps its columns in their order and gets new ones at its end, so that analysts' objects
+ * that depend on it keep working.
  */
 export async function drawViews(tx: Transaction, views: readonly View[], dialect: Dialect): Promise<void> {
   for (const view of views) {
     const select = selectOf(view, [...(await tx.columnsOf(view.name))]);
     if (dialect === 'postgres') await tx.execute(`create or replace view ${placeOf(view.name)} as ${select}`);
     else {
-      await tx.execute(`drop view if exists ${identifier(view.name)}`); // SQLite looks for a view's parts when it is read.
+      await tx.execute(`drop view if exists ${identifier(view.name)}`); // SQLite resolves a view only when it is read.
       await tx.execute(`create view ${identifier(view.name)} as ${select}`);
     }
   }
   if (dialect === 'postgres') await openToReaders(tx, views);
 }
 
-/** Lets PostgreSQL's views be read by the reader role, and written by nobody. */
+/** Grants PostgreSQL's reader role the right to read the views, and makes the views refuse all writes. */
 export async function openToReaders(tx: Transaction, views: readonly View[]): Promise<void> {
   const names = views.map(({ name }) => name);
   await refuseWrites(tx, names);
   await grantToReader(tx, names);
 }
 
-/** What a view selects: the columns that are there in their order, then further ones. */
+/** The `select` of a view: its existing columns in their order, then new ones. */
 export function selectOf({ columns, from }: View, present: readonly string[]): string {
   const place = ({ name }: ViewColumn): number => (present.includes(name) ? present.indexOf(name) : Infinity);
   const ordered = columns
@@ -93,7 +82,7 @@ function viewColumns({ name, type }: Field, dialect: Dialect): ViewColumn[] {
       { name: units, expression: identifier(units) },
     ];
   }
-  // A value of more places or digits than 64 bits hold in units of 0.0001 has none, as in SQLite.
+  // Null, as in SQLite, if 64 bits cannot hold the value in units of 0.0001.
   const fits = `scale(${column}) <= 4 and abs(${column}) < 1e14`;
   return [
     { name, expression: column },

@@ -10,7 +10,7 @@ import { readBooks } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
 import { leapTick } from '../../mirror/kinds/tick-store.ts';
-import { confirmRows, saveTouches } from '../../mirror/records/touch-store.ts';
+import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/dirty-row-store.ts';
 import { writeRows } from '../../mirror/records/write-rows.ts';
 import type { OutboundParts } from '../parts.ts';
 

@@ -6,7 +6,7 @@ import { parseObject } from '../../lib/json.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { countCompleteSweeps, readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { saveLink } from '../../mirror/outbox/link-store.ts';
-import { hasQuarantinedSince, readNewcomers } from '../../mirror/records/newcomers.ts';
+import { hasQuarantinedSince, rowsFirstSeenAfter as readNewcomers } from '../../mirror/records/first-seen.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';

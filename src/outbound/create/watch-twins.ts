@@ -5,7 +5,7 @@ import { instantOf, instantText } from '../../lib/clock.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { saveTwins } from '../../mirror/records/issue-store.ts';
-import { readNewcomers } from '../../mirror/records/newcomers.ts';
+import { rowsFirstSeenAfter as readNewcomers } from '../../mirror/records/first-seen.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { letGo } from '../attempt/conclude.ts';

@@ -7,7 +7,7 @@ import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { claimEntry, entryBefore } from '../../mirror/outbox/outbox-queue.ts';
-import type { DueEntry } from '../../mirror/outbox/outbox-queue.ts';
+import type { WorkRef as DueEntry } from '../../lib/work-queue.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { letGo, settleAs, tryLater } from '../attempt/conclude.ts';

@@ -1,5 +1,5 @@
 import { dueEntries, raiseEntry } from '../../mirror/outbox/outbox-queue.ts';
-import type { DueEntry } from '../../mirror/outbox/outbox-queue.ts';
+import type { WorkRef as DueEntry } from '../../lib/work-queue.ts';
 import { readFrozen } from '../freeze/frozen.ts';
 import type { OutboundParts } from '../parts.ts';
 import { recoverEntries } from './recover.ts';

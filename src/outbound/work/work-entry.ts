@@ -1,4 +1,4 @@
-import type { DueEntry } from '../../mirror/outbox/outbox-queue.ts';
+import type { WorkRef as DueEntry } from '../../lib/work-queue.ts';
 import { claim } from './claim.ts';
 import type { Claimed } from './claim.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';

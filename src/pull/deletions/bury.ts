@@ -1,5 +1,5 @@
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
-import { buryRows } from '../../mirror/records/tombstone-store.ts';
+import { writeTombstones as buryRows } from '../../mirror/records/tombstone-store.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 

@@ -6,7 +6,7 @@ import { judgeFirstListing } from '../../diff/shapes.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
-import { confirmRows, saveTouches } from '../../mirror/records/touch-store.ts';
+import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/dirty-row-store.ts';
 import { findTampered } from './find-tampered.ts';
 import { recallRows } from './recall-rows.ts';
 import type { Sweep } from '../state/sweep.ts';

@@ -10,7 +10,7 @@ import { decoderOf, redecode } from '../../mirror/shape/redecode.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { readTenants } from '../../mirror/kinds/tenant-store.ts';
-import { readTouches } from '../../mirror/records/touch-store.ts';
+import { readDirtyRows as readTouches } from '../../mirror/records/dirty-row-store.ts';
 import { createEarlierSightings } from '../state/earlier-sightings.ts';
 import { startHeartbeat } from '../run/heartbeat.ts';
 import { createLayeredSet } from '../state/layered-set.ts';

@@ -7,7 +7,7 @@ import {
   JOB_TITLES,
   SURNAMES,
 } from '../vocabulary/people.ts';
-import type { Place } from '../vocabulary/places.ts';
+import type { Town } from '../vocabulary/places.ts';
 import { codesFrom } from './code.ts';
 import type { Draw } from './draw.ts';
 import { NO_DATE, dayOf, dayText, fixed } from './text-values.ts';
@@ -74,7 +74,7 @@ function businessNamed(surname: string, { random, id }: Draw): JsonObject {
   };
 }
 
-function reachedAt(random: Random, place: Place): JsonObject {
+function reachedAt(random: Random, place: Town): JsonObject {
   return {
     address: streetAddress(random),
     adresse2: secondLine(random),

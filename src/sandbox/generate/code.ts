@@ -1,6 +1,6 @@
 import { withoutAccents } from '../vocabulary/words.ts';
 
-export interface NamedCode {
+interface NamedCode {
   readonly code: string;
   /** The name that the code is taken from; null for a bare number. */
   readonly name: string | null;

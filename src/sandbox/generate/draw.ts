@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Random } from '../random.ts';
 
-/** What a generator may know of the whole company when it makes one record. */
+/** The facts about the whole company that a generator may use for one record. */
 export interface Company {
   readonly systemId: number;
   /** How many records of a kind the company began with. */
   count(kind: string): number;
   /** The id of the record that was created as number `index`, from 0. */
   idOf(kind: string, index: number): number;
-  /** The stream of chance that this record is made from, at its beginning. */
+  /** The random stream of this record, at its beginning. */
   randomOf(kind: string, index: number): Random;
 }
 

@@ -7,7 +7,7 @@ import { NO_DATE, dayOf, dayText, fixed } from './text-values.ts';
 
 const MOST_TASKS = 4;
 
-/** A job for a client, or for nobody yet (§2.2). */
+/** A job for a client, or without a client yet (§2.2). */
 export function generateProject(draw: Draw): JsonObject {
   const { random, id, index } = draw;
   const startDay = dayOf(draw);

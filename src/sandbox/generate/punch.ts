@@ -8,7 +8,7 @@ const FIRST_EMPLOYEE = 31;
 const EMPLOYEES = 18;
 const FIRST_APPOINTMENT = 9001;
 
-/** Hours that an employee worked (§2.8): `ptotal` is the time between, and 0.00 while the punch is open. */
+/** Hours that an employee worked (§2.8): `ptotal` is the time between start and end, and 0.00 while the punch is open. */
 export function generatePunch(draw: Draw): JsonObject {
   const { random, id, index, company } = draw;
   const start = random.integer(26, 40) * 15;

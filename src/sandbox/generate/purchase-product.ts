@@ -9,7 +9,10 @@ import { fixed } from './text-values.ts';
 export const LINES_PER_PURCHASE = 3;
 const QUEBEC = 11;
 
-/** A line of a purchase (§2.5): what came and what is awaited make the quantity, and the money adds up. */
+/**
+ * A line of a purchase (§2.5): the received and the awaited parts add up to the quantity, and the amounts of money are
+ * consistent.
+ */
 export function generatePurchaseProduct(draw: Draw): JsonObject {
   const { random, id, index, company } = draw;
   const { item, cents, hundredths, discount, total } = orderedLine(random);
@@ -40,7 +43,7 @@ export function generatePurchaseProduct(draw: Draw): JsonObject {
   };
 }
 
-/** What a line orders and what it costs, in cents: drawn first, so that its purchase can draw it again. */
+/** A line's quantity and cost, in cents; drawn first, so that its purchase can draw the same values again. */
 export function orderedLine(random: Random): Ordered {
   const item = random.pick(ITEMS);
   return { item, ...sumOf(random, item.cents) };

@@ -14,7 +14,7 @@ export const SURNAMES = words(`
   Tremblay, Turcotte, Vachon, Vaillancourt, Veilleux, Verreault
 `);
 
-/** What a small business calls itself; `*` stands for the family's name. */
+/** Names of small businesses; `*` stands for the family's name. */
 export const BUSINESS_NAMES = words(`
   Garage * inc., Toitures * & Fils, Plomberie * ltée, Électricité * inc., Transport *, Paysagement *
   Les Entreprises * inc., Excavation * et frères, Ferme * S.E.N.C., Boulangerie *, Clinique vétérinaire *

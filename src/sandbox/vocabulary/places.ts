@@ -1,13 +1,13 @@
 import { words } from './words.ts';
 
-export interface Place {
+export interface Town {
   readonly city: string;
   readonly areaCode: string;
   /** First half of the postal code. */
   readonly sortationArea: string;
 }
 
-export const PLACES: readonly Place[] = [
+export const PLACES: readonly Town[] = [
   { city: 'Québec', areaCode: '418', sortationArea: 'G1K' },
   { city: 'Lévis', areaCode: '418', sortationArea: 'G6V' },
   { city: 'Montréal', areaCode: '514', sortationArea: 'H2X' },

@@ -1,6 +1,6 @@
 import { words } from './words.ts';
 
-export interface Category {
+interface Category {
   readonly code: string;
   readonly french: string;
   readonly english: string;

@@ -6,16 +6,16 @@ import { isLoopback } from './loopback.ts';
 import { hasSession, sessionCookie } from './session-cookie.ts';
 import { bearerOf, isSameSecret } from './token.ts';
 
-/** How a caller showed who they are; `loopback` where there is no token and reads are free. */
+/** How a caller was authenticated; `loopback` if no token is set and reads are free. */
 export type Caller = 'bearer' | 'cookie' | 'loopback';
 
-export type Verdict = { readonly caller: Caller } | { readonly refusal: Problem };
+type AccessDecision = { readonly caller: Caller } | { readonly refusal: Problem };
 
-/** Knows who may come in. */
+/** Authenticates callers. */
 export interface Access {
   readonly hasToken: boolean;
-  readonly judge: (request: FastifyRequest) => Verdict;
-  /** Gives a cookie for the token. */
+  readonly judge: (request: FastifyRequest) => AccessDecision;
+  /** Exchanges the token for a cookie. */
   readonly signIn: (
     request: FastifyRequest,
     given: string,

@@ -3,13 +3,16 @@ import type { Clock } from '../../lib/clock.ts';
 import { plainAddress } from './loopback.ts';
 
 /** Counts wrong tokens by the address that they come from. */
-export interface Attempts {
-  /** Counts a wrong token; returns the seconds to wait before another, 0 as long as few were wrong. */
+interface Attempts {
+  /** Counts a wrong token; returns the seconds to wait before the next attempt, 0 after only a few wrong ones. */
   readonly fail: (address: string) => number;
 }
 
 const WINDOW_MS = 60_000;
-/** From this one on, each wrong token is told to wait, longer each time. The right one is let in: others may share its address. */
+/**
+ * From this attempt on, each wrong token makes the client wait, longer each time. The right token is always accepted, because
+ * other clients may share its address.
+ */
 const PATIENCE = 20;
 const REMEMBERED = 10_000;
 

@@ -5,12 +5,12 @@ import type { Problem } from '../answer/problem.ts';
 import { SECURITY_HEADERS } from '../answer/security-headers.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
 import type { ServerParts } from '../parts.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { hostRefusal } from './hosts.ts';
 import { isLoopback } from './loopback.ts';
 import { originRefusal } from './origins.ts';
 
-/** @throws {UsageError} `server.token_required` where others could reach a server that asks nobody who they are. */
+/** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
 export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'>): void {
   if (token !== null || isLoopback(host)) return;
   throw new UsageError(`The server would be reached from other machines (${host}) without a token.`, {
@@ -19,8 +19,8 @@ export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'
   });
 }
 
-/** Lets nobody pass who was not let in: what is open says so, everything else is closed. */
-export function guard(app: Server, context: Context): void {
+/** Refuses requests without authentication: only routes marked as open need none. */
+export function guard(app: Server, context: RouteContext): void {
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(SECURITY_HEADERS);
@@ -33,7 +33,7 @@ export function guard(app: Server, context: Context): void {
 
 const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
-function refusalOf(request: FastifyRequest, { access, host, names }: Context): Problem | null {
+function refusalOf(request: FastifyRequest, { access, host, names }: RouteContext): Problem | null {
   const { headers } = request;
   const foreign = hostRefusal(headers.host, { host, names });
   if (foreign !== null) return foreign;

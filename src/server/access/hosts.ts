@@ -6,10 +6,11 @@ const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;
 
 /**
- * Refuses a request that names another host: a page of the web whose name was made to lead here (DNS rebinding) has its own.
+ * Refuses a request that names another host: a web page whose name was made to resolve to this machine (DNS rebinding) sends
+ * its own name.
  *
- * Ports are not compared, since tunnels and containers change them. Who listens on every address is asked for by addresses
- * that it does not know itself, and an address is no name that anybody could make lead here.
+ * Ports are not compared, since tunnels and containers change them. A server that listens on every address accepts any IP
+ * address, because it does not know all of its own, and an address cannot be rebound like a name.
  */
 export function hostRefusal(
   header: string | undefined,

@@ -1,17 +1,17 @@
 import { isIPv4 } from 'node:net';
 
-/** Whether an address or a host name is this machine's own, that no other machine reaches. */
+/** Whether an address or a host name is a loopback one, which no other machine can reach. */
 export function isLoopback(host: string): boolean {
   const bare = plainAddress(host);
   return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
 }
 
-/** Whether a server that listens here is reached by every address of its machine. */
+/** Whether a server that listens on this host is reachable by every address of its machine. */
 export function isEveryAddress(host: string): boolean {
   return ['0.0.0.0', '::', '*'].includes(plainAddress(host));
 }
 
-/** A host without the brackets of a URL, in small letters; IPv4 in IPv6 becomes IPv4. */
+/** A host in lower case without a URL's brackets; IPv4 in IPv6 becomes IPv4. */
 export function plainAddress(host: string): string {
   const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   const mapped = bare.replace(/^::ffff:(?=\d+\.)/, '');

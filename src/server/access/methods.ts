@@ -1,7 +1,7 @@
 import type { HTTPMethods, RouteOptions } from 'fastify';
 import type { Server } from '../server.ts';
 
-/** Gives every path an answer to the methods that it has not: 405, where the router would say that nothing is there. */
+/** Answers methods that a path does not have with 405; the router alone would answer 404. */
 export function answerOtherMethods(app: Server): void {
   const all = app.supportedMethods as HTTPMethods[];
   const paths = new Map<string, string[]>();

@@ -14,14 +14,14 @@ function isOwn(origin: string, host: string): boolean {
   return URL.canParse(asked) && new URL(asked).host === url.host;
 }
 
-export interface Origins {
+interface Origins {
   readonly origin: string | undefined;
   readonly host: string;
-  /** Cookies come along by themselves, so a change by cookie must show where it comes from. */
+  /** Browsers send cookies by themselves, so a change authenticated by a cookie must name its origin. */
   readonly isByCookie: boolean;
 }
 
-/** Refuses a change that a foreign page asked for. */
+/** Refuses a change that a foreign page requested. */
 export function originRefusal({ origin, host, isByCookie }: Origins): Problem | null {
   if (origin === undefined)
     return isByCookie

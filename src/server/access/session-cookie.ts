@@ -5,23 +5,26 @@ const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
 const sealed = (token: string, until: string): string => sealOf(token, `bms-sync session until ${until}`);
 
-export interface Issue {
+interface CookieRequest {
   readonly token: string;
   readonly now: Date;
   /** Whether the browser came by https. */
   readonly isSecure: boolean;
 }
 
-/** Makes the `Set-Cookie` that stands for the token until it runs out; the token cannot be told from it. */
-export function sessionCookie({ token, now, isSecure }: Issue): string {
+/** Creates the `Set-Cookie` that replaces the token until it expires; the token cannot be derived from it. */
+export function sessionCookie({ token, now, isSecure }: CookieRequest): string {
   const until = String(Math.floor(now.getTime() / 1000) + LIFE_SECONDS);
   const value = `${until}.${sealed(token, until)}`;
   const flags = `Path=/; Max-Age=${LIFE_SECONDS}; HttpOnly; SameSite=Strict`;
   return `${SESSION_COOKIE}=${value}; ${flags}${isSecure ? '; Secure' : ''}`;
 }
 
-/** Whether a `Cookie` header has a cookie of ours that has not run out. */
-export function hasSession(header: string | undefined, { token, now }: Omit<Issue, 'isSecure'>): boolean {
+/** Whether a `Cookie` header has a cookie of ours that has not expired. */
+export function hasSession(
+  header: string | undefined,
+  { token, now }: Omit<CookieRequest, 'isSecure'>,
+): boolean {
   const prefix = `${SESSION_COOKIE}=`;
   const cookies = (header ?? '').split(';').map((cookie) => cookie.trim());
   const value = cookies.find((cookie) => cookie.startsWith(prefix))?.slice(prefix.length) ?? '';

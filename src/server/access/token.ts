@@ -2,12 +2,12 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Whether two secrets are equal, in a time that tells nothing of where they differ. */
+/** Compares two secrets in constant time. */
 export function isSameSecret(given: string, secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-/** What only the holder of the token can say of a text. */
+/** The HMAC of a text, keyed with the token. */
 export function sealOf(token: string, text: string): string {
   return createHmac('sha256', token).update(text).digest('base64url');
 }

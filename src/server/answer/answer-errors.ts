@@ -5,7 +5,7 @@ import type { Server } from '../server.ts';
 import { problemOf } from './problem-of-error.ts';
 import { sendProblem } from './problem.ts';
 
-/** Answers what was thrown, and what was asked for in vain. */
+/** Answers thrown errors, and requests without a route. */
 export function answerErrors(app: Server, logger: Logger): void {
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, logger));
   app.setNotFoundHandler((_request, reply) =>
@@ -18,7 +18,7 @@ export function answerErrors(app: Server, logger: Logger): void {
   );
 }
 
-/** Sends the problem that an error is; of a bug, only the number under which the log has it. */
+/** Sends an error as a problem document; for a bug, only the number under which it is logged. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
   const problem = problemOf(error);
   if (problem !== null) return sendProblem(reply, problem);

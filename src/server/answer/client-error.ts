@@ -12,7 +12,7 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
 
 const MALFORMED: Problem = { status: 400, code: 'http.malformed', detail: 'This is no HTTP request.' };
 
-/** Answers what could not be read as HTTP, of which no route ever hears. */
+/** Answers bytes that could not be parsed as HTTP; they never reach a route. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { compactJson } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
 
-/** Sends JSON that is written already. */
+/** Sends JSON text. */
 export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(text);
 }

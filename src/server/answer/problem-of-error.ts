@@ -3,7 +3,7 @@ import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
 import type { Problem } from './problem.ts';
 
-/** What each fault comes to in HTTP; a fault of the usage that is not here is 400. */
+/** The HTTP status of each fault; a usage fault that is not listed is 400. */
 const STATUS: Readonly<Record<string, number>> = {
   'http.too_slow': 408,
   'http.body_too_large': 413,
@@ -25,7 +25,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
 const RETRY_SECONDS = 5;
 
-/** Tells a caller what went wrong; null where it is a bug of ours, of which the caller learns nothing. */
+/** The problem document for an error; null for a bug, whose details the caller must not see. */
 export function problemOf(error: unknown): Problem | null {
   if (error instanceof SyncError) return problemOfFault(error);
   return isOfFramework(error) ? problemOfFramework(error) : null;
@@ -44,7 +44,7 @@ function statusOfClass(error: SyncError): number | null {
   return error instanceof UsageError ? 400 : null;
 }
 
-/** What the framework found wrong with a request, a caller that hung up in the middle of it included. */
+/** Errors of the framework about a request, including a caller that hung up early. */
 function isOfFramework(error: unknown): error is FastifyError {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
 }
@@ -55,7 +55,7 @@ interface Words {
   readonly hint?: string;
 }
 
-/** Said in our own words: the framework's may repeat what the caller sent. */
+/** Worded by us, because the framework's message may repeat the caller's text. */
 const WORDS: Readonly<Record<number, Words>> = {
   404: { code: 'http.not_found', detail: 'There is nothing here.' },
   415: {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-/** Why a request was not carried out, as RFC 9457 says it. */
+/** Why a request was refused, in the form of RFC 9457. */
 export interface Problem {
   readonly status: number;
   /** Stable name of the fault, for programs. */
@@ -25,5 +25,5 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .code(problem.status)
     .headers({ ...problem.headers })
     .type(PROBLEM_TYPE)
-    .send(Buffer.from(problemText(problem))); // To a text, Fastify would add a charset, which the type has not.
+    .send(Buffer.from(problemText(problem))); // For a string, Fastify would add a charset, which this media type does not have.
 }

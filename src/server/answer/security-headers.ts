@@ -3,7 +3,9 @@ import { STYLE } from '../pages/style.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** On every answer. `same-origin` and not `no-referrer`: with that, browsers send forms with `Origin: null`. */
+/**
+ * Headers of every answer. `same-origin` instead of `no-referrer`: with the latter, browsers send forms with `Origin: null`.
+ */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy':

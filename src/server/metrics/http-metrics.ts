@@ -8,7 +8,7 @@ const REFUSED = [401, 403, 421, 429];
 /** Gauges that are named like counters; beside them stand the same figures by type. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
 
-/** Counts what this process answers, and what it takes to do so. */
+/** Counts the answers of this process, and the resources that it uses. */
 export function countRequests(app: Server, { seats, version }: { seats: Seats; version: string }): Registry {
   const registry = new Registry();
   const registers = [registry];
@@ -40,7 +40,7 @@ export function countRequests(app: Server, { seats, version }: { seats: Seats; v
     const status = String(reply.statusCode);
     requests.inc({ method, route, status });
     if (REFUSED.includes(reply.statusCode)) refusals.inc({ status });
-    if (route !== '/v1/changes') duration.observe({ route }, reply.elapsedTime / 1000); // There, callers ask to wait.
+    if (route !== '/v1/changes') duration.observe({ route }, reply.elapsedTime / 1000); // Callers of that route ask to wait.
     done();
   });
   return registry;

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { latestSeq } from '../../feed/read-changes.ts';
 import { oldestUnsettledSend } from '../../mirror/outbox/attempt-store.ts';
 import { LATE, within } from '../../lib/within.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';
 import { mirrorMetrics } from './mirror-metrics.ts';
 
 const QUEUE_PATIENCE_MS = 2_000;
 
-/** Serves what Prometheus scrapes: this process, the mirror as it is now, and the queue. */
-export function metricsRoute(app: Server, context: Context, registry: Registry): void {
+/** Serves the metrics for Prometheus: of this process, of the mirror as it is now, and of the queue. */
+export function metricsRoute(app: Server, context: RouteContext, registry: Registry): void {
   const { session, kinds, clock } = context;
   app.get(
     '/metrics',
@@ -41,7 +41,7 @@ const BULLMQ_JOBS = 'bullmq_job_count';
 const UP = 'bms_sync_queue_metrics_up';
 
 /** A queue that does not answer must not keep the rest from being scraped. */
-async function queueMetrics({ queueMetrics: read, clock, logger }: Context): Promise<string> {
+async function queueMetrics({ queueMetrics: read, clock, logger }: RouteContext): Promise<string> {
   if (read === undefined) return '';
   const isUp = (up: 0 | 1): string =>
     `# HELP ${UP} Whether the queue told its metrics.\n# TYPE ${UP} gauge\n${UP} ${up}\n`;

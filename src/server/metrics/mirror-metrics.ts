@@ -7,7 +7,7 @@ import type { Status } from '../status.ts';
 interface KindGauge {
   readonly name: string;
   readonly help: string;
-  /** Null = there is nothing to tell yet. */
+  /** Null = no value yet. */
   readonly value: (status: KindStatus) => number | null;
 }
 
@@ -39,12 +39,12 @@ const KIND_GAUGES: readonly KindGauge[] = [
   },
 ];
 
-export interface Scraped {
+interface Scraped {
   readonly status: Status;
   readonly kinds: readonly Kind[];
   /** The `seq` of the latest change event. */
   readonly latest: number;
-  /** When the send was made whose fate has been unknown for longest; null where none is unknown. */
+  /** When the oldest unsettled send was made; null if none is unsettled. */
   readonly unsettledSince: string | null;
   readonly now: Date;
 }
@@ -56,10 +56,10 @@ function ageOf({ unsettledSince, now }: Scraped): number {
   return since === null ? 0 : Math.max(0, now.getTime() / 1000 - since); // Another machine's clock may be ahead.
 }
 
-/** How the mirror is at this moment, as Prometheus reads it. */
+/** The present state of the mirror in Prometheus's text format. */
 export async function mirrorMetrics(scraped: Scraped): Promise<string> {
   const { status, kinds, latest } = scraped;
-  const registry = new Registry(); // A new one each time: what is gone leaves no old value behind.
+  const registry = new Registry(); // A new one each time, so that removed labels leave no old value behind.
   const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   for (const { name, help, value } of KIND_GAUGES) {

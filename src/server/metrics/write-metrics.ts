@@ -2,7 +2,7 @@ import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { ServerParts } from '../parts.ts';
 
-/** Tells whether what this process writes lands in the mirror. */
+/** Metrics of whether this process's writes land in the mirror. */
 export function tellWrites(registry: Registry, { writes }: Pick<ServerParts, 'writes'>): void {
   const registers = [registry];
   const age = new Gauge({

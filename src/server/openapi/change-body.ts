@@ -26,7 +26,7 @@ const DAY_OF_ANY_YEAR =
 const LEAP_YEAR = '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00)';
 const DAY = `(?:[1-9][0-9]{3}-(?:${DAY_OF_ANY_YEAR})|${LEAP_YEAR}-02-29)`;
 
-/** What each type takes in a write, as `outbound/intake/write-value.ts` checks it. */
+/** The values that each type accepts in a write, as `outbound/intake/write-value.ts` checks them. */
 const VALUES: Readonly<Record<FieldType, (field: Field) => readonly (JsonSchema | undefined)[]>> = {
   integer: () => [
     { type: 'integer', minimum: LEAST_BOUND, maximum: LARGEST_BOUND },
@@ -51,7 +51,7 @@ function valueOf(field: Field): JsonSchema {
   return { anyOf: [NONE, ...VALUES[field.type](field)] };
 }
 
-/** The fields of a kind by the names of a write; the names of a read are understood too, and others sent as they are. */
+/** The fields of a kind by the names of a write; the names of a read are accepted too, and other names are sent unchanged. */
 function fieldsOf({ name, fields }: Kind): JsonSchema {
   const written = fields.filter((field) => field.name !== 'id');
   return {
@@ -87,7 +87,7 @@ function changeOf(kind: Kind, operation: Operation, id: JsonSchema): JsonSchema 
   };
 }
 
-/** The body of a create or an update, kind by kind; `id` is what the id of a record has to be. */
+/** The body of a create or an update, kind by kind; `id` is the schema of a record's id. */
 export function changeBody(kinds: readonly Kind[], id: JsonSchema): JsonSchema {
   const operations = ['create', 'update'] as const;
   return {

@@ -49,7 +49,7 @@ const OF_BODIES = [408, 413, 415];
 const PROBLEM_CONTENT = { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } };
 export const PAGE_CONTENT = { 'text/html': { schema: { type: 'string' } } };
 
-/** Every answer of a route by which it refuses. */
+/** Every refusal of a route, by status. */
 export function refusalsOf(schema: FastifySchema, config: FastifyContextConfig): JsonSchema {
   const statuses = [
     ...EVERYWHERE,

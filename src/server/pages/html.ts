@@ -15,7 +15,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
-/** Writes HTML; whatever is put into it is text, unless it was written by this very function. */
+/** Writes HTML; values are escaped as text, except HTML that this function itself wrote. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: texts.map((text, index) => `${text}${written(parts[index] ?? null)}`).join('') };
 }

@@ -3,7 +3,7 @@ import type { Problem } from '../answer/problem.ts';
 import { html } from './html.ts';
 import { sendPage } from './page.ts';
 
-/** Sends the form that asks for the token, and why it is shown where somebody was refused. */
+/** Sends the form that asks for the token, with the reason if the caller was refused. */
 export function sendSignIn(reply: FastifyReply, refusal: Problem | null = null): FastifyReply {
   if (refusal !== null) void reply.code(refusal.status).headers({ ...refusal.headers });
   const fault =

@@ -2,20 +2,20 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { awaitChanges } from '../../feed/await-changes.ts';
 import { changeLine } from '../../feed/change-line.ts';
-import type { Context } from '../server.ts';
+import type { RouteContext } from '../server.ts';
 import { untilGone } from './until-gone.ts';
 
-export interface Stream {
+interface Stream {
   readonly after: number;
   readonly kind: string | undefined;
 }
 
 const PAGE = 500;
 const RETRY_MS = 2_000;
-const QUIET_MS = 15_000; // Proxies end what is silent for longer.
+const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
 
 /** Sends change events as they come, until the caller goes or the server closes. */
-export function sendStream(reply: FastifyReply, context: Context, stream: Stream): FastifyReply {
+export function sendStream(reply: FastifyReply, context: RouteContext, stream: Stream): FastifyReply {
   const stand = context.seats.take();
   const signal = untilGone(reply, context.closing);
   if (signal.aborted) stand();
@@ -27,9 +27,9 @@ export function sendStream(reply: FastifyReply, context: Context, stream: Stream
     .send(Readable.from(events(context, stream, signal)));
 }
 
-/** Server-sent events, each with its `seq` as its id: a caller that comes back goes on after the last one. */
+/** Server-sent events, each with its `seq` as its id: a caller that reconnects continues after the last one. */
 async function* events(
-  { session, clock }: Context,
+  { session, clock }: RouteContext,
   { after, kind }: Stream,
   signal: AbortSignal,
 ): AsyncGenerator<string> {

@@ -6,7 +6,7 @@ import { sendJsonText } from '../answer/json.ts';
 import { instant, jsonObject, kindName, wholeNumber, wholeNumberText } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
 import { checkKind } from '../kinds.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { sendStream } from './change-stream.ts';
 import { untilGone } from './until-gone.ts';
 
@@ -41,7 +41,7 @@ const page = z.object({
   next: z.int().describe('what to give as `after` the next time'),
 });
 
-/** A page, or a stream of such events. */
+/** Answers of the route: a page, or a stream of events. */
 const pageOrStream = {
   description: 'Done',
   content: {
@@ -65,7 +65,7 @@ const schema = {
 };
 
 /** Change events: a page at once, a page that waits, or a stream. */
-export function changeRoutes(app: Server, context: Context): void {
+export function changeRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock, closing, seats } = context;
   app.get(
     '/v1/changes',

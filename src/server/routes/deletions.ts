@@ -3,7 +3,7 @@ import { decideHeld, readShownHolds } from '../../mirror/records/held-deletions.
 import { sendJson, sendJsonText } from '../answer/json.ts';
 import { instant, kindName, noBody } from '../fields.ts';
 import { requireKind } from '../kinds.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 
 const hold = z.object({
   kind: z.string(),
@@ -26,7 +26,7 @@ const DECISIONS = {
 const schema = { tags: ['Deletions'] };
 
 /** Records that disappeared all at once. */
-export function deletionRoutes(app: Server, { session, kinds, ring }: Context): void {
+export function deletionRoutes(app: Server, { session, kinds, ring }: RouteContext): void {
   const params = z.strictObject({ kind: kindName(kinds) });
   app.get(
     '/v1/deletions',

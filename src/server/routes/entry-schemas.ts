@@ -6,7 +6,7 @@ const state = z.enum(STATES);
 const operation = z.enum(['create', 'update']);
 const json = z.any().describe('JSON');
 
-/** An entry as a list has it. */
+/** An entry in a list. */
 export const entry = z.object({
   id: z.int(),
   key: z.string(),
@@ -34,7 +34,7 @@ const attempt = z.object({
   responseStart: z.string().nullable(),
 });
 
-/** An entry with everything that was tried for it. */
+/** An entry with all its attempts. */
 export const history = entry.extend({
   next: z.array(z.string()).describe('what a person can do'),
   owner: z.string().nullable(),

@@ -4,15 +4,15 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { readDamage } from '../../mirror/kinds/integrity-store.ts';
 import { sendJson } from '../answer/json.ts';
 import { sendProblem } from '../answer/problem.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 
 const PATIENCE_MS = 2_000;
-const UNLANDED_MS = 15_000; // By then a writer that stood still has been ended by its server.
+const UNLANDED_MS = 15_000; // By then the server has ended a hanging writer.
 const state = z.object({ status: z.string() });
 const schema = { tags: ['Health'], security: [], response: { 200: state } };
 
-/** Whether the process lives, and whether it can do its work. */
-export function healthRoutes(app: Server, context: Context): void {
+/** Liveness (the process runs) and readiness (it can do its work). */
+export function healthRoutes(app: Server, context: RouteContext): void {
   app.get(
     '/health',
     { config: { open: true }, schema: { ...schema, summary: 'Tell that the process lives' } },
@@ -35,20 +35,20 @@ export function healthRoutes(app: Server, context: Context): void {
   );
 }
 
-/** What keeps the server from doing its work. */
-async function faults(context: Context): Promise<readonly string[]> {
+/** The reasons why the server is not ready. */
+async function faults(context: RouteContext): Promise<readonly string[]> {
   if (context.closing.aborted) return ['it is stopping'];
   return [...(await readFaults(context)), ...writeFaults(context)];
 }
 
-function writeFaults({ writes }: Context): string[] {
+function writeFaults({ writes }: RouteContext): string[] {
   const { unlandedMs, fault } = writes();
   if (unlandedMs < UNLANDED_MS) return [];
   const why = fault ?? 'another transaction has not ended';
   return [`writes to the mirror have not landed for ${Math.round(unlandedMs / 1000)} s: ${why}`];
 }
 
-async function readFaults({ session, clock, logger }: Context): Promise<readonly string[]> {
+async function readFaults({ session, clock, logger }: RouteContext): Promise<readonly string[]> {
   try {
     const read = await within(clock, PATIENCE_MS, readDamage(session));
     if (read === LATE) return [`the mirror does not answer within ${PATIENCE_MS / 1000} s`];

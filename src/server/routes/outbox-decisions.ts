@@ -6,7 +6,7 @@ import { entryDocument } from '../../outbound/report/entry-document.ts';
 import { resumeSends } from '../../outbound/freeze/frozen.ts';
 import { sendJson } from '../answer/json.ts';
 import { noBody, recordIdOrNumber, rowId } from '../fields.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { decided } from './entry-schemas.ts';
 
 const CARRY_OUT = {
@@ -27,7 +27,7 @@ const schema = { tags: ['Outbox'] };
 const documentOf = ({ entry, warning }: Decided) => ({ ...entryDocument(entry), warning });
 
 /** A person's decisions on entries that are stuck. */
-export function outboxDecisionRoutes(app: Server, context: Context): void {
+export function outboxDecisionRoutes(app: Server, context: RouteContext): void {
   const { session, clock, ring } = context;
   for (const [name, { work, summary }] of Object.entries(CARRY_OUT))
     app.post(
@@ -48,7 +48,7 @@ export function outboxDecisionRoutes(app: Server, context: Context): void {
   resumeRoute(app, context);
 }
 
-function adoptRoute(app: Server, { session, kinds, clock, ring }: Context): void {
+function adoptRoute(app: Server, { session, kinds, clock, ring }: RouteContext): void {
   const summary = 'Say which record of the mirror a create has made';
   app.post(
     '/v1/outbox/:id/adopt',
@@ -66,7 +66,7 @@ function adoptRoute(app: Server, { session, kinds, clock, ring }: Context): void
   );
 }
 
-function resumeRoute(app: Server, { session, sendMark, ring }: Context): void {
+function resumeRoute(app: Server, { session, sendMark, ring }: RouteContext): void {
   const summary = 'Let sends go on after a database was restored';
   app.post(
     '/v1/outbox/resume',

@@ -4,7 +4,7 @@ import { findRecord } from '../../mirror/records/record-store.ts';
 import { sendJsonText } from '../answer/json.ts';
 import { instant, jsonObject, kindName, recordId } from '../fields.ts';
 import { requireKind } from '../kinds.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 
 const record = z.object({
   kind: z.string(),
@@ -14,8 +14,8 @@ const record = z.object({
   record: jsonObject.describe('exactly as the service sent it'),
 });
 
-/** One record, as the service sent it. */
-export function recordRoutes(app: Server, { session, kinds }: Context): void {
+/** The route of one record, as the service sent it. */
+export function recordRoutes(app: Server, { session, kinds }: RouteContext): void {
   const params = z.strictObject({ kind: kindName(kinds), id: recordId });
   app.get(
     '/v1/records/:kind/:id',
@@ -34,7 +34,7 @@ export function recordRoutes(app: Server, { session, kinds }: Context): void {
       if (found === null)
         throw new SyncError(`The mirror does not have record ${id} of ${kind}.`, { code: 'record.absent' });
       const { raw, deletedAt, changedAt } = found;
-      // Spliced in as it is stored: read and written anew, its numbers and the order of its keys could change.
+      // Spliced in as stored: parsing and writing it again could change its numbers and the order of its keys.
       const head = JSON.stringify({ kind, id, deletedAt, changedAt });
       return sendJsonText(reply, `${head.slice(0, -1)},"record":${raw}}`);
     },

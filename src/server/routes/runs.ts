@@ -6,7 +6,7 @@ import { findRun, listRuns, runsAfter } from '../../mirror/runs/run-store.ts';
 import { sendJson, sendJsonText } from '../answer/json.ts';
 import { afterId, instant, kindName, nextAfter, nextId, rowId, wholeNumber } from '../fields.ts';
 import { pulledKinds } from '../kinds.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 
 const run = z.object({
   id: z.int(),
@@ -33,8 +33,8 @@ const report = z.object({
 const requested = z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) });
 const tags = ['Runs'];
 
-/** What was run, and pulls that are asked for. */
-export function runRoutes(app: Server, context: Context): void {
+/** Routes of runs and of requested pulls. */
+export function runRoutes(app: Server, context: RouteContext): void {
   const { session, clock } = context;
   const query = z.strictObject({ after: afterId, limit: wholeNumber(1, 1000).default(20) });
   app.get(
@@ -75,7 +75,7 @@ export function runRoutes(app: Server, context: Context): void {
   pullRoute(app, context);
 }
 
-function pullRoute(app: Server, { session, kinds, clock, ring }: Context): void {
+function pullRoute(app: Server, { session, kinds, clock, ring }: RouteContext): void {
   const name = kindName(kinds.filter(isListed));
   const pulls = z.strictObject({ kinds: z.array(name).max(1000).default([]) });
   app.post(
@@ -89,7 +89,7 @@ function pullRoute(app: Server, { session, kinds, clock, ring }: Context): void 
     },
     async ({ body }, reply) => {
       const wanted = pulledKinds(kinds, body?.kinds ?? []);
-      await session.makeDurable(); // Who was told that it will be done does not ask again after a power cut.
+      await session.makeDurable(); // A caller that got 202 does not repeat the request after a power cut.
       const runId = await session.atomically((tx) =>
         requestPull(tx, { kinds: wanted, request: 'the HTTP API', now: clock.now() }),
       );

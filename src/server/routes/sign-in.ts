@@ -4,7 +4,7 @@ import { sendProblem } from '../answer/problem.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
 import { PAGE_CONTENT } from '../openapi/problems.ts';
 
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 
 const form = z.strictObject({ token: z.string().min(1) });
 const page = { description: 'The form', content: PAGE_CONTENT };
@@ -17,7 +17,7 @@ const seeStatus = {
 const schema = { tags: ['Sign-in'], security: [] };
 
 /** The form that gives a browser its cookie for the token. */
-export function signInRoutes(app: Server, { access }: Context): void {
+export function signInRoutes(app: Server, { access }: RouteContext): void {
   app.get(
     '/login',
     {

@@ -4,7 +4,7 @@ import { instant } from '../fields.ts';
 import { PAGE_CONTENT } from '../openapi/problems.ts';
 import { sendPage } from '../pages/page.ts';
 import { statusPage } from '../pages/status-page.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';
 import { STATES } from '../../outbound/report/entry-list.ts';
 
@@ -85,7 +85,7 @@ const page = {
 };
 
 /** How fresh and how sound the mirror is, for programs and for people. */
-export function statusRoutes(app: Server, { session, kinds, clock }: Context): void {
+export function statusRoutes(app: Server, { session, kinds, clock }: RouteContext): void {
   app.get(
     '/v1/status',
     {

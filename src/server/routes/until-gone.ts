@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 
-/** Fires once nobody waits for the answer any more, or the server closes. */
+/** Fires once the caller has gone or the server closes. */
 export function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
   const gone = new AbortController();
   const leave = (): void => {
-    closing.removeEventListener('abort', leave); // It outlives all requests, and would keep them.
+    closing.removeEventListener('abort', leave); // The signal outlives all requests, and would keep them in memory.
     gone.abort();
   };
   closing.addEventListener('abort', leave, { once: true });

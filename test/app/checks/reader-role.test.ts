@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { checkDatabase } from '../../../src/app/checks/database.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import type { Finding } from '../../../src/lib/finding.ts';
+import type { CheckResult } from '../../../src/lib/check-result.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../../support/postgres.ts';
 import { run } from '../../support/command-line.ts';
 import { freshMirror } from '../../support/temp-folder.ts';
 
-async function found(url: string, readerRole: string | null): Promise<Finding | undefined> {
+async function found(url: string, readerRole: string | null): Promise<CheckResult | undefined> {
   const config = loadConfig({ env: {}, flags: { database: { url }, bi: { readerRole } } });
   return (await checkDatabase(config)).find(({ name }) => name === 'bi.readerRole');
 }

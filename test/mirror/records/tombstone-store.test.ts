@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
 import { saveAbsences } from '../../../src/mirror/records/deletion-store.ts';
 import { saveFieldIssues } from '../../../src/mirror/records/issue-store.ts';
-import { buryRows, liveRows, liveRowsOf } from '../../../src/mirror/records/tombstone-store.ts';
-import type { Burial, LiveRow } from '../../../src/mirror/records/tombstone-store.ts';
-import { readTouches } from '../../../src/mirror/records/touch-store.ts';
+import { writeTombstones, liveRows, liveRowsOf } from '../../../src/mirror/records/tombstone-store.ts';
+import type { TombstoneBatch, LiveRow } from '../../../src/mirror/records/tombstone-store.ts';
+import { readDirtyRows } from '../../../src/mirror/records/dirty-row-store.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../temp-mirror.ts';
 import type { StoredRecord } from '../temp-mirror.ts';
@@ -17,9 +17,13 @@ const AT = '2026-03-01 12:01:00.000';
 const put = (session: Session, ...records: readonly StoredRecord[]): Promise<void> =>
   session.atomically((tx) => putRecords(tx, 'clients', records));
 
-const bury = (session: Session, ids: readonly string[], burial: Partial<Burial> = {}): Promise<string[]> =>
+const bury = (
+  session: Session,
+  ids: readonly string[],
+  burial: Partial<TombstoneBatch> = {},
+): Promise<string[]> =>
   session.atomically((tx) =>
-    buryRows(tx, {
+    writeTombstones(tx, {
       ...{ kind: 'clients', ids, proof: 'list', response: 50, runId: 3, now: later(60_000) },
       ...burial,
     }),
@@ -142,21 +146,21 @@ describe.each(DATABASES)('burying rows in %s', (_name, open) => {
     expect(await bury(session, ['1', '2', '3', '404'])).toEqual([]);
     expect(await deletedAt(session)).toEqual([null, null, NOON_TEXT]);
     expect(await events(session)).toEqual([]);
-    expect(await readTouches(session, 'clients', 0)).toEqual(new Map());
+    expect(await readDirtyRows(session, 'clients', 0)).toEqual(new Map());
   });
 
   test('is a write: a page that lists them is parsed, whatever its digest says', async () => {
     const session = await open();
     await put(session, { id: '1' }, { id: '2', _response: 60 });
     await bury(session, ['1', '2']);
-    expect(await readTouches(session, 'clients', 0)).toEqual(new Map([['1', 50]]));
+    expect(await readDirtyRows(session, 'clients', 0)).toEqual(new Map([['1', 50]]));
   });
 
   test('all, or none: a transaction that does not land leaves neither tombstone nor event', async () => {
     const session = await open();
     await put(session, { id: '1' });
     const failing = session.atomically(async (tx) => {
-      await buryRows(tx, {
+      await writeTombstones(tx, {
         ...{ kind: 'clients', ids: ['1'], proof: 'list', response: 50, runId: 3, now: NOON },
       });
       throw new Error('killed');

@@ -7,7 +7,7 @@ import { openPostgresSession } from '../../../src/mirror/postgres/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { pagesAskedFor, readMark, requestSlot, writeMark } from '../../../src/mirror/runs/slot-requests.ts';
-import type { SlotEnd, SlotWish } from '../../../src/mirror/runs/slot-requests.ts';
+import type { SlotEnd, SlotRequest } from '../../../src/mirror/runs/slot-requests.ts';
 import { startableRuns } from '../../../src/mirror/runs/startable-runs.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { DATABASES } from '../databases.ts';
@@ -15,7 +15,7 @@ import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
 
 const lives = (): boolean => false;
 
-const request = (session: Session, wish: Partial<SlotWish> = {}): Promise<SlotEnd> => {
+const request = (session: Session, wish: Partial<SlotRequest> = {}): Promise<SlotEnd> => {
   const full = { schedule: 'often', slot: NOON, kinds: ['clients'], pages: null, now: NOON, isDead: lives };
   return session.atomically((tx) => requestSlot(tx, { ...full, ...wish }));
 };

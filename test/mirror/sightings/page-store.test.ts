@@ -11,7 +11,7 @@ import {
 } from '../../../src/mirror/sightings/page-store.ts';
 import type { StoredPage } from '../../../src/mirror/sightings/page-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { readTouches, saveTouches } from '../../../src/mirror/records/touch-store.ts';
+import { readDirtyRows, saveDirtyRows } from '../../../src/mirror/records/dirty-row-store.ts';
 import { DATABASES } from '../databases.ts';
 
 const IDS = ['7', '9223372036854775807'];
@@ -86,7 +86,7 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
     await session.atomically(async (tx) => {
       await savePage(tx, 'products', { ...PAGE, page: 9 });
       for (const kind of ['clients', 'products'])
-        for (const response of [3, 20, 21]) await saveTouches(tx, kind, { ids: ['7'], response });
+        for (const response of [3, 20, 21]) await saveDirtyRows(tx, kind, { ids: ['7'], response });
       await settlePages(tx, 'clients', { lastPage: 2, began: 20 });
     });
     expect(await read(session)).toEqual([
@@ -102,7 +102,7 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
       ['products', 20],
       ['products', 21],
     ]);
-    expect(await readTouches(session, 'clients', 20)).toEqual(new Map([['7', 21]]));
+    expect(await readDirtyRows(session, 'clients', 20)).toEqual(new Map([['7', 21]]));
   });
 
   test('an emptied list leaves no page', async () => {

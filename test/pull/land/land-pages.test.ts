@@ -13,7 +13,7 @@ import { createTouched } from '../../../src/pull/state/touched.ts';
 import { startSweep } from '../../../src/source/paging/sweep-plan.ts';
 import { readPages } from '../../../src/mirror/sightings/page-store.ts';
 import { readTenants } from '../../../src/mirror/kinds/tenant-store.ts';
-import { readTouches } from '../../../src/mirror/records/touch-store.ts';
+import { readDirtyRows } from '../../../src/mirror/records/dirty-row-store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import type { ListResponse } from '../../../src/source/source.ts';
 import { issueKey } from '../../../src/mirror/records/issue-store.ts';
@@ -41,7 +41,7 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),
-    touched: createTouched(await readTouches(session, kind.name, 0)),
+    touched: createTouched(await readDirtyRows(session, kind.name, 0)),
     fields: new Map(),
     quarantined: createLayeredSet(new Set()),
     newest: { sent: 0 },

@@ -3,19 +3,24 @@ import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 
 /**
- * Rows that were written again, by the tick of the response that they have their present content or state from.
+ * Dirty rows: rows rewritten since their page was landed, by the tick of the response that their present content or state is
+ * from.
  *
- * Whoever writes a row that is there already says so here: a page that lists it must be parsed, whatever its digest says.
+ * Every write to an existing row is noted here: a page that lists the row must be parsed even if its digest is unchanged.
  */
-export type Touches = ReadonlyMap<string, number>;
+export type DirtyRows = ReadonlyMap<string, number>;
 
-export async function readTouches(db: Queryable, kind: string, after: number): Promise<Map<string, number>> {
+export async function readDirtyRows(
+  db: Queryable,
+  kind: string,
+  after: number,
+): Promise<Map<string, number>> {
   const rows = await db.query(sql`
     select record_id, response from touched where kind = ${kind} and response > ${after} order by response`);
   return new Map(rows.map((row) => [String(row['record_id']), Number(row['response'])]));
 }
 
-export async function saveTouches(
+export async function saveDirtyRows(
   tx: Transaction,
   kind: string,
   { ids, response }: { readonly ids: readonly string[]; readonly response: number },
@@ -28,7 +33,7 @@ export async function saveTouches(
   });
 }
 
-/** Raises the response that rows have their content from, where a later one has shown the same. */
+/** Raises `_response` of rows when a later response has shown the same content. */
 export async function confirmRows(
   tx: Transaction,
   kind: string,

@@ -1,19 +1,23 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 
-/** Where a mirror stood at an instant: what it knew then, it knew already. */
-export interface Moment {
+/** A watermark: records first seen at or before it are not new. */
+export interface Watermark {
   readonly tick: number;
   readonly at: string;
 }
 
-export interface Newcomer {
+interface SeenRecord {
   readonly id: string;
   readonly raw: string;
 }
 
-/** Live records that the mirror has known only since a moment, and that no entry of the outbox has for its own. */
-export async function readNewcomers(db: Queryable, kind: string, { tick, at }: Moment): Promise<Newcomer[]> {
+/** Live records first seen after a watermark that no entry of the outbox is linked to. */
+export async function rowsFirstSeenAfter(
+  db: Queryable,
+  kind: string,
+  { tick, at }: Watermark,
+): Promise<SeenRecord[]> {
   const rows = await db.query(sql`
     select cast(k.id as text) as id, k._raw from ${sql.identifier(kind)} as k
     where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
@@ -22,11 +26,11 @@ export async function readNewcomers(db: Queryable, kind: string, { tick, at }: M
   return rows.map((row) => ({ id: String(row['id']), raw: String(row['_raw']) }));
 }
 
-/** Whether the mirror has known a live record since before a moment. */
-export async function isOldAcquaintance(
+/** Whether a live record was first seen at or before a watermark. */
+export async function wasSeenBefore(
   db: Queryable,
   kind: string,
-  { id, tick, at }: Moment & { readonly id: string },
+  { id, tick, at }: Watermark & { readonly id: string },
 ): Promise<boolean> {
   const rows = await db.query(sql`
     select 1 from ${sql.identifier(kind)} as k
@@ -34,7 +38,7 @@ export async function isOldAcquaintance(
   return rows.length > 0;
 }
 
-/** Whether a list has shown, since an instant, a record that no row could be made of. */
+/** Whether a list has shown, since an instant, a record that could not become a row. */
 export async function hasQuarantinedSince(db: Queryable, kind: string, at: string): Promise<boolean> {
   const rows = await db.query(sql`
     select 1 from issues where kind = ${kind} and closed_at is null and field is null
