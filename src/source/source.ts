@@ -12,7 +12,7 @@ import type { SourceParts, SourceSettings } from './http/settings.ts';
 import { somePages } from './paging/some-pages.ts';
 import { sweepList } from './paging/sweep.ts';
 import type { SweepOptions } from './paging/sweep.ts';
-import type { PageRange } from './paging/sweep-plan.ts';
+import type { PageRange } from './paging/sweep-state.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
 import type { WriteAnswer } from './answer/write-answer.ts';
@@ -23,7 +23,7 @@ export type { LoadOptions } from './paging/load-page.ts';
 export type { KnownPage, PageDigest } from './page/page-digest.ts';
 export type { SourceParts, SourceSettings } from './http/settings.ts';
 export type { SweepOptions } from './paging/sweep.ts';
-export type { PageRange, SweepPlan } from './paging/sweep-plan.ts';
+export type { PageRange, SweepPlan } from './paging/sweep-state.ts';
 export type { WriteOptions, WriteRequest } from './write.ts';
 export type { WriteAnswer } from './answer/write-answer.ts';
 

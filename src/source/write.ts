@@ -1,9 +1,9 @@
 import type { Kind, WriteEndpoint } from '../catalog/kind.ts';
 import { createDeadline } from './http/deadline.ts';
 import { tokenHeaders } from './request/exchange.ts';
-import type { HttpClient } from './http/http-client.ts';
+import type { HttpClient } from './http/http.ts';
 import type { Requester } from './request/requester.ts';
-import type { SendRequest, SentAnswer } from './http/send-once.ts';
+import type { SendRequest, SentAnswer } from './http/http.ts';
 import type { SourceParts, SourceSettings } from './http/settings.ts';
 import { readWriteAnswer } from './answer/write-answer.ts';
 import type { WriteAnswer } from './answer/write-answer.ts';

@@ -4,7 +4,7 @@ import { SyncError } from '../../src/lib/sync-error.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
 import type { KindReport } from '../../src/mirror/runs/run-store.ts';
-import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { TOKEN } from './line-of-fire.ts';

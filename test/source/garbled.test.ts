@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
 import type { HttpAnswer } from '../../src/source/http/receive.ts';
 import type { KnownPage, ListResponse, Source, SweepOptions } from '../../src/source/source.ts';
 import {

@@ -3,12 +3,12 @@ import type { Kind, ListedKind, RetrievableKind } from '../../catalog/kind.ts';
 import { sortPage } from '../../diff/judge-page.ts';
 import type { SortedPage } from '../../diff/judge-page.ts';
 import { saveCursor } from '../../mirror/runs/run-store.ts';
-import type { BackfillWork } from './backfill.ts';
+import type { BackfillWork } from './backfill-work.ts';
 import { requireCompanies, requireCompany } from '../tenant/guard-source.ts';
 import { inDraft } from '../land/in-draft.ts';
 import type { Shown } from '../land/land-records.ts';
-import { landSorted } from '../land/land-sorted.ts';
-import type { LandedSorted } from '../land/land-sorted.ts';
+import { landSorted } from '../land/land-records.ts';
+import type { LandedSorted } from '../land/land-records.ts';
 import type { PullParts } from '../run/parts.ts';
 
 const ASKED_TOGETHER = 50;

@@ -10,15 +10,14 @@ import { readTenants } from '../../mirror/kinds/tenant-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { backfillIds } from './backfill-ids.ts';
 import { backfillPages } from './backfill-pages.ts';
+import type { BackfillWork } from './backfill-work.ts';
 import { beginSweep } from '../sweep/begin-sweep.ts';
 import { addColumns } from '../sweep/end-sweep.ts';
 import { verifyTenant } from '../tenant/guard-source.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { recordRun } from '../run/record-run.ts';
 import type { RunFacts } from '../run/record-run.ts';
-import type { Sweep } from '../state/sweep.ts';
 import { createTally } from '../land/tally.ts';
-import type { Tally } from '../land/tally.ts';
 
 /** What to read again: some records, some pages of a list, or all of it. */
 export type Extent =
@@ -44,14 +43,6 @@ export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt'
   readonly mended: number;
   /** Records that were asked for and that the service does not have. */
   readonly missing: readonly string[];
-}
-
-export interface BackfillWork {
-  readonly sweep: Sweep;
-  readonly tally: Tally;
-  /** How far an interrupted run of the same request came: a page, or how many of the ids. */
-  readonly done: number;
-  readonly missing: string[];
 }
 
 type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;

@@ -1,8 +1,12 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
 import { isOvertaken, judge } from '../../diff/judge-page.ts';
-import type { Incoming } from '../../diff/judge-page.ts';
+import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
 import { judgeFirstListing } from '../../diff/shapes.ts';
+import { issueKey, saveQuarantined } from '../../mirror/records/issue-store.ts';
+import type { Issue } from '../../mirror/records/issue-store.ts';
+import { writeRows } from '../../mirror/records/write-rows.ts';
+import { dropPagesAfter } from '../../mirror/sightings/page-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
@@ -10,7 +14,7 @@ import { confirmRows, saveTouches } from '../../mirror/records/touch-store.ts';
 import { findTampered } from './find-tampered.ts';
 import { recallRows } from './recall-rows.ts';
 import type { Sweep } from '../state/sweep.ts';
-import { writeRecords } from './write-records.ts';
+import { landFields } from './land-fields.ts';
 
 /** Records that one response showed. */
 export interface Shown {
@@ -33,10 +37,33 @@ export interface Landed {
   readonly overtaken: string[];
 }
 
+/** What became of records, by id, and of those that no row could be made of, by the keys of their issues. */
+export interface LandedSorted extends Landed {
+  readonly quarantined: readonly string[];
+}
+
+/** Lands what one response showed within a transaction: rows for the records, issues for what cannot become one. */
+export async function landSorted(
+  tx: Transaction,
+  sweep: Sweep,
+  { incoming, quarantined, ...shown }: SortedPage & Omit<Shown, 'records'>,
+): Promise<LandedSorted> {
+  const issues = quarantined.map(quarantineIssue);
+  const fresh = issues.filter((issue) => !sweep.quarantined.has(issueKey(issue)));
+  await saveQuarantined(tx, sweep.kind.name, { issues: fresh, now: shown.now });
+  for (const issue of fresh) sweep.quarantined.add(issueKey(issue));
+  const landed = await landRecords(tx, sweep, { ...shown, records: incoming });
+  return { ...landed, quarantined: issues.map(issueKey) };
+}
+
+function quarantineIssue({ id, code, raw }: Quarantined): Issue {
+  return { recordId: id, field: null, code, detail: raw };
+}
+
 const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
 
 /** Lands records within a transaction: rows, their change events, issues and new fields. */
-export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
+async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
   const landed: Landed = { created: [], changed: [], restored: [], mended: [], overtaken: [] };
   for (let from = 0; from < shown.records.length; from += ROWS_A_SLICE) {
     const records = shown.records.slice(from, from + ROWS_A_SLICE);
@@ -46,10 +73,10 @@ export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): 
       if (place !== null) landed[place].push(record.id);
     }
     const news = all.filter(isJudged).filter(mustBeWritten);
-    await breathe();
+    await yieldToEventLoop();
     if (news.length > 0) await writeRecords(tx, sweep, { ...shown, records: news });
     if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
-    await breathe();
+    await yieldToEventLoop();
   }
   return landed;
 }
@@ -108,4 +135,22 @@ function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incomi
   const isFirst = stored?.listed === null && !stored.isDeleted;
   const verdict = isFirst ? judgeFirstListing(kind, stored.raw, received) : judge(kind, stored, received);
   return { ...received, stored, verdict };
+}
+
+/** Writes new and different records, and learns from them what the rest of the sweep must know. */
+async function writeRecords(
+  tx: Transaction,
+  sweep: Sweep,
+  { records, isListed, answered, now }: Shown & { readonly records: readonly Judged[] },
+): Promise<void> {
+  const { kind, runId, touched, newest, lease, ignoredFields } = sweep;
+  const rewritten = await writeRows(tx, {
+    ...{ kind, records, response: answered, isListed, now },
+    ...{ origin: 'service', runId, standing: lease, ignoredFields },
+  });
+  touched.add(new Map(rewritten.map((id) => [id, answered])));
+  // Pages that were asked for after this answer had come, and landed before it: they may have shown what is newer.
+  if (rewritten.length > 0 && newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
+  await yieldToEventLoop();
+  await landFields(tx, sweep, { records: records.map(({ record }) => record), now });
 }

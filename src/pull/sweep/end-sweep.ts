@@ -19,6 +19,7 @@ import { forgetUnlisted, readUnlisted, saveUnlisted } from '../../mirror/sightin
 import { noteDrift } from './note-drift.ts';
 import { noteFlapping } from './note-flapping.ts';
 import { noteListIssues } from './note-list-issues.ts';
+import type { StandingAfter } from './note-list-issues.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ending, Reading } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
@@ -53,13 +54,7 @@ export async function endSweep(parts: PullParts, reading: Reading, result: Sweep
   if (standing.baselineAt !== null) await session.makeDurable();
 }
 
-/** Since when a list has been known, in text; null = not yet. */
-export interface Standing {
-  readonly certifiedAt: string | null;
-  readonly baselineAt: string | null;
-}
-
-function standingAfter({ lease }: Sweep, { ending }: SweepResult, now: Date): Standing {
+function standingAfter({ lease }: Sweep, { ending }: SweepResult, now: Date): StandingAfter {
   if (ending.state !== 'complete') return lease;
   const certifiedAt = latest(lease.certifiedAt, ending.verdict.certifiedAt);
   const isConcluded = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
@@ -71,7 +66,7 @@ function latest(a: string | null, b: string | null): string | null {
 }
 
 interface Conclusion extends SweepResult {
-  readonly standing: Standing;
+  readonly standing: StandingAfter;
   readonly now: Date;
 }
 

@@ -1,16 +1,19 @@
 import { saveListIssue } from '../../mirror/records/issue-store.ts';
 import type { ListIssue } from '../../mirror/records/issue-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import type { Standing } from './end-sweep.ts';
+import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Ending } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../state/sweep.ts';
 import { MOST_CONTROL_FAILURES } from '../deletions/way-to-ask.ts';
 
-export interface ListFindings {
+/** The part of a kind's standing that the end of a sweep decides; null = not yet. */
+export type StandingAfter = Pick<KindStanding, 'certifiedAt' | 'baselineAt'>;
+
+interface ListFindings {
   readonly ending: Ending;
   readonly concluded: Concluded;
-  readonly standing: Standing;
+  readonly standing: StandingAfter;
   readonly now: Date;
 }
 

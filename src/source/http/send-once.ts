@@ -4,26 +4,12 @@ import type { Dispatcher } from 'undici';
 import { SourceError } from './errors.ts';
 import { createHandover } from './handover.ts';
 import type { Handover } from './handover.ts';
-import type { HttpRequest } from './http-client.ts';
+import type { SendRequest, SentAnswer } from './http.ts';
 import { codeOf } from './network-faults.ts';
 import { NoConnection } from './no-connection.ts';
 import type { TunnelOptions } from './no-connection.ts';
 import { receive } from './receive.ts';
-import type { HttpAnswer } from './receive.ts';
 import type { SourceSettings } from './settings.ts';
-
-export interface SendRequest extends HttpRequest {
-  readonly method: 'POST' | 'PUT';
-  readonly body: string;
-  /** Asked when the request is about to be written, which a connection may take long to be made for. */
-  readonly mayGo?: (() => boolean) | undefined;
-}
-
-/** What became of a request; `why` is a stable word, or the code that Node or undici gives the fault. */
-export type SentAnswer =
-  | { readonly is: 'unsent'; readonly why: string }
-  | { readonly is: 'lost'; readonly why: string }
-  | ({ readonly is: 'answered' } & HttpAnswer);
 
 /** Of the one connection that a write gets. */
 interface Way {

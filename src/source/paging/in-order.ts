@@ -1,5 +1,5 @@
 import { createDeadline } from '../http/deadline.ts';
-import type { PageRange } from './sweep-plan.ts';
+import type { PageRange } from './sweep-state.ts';
 
 export interface Window {
   /** So many pages are under way, or wait to be handed out. */

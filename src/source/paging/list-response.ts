@@ -5,7 +5,7 @@ import type { Meta } from '../answer/envelope.ts';
 import type { PartialPage } from '../page/list-page.ts';
 import type { LoadedPage } from './load-page.ts';
 import type { PageDigest } from '../page/page-digest.ts';
-import type { SweepPlan } from './sweep-plan.ts';
+import type { SweepPlan } from './sweep-state.ts';
 
 export interface ListResponse {
   /** The page that was asked for. */

@@ -9,7 +9,7 @@ import type { ListParts, LoadOptions } from './load-page.ts';
 import { refuseEndless, refuseUnlessLast, saysOther } from './page-checks.ts';
 import type { PageResponse } from './page-checks.ts';
 import { startSweep } from './sweep-plan.ts';
-import type { PageRange, SweepPlan } from './sweep-plan.ts';
+import type { PageRange, SweepPlan } from './sweep-state.ts';
 
 /**
  * Reads a range of pages, which proves nothing about the end of the list.

@@ -1,49 +1,13 @@
 import { sameTexts } from '../../lib/text-list.ts';
 import { provenEnd } from './end-proof.ts';
-import type { ListEnd } from './end-proof.ts';
 import { NO_META } from '../answer/envelope.ts';
 import { learnFromFirst } from './first-page.ts';
 import { isLastPageAgain, refuseEmptyPages, refuseEndless } from './page-checks.ts';
 import { refuseGrowth, refuseResized } from './page-checks.ts';
-import type { PageResponse, PagesKnown } from './page-checks.ts';
-import { only, PHASES } from './sweep-phases.ts';
-import type { View } from './sweep-phases.ts';
-
-/**
- * Which page to ask for next, as a state machine without I/O.
- *
- *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
- *     └────► walk ─► reread ───────► done      no `meta`: page after page until an empty one; page 1 if it was page 2
- *
- *   done ──► open ─► body ─► tail ─► done      a closing read: the last page again, alone; pages 1…L−1
- *
- * The end is proved early, so that one sweep reads most rows after it, and page 1, where new rows come, on both sides.
- */
-export interface SweepPlan extends PagesKnown {
-  readonly paging: 'documented' | 'by answer';
-  readonly thorough: boolean;
-  /** Rows that the list had when it was last read. */
-  readonly knownRows?: number;
-  readonly phase: Phase;
-  /** Pages to ask for now, all of them side by side; null = the sweep is done. Stays until its last page is taken. */
-  readonly ask: PageRange | null;
-  /** What the response taken last proves about the end of the list. */
-  readonly end: ListEnd | null;
-  /** Nothing need be asked beyond `ask`: the end was seen. */
-  readonly ended: boolean;
-  /** How often the end was looked for on another page than expected. */
-  readonly detours: number;
-}
-
-export interface PageRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-export type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'> &
-  Partial<Pick<SweepPlan, 'sizesVary'>>;
-
-export type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
+import type { PageResponse } from './page-checks.ts';
+import { PHASES } from './sweep-phases.ts';
+import { only } from './sweep-state.ts';
+import type { SweepPlan, SweepStart, SweepView } from './sweep-state.ts';
 
 const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 
@@ -105,7 +69,7 @@ export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
   }
 
   const { keys, meta } = response;
-  const view: View = {
+  const view: SweepView = {
     page: again ? pageAgain(known, response) : response.page,
     rows: keys.length,
     meta,

@@ -7,7 +7,7 @@ import { pageLoader, pageResponse, windowOf } from './load-page.ts';
 import type { ListParts, LoadOptions } from './load-page.ts';
 import type { KnownPage } from '../page/page-digest.ts';
 import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
-import type { SweepPlan } from './sweep-plan.ts';
+import type { SweepPlan } from './sweep-state.ts';
 
 export interface SweepOptions extends LoadOptions {
   /** Asks on until an empty page even where `meta` says that the list has ended: first sweep, verify. */

@@ -3,7 +3,7 @@ import { authHeaderNames } from '../http/auth-headers.ts';
 import { SourceError } from '../http/errors.ts';
 import { hideToken } from '../http/hide-token.ts';
 import { createHttpClient } from '../http/http-client.ts';
-import type { HttpClient } from '../http/http-client.ts';
+import type { HttpClient } from '../http/http.ts';
 import { networkFault } from '../http/network-faults.ts';
 import type { Received } from '../answer/read-answer.ts';
 import type { SourceParts, SourceSettings } from '../http/settings.ts';

@@ -3,7 +3,7 @@ import { createDeadline } from '../http/deadline.ts';
 import { SourceError } from '../http/errors.ts';
 import { createExchange, placeOf } from './exchange.ts';
 import type { Answered, Question } from './exchange.ts';
-import type { HttpClient } from '../http/http-client.ts';
+import type { HttpClient } from '../http/http.ts';
 import { createRetry } from './retry.ts';
 import type { Attempt } from './retry.ts';
 import type { SourceParts, SourceSettings } from '../http/settings.ts';
