@@ -27,7 +27,7 @@ export interface WriteOptions {
 /** Sends one write once; throws on bugs only. */
 export type Write = (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer>;
 
-/** Makes what sends writes: when their turn among all requests has come, within the deadline, with a line in the log. */
+/** Creates the sender of writes: each waits its turn among all requests, keeps the deadline, and is logged. */
 export function createWrite(settings: SourceSettings, parts: SourceParts, requester: Requester): Write {
   const { clock } = parts;
   const log = sendLog(parts);

@@ -18,7 +18,7 @@ export interface WantedIds {
   readonly ids: readonly string[];
 }
 
-/** Reads records by their ids and lands them; a kind that cannot be asked for one record is read page by page for them. */
+/** Reads records by their ids and lands them. A kind without single retrieval is read page by page instead. */
 export async function backfillIds(
   parts: PullParts,
   work: BackfillWork,
@@ -79,7 +79,7 @@ async function lookForIds(
 
 interface Answered {
   readonly answers: readonly (SortedPage & Pick<Shown, 'sent' | 'answered'>)[];
-  /** How many of the ids are done with this. */
+  /** Ids that are done, counted from the first. */
   readonly cursor: number;
   readonly isListed: boolean;
 }

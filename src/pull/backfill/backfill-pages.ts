@@ -7,7 +7,7 @@ import { requireCompanies } from '../tenant/guard-source.ts';
 import { TOGETHER, landPages } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
 
-/** Reads pages of a list and lands them; each batch notes how far it came. */
+/** Reads pages of a list and lands them; each batch saves the cursor. */
 export async function backfillPages(
   parts: PullParts,
   { sweep, tally, done }: BackfillWork,

@@ -5,7 +5,7 @@ import type { Sweep } from '../state/sweep.ts';
 export interface BackfillWork {
   readonly sweep: Sweep;
   readonly tally: Tally;
-  /** How far an interrupted run of the same request came: a page, or how many of the ids. */
+  /** Progress of an interrupted run of the same request: a page number, or a number of ids. */
   readonly done: number;
   readonly missing: string[];
 }

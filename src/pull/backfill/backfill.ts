@@ -19,7 +19,7 @@ import { recordRun } from '../run/record-run.ts';
 import type { RunFacts } from '../run/record-run.ts';
 import { createTally } from '../land/tally.ts';
 
-/** What to read again: some records, some pages of a list, or all of it. */
+/** The part of a list to read again: some records, some pages, or all of it. */
 export type Extent =
   { readonly ids: readonly string[] } | { readonly pages: { readonly from: number; readonly to: number } };
 
@@ -28,9 +28,9 @@ export interface BackfillRequest extends ReadingRules {
   readonly runId?: number;
   readonly kind: Kind;
   readonly extent: Extent;
-  /** The extent as it was asked for: the same text goes on where it was interrupted. */
+  /** The extent as the caller wrote it: the same text resumes an interrupted run. */
   readonly request: string;
-  /** Begins anew, wherever the same request was interrupted. */
+  /** Starts from the beginning, even if the same request was interrupted. */
   readonly restart: boolean;
   readonly baseUrl: string;
   readonly retention: Retention;
@@ -39,7 +39,7 @@ export interface BackfillRequest extends ReadingRules {
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
   /** The run whose work this one went on with; null = it began at the beginning. */
   readonly resumed: number | null;
-  /** Records that are as they were, and whose rows something else had written to. */
+  /** Records unchanged by the service whose rows another writer had altered. */
   readonly mended: number;
   /** Records that were asked for and that the service does not have. */
   readonly missing: readonly string[];
@@ -48,9 +48,10 @@ export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt'
 type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
 
 /**
- * Reads records again by hand and lands them; proves nothing about what it does not read.
+ * Reads records again on request and lands them; proves nothing about records that it does not read.
  *
- * @throws {LeaseError} Where somebody else sweeps this kind. @throws {MirrorError} {OtherSourceError}
+ * @throws {LeaseError} If another process sweeps this kind.
+ * @throws {MirrorError} {OtherSourceError}
  */
 export async function backfill(parts: PullParts, request: BackfillRequest): Promise<BackfillReport> {
   const { kind } = request;
@@ -108,7 +109,7 @@ async function read(
   }
 }
 
-/** Gives the lease back as the last sweep left it: a backfill says nothing about the state of the list. */
+/** Releases the lease with the standing of the last sweep: a backfill proves nothing about the whole list. */
 async function end(
   parts: PullParts,
   { sweep, tally }: BackfillWork,

@@ -34,7 +34,7 @@ export async function askForAbsent(
   return { gone: those(false), there: those(true), isSound: true };
 }
 
-/** Asks for one record; null where the service gave no answer that tells. */
+/** Retrieves one record; null if the answer proves neither presence nor absence. */
 export async function isThere(
   { source, signal }: PullParts,
   { kind, id, ticks }: Pick<AbsentRecords, 'kind' | 'ticks'> & { readonly id: string },

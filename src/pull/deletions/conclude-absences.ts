@@ -25,7 +25,7 @@ import type { Tally } from '../land/tally.ts';
 import { wayToAsk } from './way-to-ask.ts';
 import type { WayToAsk } from './way-to-ask.ts';
 
-/** What was concluded from the rows that a list does not have. */
+/** The conclusions about rows that the list does not show. */
 export interface Concluded {
   readonly deleted: number;
   /** Live rows that the list does not have, and that wait for proof or for a person. */
@@ -122,8 +122,8 @@ function failuresAfter(
 }
 
 /**
- * What the reading says of absent rows: a certificate, where it is as new as the complete sweep before; else, of kinds whose
- * records can be asked for, two complete sweeps. Null where there is nothing to say, and nothing to take back.
+ * The evidence of a reading about absent rows: a certificate at least as new as the previous complete sweep; else, for
+ * kinds with single retrieval, two complete sweeps. Null if there is neither evidence nor an absence to take back.
  */
 function evidenceOf(
   { began, lease }: Sweep,
@@ -154,7 +154,7 @@ interface ToNote extends Planned, Pick<ListVerdict, 'sentAt'> {
   readonly evidence: AbsenceEvidence;
 }
 
-/** Notes what was planned, some at a time: other writers must not wait for a mass disappearance. */
+/** Notes the plan in batches: other writers must not wait for a mass disappearance. */
 async function note(
   { session, clock }: PullParts,
   { kind, lease, ticks }: Sweep,
@@ -170,7 +170,7 @@ async function note(
     const to = from + NOTED_TOGETHER;
     await session.atomically(async (tx) => {
       await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
-      if (from === 0) await saveHold(tx, kind.name, hold); // First: a clock that starts anew must not be lost.
+      if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
       await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
       await saveAbsences(tx, kind.name, absences.slice(from, to));
     });

@@ -19,8 +19,8 @@ export interface Asking {
 }
 
 /**
- * Asks the service for records that its list no longer has, some at a time, and marks those that are gone twice, a grace
- * apart; without a grace, the second look follows at once.
+ * Retrieves records that are absent from their list, in batches, and marks those that are gone twice, a grace period
+ * apart. Without a grace period the second retrieval follows at once.
  */
 export async function proveByAsking(
   parts: PullParts,
@@ -51,7 +51,7 @@ export interface AskedOnce {
   readonly isSound: boolean;
 }
 
-/** Asks once for records that a list no longer has, notes the answers, and marks those that are proven to be gone. */
+/** Retrieves absent records once, notes the answers, and marks the records that are proven gone. */
 export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): Promise<AskedOnce> {
   const { noted, rules } = asking;
   const { gone, there, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });

@@ -25,7 +25,7 @@ export interface Outside {
 }
 
 export interface Sorted {
-  /** Rows of records that have disappeared, as far as the list tells: that is still to be proven. */
+  /** Rows of records that the list shows as disappeared; the proof is still to come. */
   readonly absent: readonly AbsentRow[];
   /** Rows that a hand had inserted, brought back or marked, and that are put right. */
   readonly mended: number;
@@ -33,7 +33,7 @@ export interface Sorted {
 
 const ROWS_A_TRANSACTION = 500;
 
-/** Sorts what is outside a certified list: disappeared records from rows that only a hand can have made. */
+/** Sorts rows outside a certified list: disappeared records, and rows that only another writer can have made. */
 export async function settleStrays(parts: PullParts, sweep: Sweep, outside: Outside): Promise<Sorted> {
   const { certificate } = outside;
   const lifted = await liftFalse(parts, sweep, outside);

@@ -7,9 +7,9 @@ export interface BatchLimits<T> {
 }
 
 /**
- * Gathers what arrives shortly one after the other, so that one transaction can land it: each waits for the disk.
+ * Batches responses that arrive close together, so that one transaction lands them: each commit waits for the disk.
  *
- * An error ends the batch before it: what came earlier is handed out first.
+ * An error ends the batch before it: earlier responses are handed out first.
  */
 export async function* arrivedTogether<T>(
   items: AsyncIterable<T>,
@@ -42,7 +42,7 @@ interface Patience {
   readonly stop: () => void;
 }
 
-/** A timer of the process: when pages share a transaction is no part of what the clock means to a sweep. */
+/** A timer of the process: batching does not depend on the sweep's clock. */
 function startPatience(ms: number): Patience {
   let stop = (): void => undefined;
   const over = new Promise<null>((resolve) => {

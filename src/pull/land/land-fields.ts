@@ -8,7 +8,7 @@ import { saveFields } from '../../mirror/kinds/field-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** Notes fields that came for the first time, or as another type; the first reading is what later ones differ from. */
+/** Notes fields that appear for the first time, or with another type. The first reading is the baseline. */
 export async function landFields(
   tx: Transaction,
   { kind, lease, fields }: Sweep,

@@ -17,11 +17,11 @@ export interface Arrival {
   readonly now: Date;
 }
 
-/** What became of a page, by record id. */
+/** The result of landing a page, by record id. */
 export interface Landing extends LandedSorted {
   readonly response: ListResponse;
   readonly seen: TextList;
-  /** What of it is to be remembered, together with that of the other pages of the transaction. */
+  /** The page's entry for the page store, written together with those of the transaction's other pages. */
   readonly sighting: NewSighting;
   /** Tracked fields that some record had. */
   readonly fields: Iterable<string>;

@@ -6,7 +6,7 @@ import { landPage } from './land-page.ts';
 import type { Landing } from './land-page.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** What landing a page costs whatever it shows, in rows. */
+/** Fixed cost of landing a page, in rows. */
 const PAGE_WEIGHT = 10;
 
 /** So much shares a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */

@@ -16,33 +16,33 @@ import { recallRows } from './recall-rows.ts';
 import type { Sweep } from '../state/sweep.ts';
 import { landFields } from './land-fields.ts';
 
-/** Records that one response showed. */
+/** The records of one response. */
 export interface Shown {
   readonly records: readonly Incoming[];
   readonly sent: number;
   readonly answered: number;
-  /** A list showed them; else they were asked for one by one. */
+  /** Shown by a list; else retrieved one by one. */
   readonly isListed: boolean;
   readonly now: Date;
 }
 
-/** What became of records, by id. */
+/** The result of landing records, by id. */
 export interface Landed {
   readonly created: string[];
   readonly changed: string[];
   readonly restored: string[];
-  /** Not changed by the service, and put right here: something else had written to their rows. */
+  /** Unchanged by the service and restored here: another writer had altered their rows. */
   readonly mended: string[];
-  /** Left alone: their rows were written after the request was sent, or a request of ours is changing them. */
+  /** Not written: the row is newer than the request, or an outbox entry is changing the record. */
   readonly overtaken: string[];
 }
 
-/** What became of records, by id, and of those that no row could be made of, by the keys of their issues. */
+/** The result of landing one response: records by id, quarantined records by the keys of their issues. */
 export interface LandedSorted extends Landed {
   readonly quarantined: readonly string[];
 }
 
-/** Lands what one response showed within a transaction: rows for the records, issues for what cannot become one. */
+/** Lands one response within a transaction: rows for the records, issues for those that cannot become a row. */
 export async function landSorted(
   tx: Transaction,
   sweep: Sweep,
@@ -81,7 +81,7 @@ async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise
   return landed;
 }
 
-/** A record that was asked for and found as it was is as new as its answer: an older page must not undo it. */
+/** Marks retrieved and unchanged records as new as their answer, so that an older page cannot undo them. */
 async function confirm(
   tx: Transaction,
   { kind, touched }: Sweep,
@@ -93,7 +93,7 @@ async function confirm(
   touched.add(new Map(ids.map((id) => [id, answered])));
 }
 
-/** Where a record counts; a row that is written anew without an event has not changed. */
+/** The count that a record adds to; a row rewritten without an event has not changed. */
 function placeOf(compared: Compared, { ignoredFields }: Sweep): keyof Landed | null {
   if (!isJudged(compared)) return 'overtaken';
   const { verdict, repair } = compared;
@@ -137,7 +137,7 @@ function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incomi
   return { ...received, stored, verdict };
 }
 
-/** Writes new and different records, and learns from them what the rest of the sweep must know. */
+/** Writes new and changed records, and adds their fields to the sweep's state. */
 async function writeRecords(
   tx: Transaction,
   sweep: Sweep,
@@ -149,7 +149,7 @@ async function writeRecords(
     ...{ origin: 'service', runId, standing: lease, ignoredFields },
   });
   touched.add(new Map(rewritten.map((id) => [id, answered])));
-  // Pages that were asked for after this answer had come, and landed before it: they may have shown what is newer.
+  // Pages requested after this answer but landed before it may have shown newer records.
   if (rewritten.length > 0 && newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
   await yieldToEventLoop();
   await landFields(tx, sweep, { records: records.map(({ record }) => record), now });

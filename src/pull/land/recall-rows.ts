@@ -10,7 +10,7 @@ import type { StoredRow } from '../../mirror/records/stored-rows.ts';
 import type { FirstSighting } from '../state/earlier-sightings.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** What a record is to be compared with, where its row is not as we left it. */
+/** The stored state that a record is compared with if its row was altered. */
 export interface Recalled {
   /** None where the record is new. */
   readonly stored: StoredRow | undefined;
@@ -23,8 +23,8 @@ export interface Read {
 }
 
 /**
- * Asks the books about records whose row is missing, is a tombstone or has no content: is it news of the service, or was a
- * row touched? Of a row that is gone, the content is recalled from its last event.
+ * Checks the event log for records whose row is missing, is a tombstone or has no content: is the record new, or was
+ * the row altered? The content of a missing row comes from its last event.
  */
 export async function recallRows(
   tx: Transaction,
@@ -87,7 +87,7 @@ function factsOf({ row, own, seen, forgottenBefore }: Known): RecordFacts {
   };
 }
 
-/** The row as it was before it was touched; where its content is lost, the record is taken to be as it was. */
+/** The row before it was altered; if its content is lost, the record counts as unchanged. */
 function returned(sweep: Sweep, known: Known, repair: string): Recalled {
   const { row, record, own } = known;
   const content = own.lastEvent?.after ?? record.raw;

@@ -12,14 +12,14 @@ interface RecordCounts {
   readonly updated: number;
   readonly restored: number;
   readonly unchanged: number;
-  /** Records that are as they were, and whose rows were not. */
+  /** Unchanged records whose rows had been altered. */
   readonly mended: number;
   readonly quarantined: number;
 }
 
 interface RecordCounter {
   readonly add: (ids: TextList, landed: LandedSorted) => void;
-  /** Keys of the records that no row could be made of. */
+  /** Keys of the quarantined records. */
   readonly quarantined: ReadonlySet<string>;
   readonly counts: () => RecordCounts;
 }
@@ -38,7 +38,7 @@ export interface Tally {
   readonly lastPage: () => number;
   /** A record that the page landed last has shown; null where no page had any. */
   readonly latestId: () => string | null;
-  /** A short page had others with rows after it. */
+  /** A short page was followed by pages with rows. */
   readonly hasHoles: () => boolean;
   readonly changes: () => number;
   /** How the list was wrapped and paged. */

@@ -33,7 +33,7 @@ export interface BegunSweep {
   readonly sweep: Sweep;
   /** Stops the heartbeat that keeps the lease. */
   readonly stopHeartbeat: () => void;
-  /** What the kind's fields had shown before the sweep. */
+  /** The kind's fields as known before the sweep. */
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
 
@@ -44,18 +44,18 @@ const UNKNOWN_LIST = {
 };
 
 /**
- * Takes the kind's lease, makes sure that its columns are filled by the rules of this release, and reads what is known.
+ * Takes the kind's lease, decodes its columns by the rules of this release, and reads the known state.
  *
- * @throws {LeaseError} Where somebody else sweeps this kind.
+ * @throws {LeaseError} If another process sweeps this kind.
  */
 export async function beginSweep(parts: PullParts, request: ReadingRequest): Promise<BegunSweep> {
   const { session, clock, owner } = parts;
   const { kind, claim } = request;
   const now = clock.now();
   const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
-  // What has been taken until now was of the old source, although the mirror is bound to the new one with the first landing.
+  // Rows taken until now came from the old source, although the first landing binds the mirror to the new one.
   const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
-  const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table anew may outlast the lease.
+  const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table again may outlast the lease.
   try {
     const mirrored = await asMirrored(session, kind);
     await redecode(session, mirrored, now);
@@ -80,7 +80,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
 
 type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields' | 'earlier'>;
 
-/** What is known of a list before it is read. */
+/** The state of a list before it is read. */
 async function readKnown({ session }: PullParts, request: ReadingRequest): Promise<Known> {
   const { kind, runId, claim, rules, isPartial } = request;
   const parsesAll = isPartial === true || claim.isNew;

@@ -31,14 +31,14 @@ export interface SweepResult {
   readonly concluded: Concluded;
   readonly report: KindReport;
   readonly startedAt: Date;
-  /** What the kind's fields had shown before the sweep. */
+  /** The kind's fields as known before the sweep. */
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
 
 /** So many complete sweeps wait for a certificate before the baseline ends without one. */
 const BASELINE_SWEEPS = 3;
 
-/** Ends a sweep: discovered fields become columns, what was learned of the list is noted, the lease goes back. */
+/** Ends a sweep: gives discovered fields their columns, notes the findings about the list, releases the lease. */
 export async function endSweep(parts: PullParts, reading: Reading, result: SweepResult): Promise<void> {
   const { session, clock, owner } = parts;
   const { sweep } = reading;
@@ -84,7 +84,7 @@ async function release(tx: Transaction, { sweep, tally }: Reading, result: Concl
   });
 }
 
-/** How far the sweep counts towards two complete ones: a hole may have hidden rows, and a broken one says nothing. */
+/** The count of complete sweeps afterwards: a hole may have hidden rows, and a broken sweep proves nothing. */
 function sweepsAfter(
   { lease, began }: Sweep,
   tally: Tally,
@@ -97,7 +97,7 @@ function sweepsAfter(
   };
 }
 
-/** What only a sweep that has seen every page may say. */
+/** Notes the conclusions that need a sweep over every page. */
 async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
   const { kind, began } = sweep;
   const { now, fieldsBefore } = result;
@@ -113,7 +113,7 @@ async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conc
   await wakeAfterSweep(tx, kind.name, now);
 }
 
-/** Keeps in mind which rows are ours that no sighting will show any longer, and no others. */
+/** Stores the rows that no remaining sighting shows, so that old sightings may be pruned. */
 async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promise<void> {
   const oldest = await oldSightings(tx, kind);
   if (oldest === null) return;
@@ -123,7 +123,7 @@ async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promis
   await forgetUnlisted(tx, kind, unlisted.filter(isShown));
 }
 
-/** Gives discovered fields their columns; a reader that holds the table is not waited for long. */
+/** Gives discovered fields their columns; does not wait long for a reader that locks the table. */
 export async function addColumns({ session, clock, logger }: PullParts, kind: Kind): Promise<void> {
   try {
     await redecode(session, await discoverColumns(session, kind, clock.now()), clock.now());

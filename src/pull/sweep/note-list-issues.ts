@@ -17,7 +17,7 @@ interface ListFindings {
   readonly now: Date;
 }
 
-/** Opens what is wrong with a whole list, and closes what is right again. */
+/** Opens the issues of a whole list, and closes those that no longer hold. */
 export async function noteListIssues(
   tx: Transaction,
   { kind }: Sweep,
@@ -27,7 +27,7 @@ export async function noteListIssues(
     await saveListIssue(tx, kind.name, { code: code as ListIssue, detail, now: findings.now });
 }
 
-/** What to say of each; null = nothing is wrong. */
+/** The text of each issue; null = no issue. */
 function detailsOf({ ending, concluded, standing }: ListFindings): Record<ListIssue, string | null> {
   const isUncertified = standing.baselineAt !== null && standing.certifiedAt === null;
   const verdict = ending.state === 'complete' ? ending.verdict.verdict : null;

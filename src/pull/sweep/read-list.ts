@@ -32,7 +32,7 @@ export interface Reading {
 export type Ending = Pick<KindReport, 'reason' | 'detail'> &
   ({ readonly state: 'complete'; readonly verdict: ListVerdict } | { readonly state: 'invalid' | 'aborted' });
 
-/** Reads the whole list and lands it page by page; again, where that would tell what is waited for. */
+/** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
 export async function readList(parts: PullParts, request: SweepRequest, reading: Reading): Promise<Ending> {
   try {
     let last = await landAll(parts, request, { ...reading, reopen: null });
@@ -91,7 +91,7 @@ async function landAll(
     for await (const responses of arrivedTogether(pages, TOGETHER)) {
       const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() }).catch(
         (error: unknown) => {
-          stop.abort(); // Before the loop ends, which awaits what is under way.
+          stop.abort(); // Stop before the loop ends: its end awaits the requests under way.
           throw error;
         },
       );
@@ -132,7 +132,7 @@ function openList(
   return requireTenant(responses, { parts, kind, claim, tenants });
 }
 
-/** How a list ends of which nothing may land; the kinds that cannot tell their company themselves go by it. */
+/** The ending of a list that must not land; kinds that do not name their company depend on it. */
 function refused({ claim }: SweepRequest, error: OtherSourceError): Ending {
   claim.refusal ??= error;
   return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };

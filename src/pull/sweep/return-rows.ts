@@ -20,10 +20,10 @@ export interface WithoutRow {
 }
 
 /**
- * Brings back rows that something has taken away: the pages that show their records are read once more, and parsed
- * whatever their digests say.
+ * Restores rows that another writer has removed: reads the pages that show their records again, and parses them in
+ * full.
  *
- * Where the service fails us meanwhile, the next pull tries again.
+ * If the service fails meanwhile, the next pull tries again.
  */
 export async function returnRows(
   parts: PullParts,

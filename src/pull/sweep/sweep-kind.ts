@@ -14,12 +14,13 @@ import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
 
 /**
- * Reads the whole list of a kind, lands it page by page, and concludes what has gone from it.
+ * Reads the whole list of a kind, lands it page by page, and concludes which records are gone.
  *
- * A fault of the source, or a list of another company, ends the sweep and is its report; what had landed by then stays,
- * because it was true.
+ * A fault of the source, or a list of another company, ends the sweep and is its report. Records that landed before it
+ * stay, because they were true.
  *
- * @throws {LeaseError} Where somebody else sweeps this kind. @throws {MirrorError} Where the database fails.
+ * @throws {LeaseError} If another process sweeps this kind.
+ * @throws {MirrorError} If the database fails.
  */
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
   const { source, clock } = parts;
@@ -54,10 +55,7 @@ interface Compared {
   readonly without: WithoutRow;
 }
 
-/**
- * Compares the mirror with a list that was read to its end: rows that are missing come back, and what is absent from the list
- * is concluded.
- */
+/** Compares the mirror with a list that was read to its end: restores missing rows, and concludes absences. */
 async function conclude(
   parts: PullParts,
   request: SweepRequest,

@@ -21,7 +21,7 @@ export async function findForeign(
       if (error instanceof OtherSourceError) {
         claim.refusal ??= error;
         foreign.set(kind.name, error);
-      } else if (!(error instanceof SourceError)) throw error; // A list that cannot be read is refused by nobody.
+      } else if (!(error instanceof SourceError)) throw error; // A list that cannot be read is no reason to refuse.
     }
   }
   return foreign;

@@ -1,7 +1,7 @@
 import { isNumber, isObject } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
 
-/** Which companies (`system_id`) records name: those that are known and the others, each with how many records name it. */
+/** The companies (`system_id`) that records name: the known ones and the others, each with its number of records. */
 export interface NamedCompanies {
   readonly own: number;
   readonly others: ReadonlyMap<string, number>;

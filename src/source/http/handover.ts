@@ -3,7 +3,7 @@ import { errors } from 'undici';
 import type { buildConnector } from 'undici';
 import { NoConnection } from './no-connection.ts';
 
-/** The one place where a connection passes from what opens it to what writes the request to it. */
+/** A gate between a new connection and the request to be written to it. */
 export interface Handover {
   /** Makes a connector whose connection passes here. */
   through(connect: buildConnector.connector): buildConnector.connector;
@@ -11,7 +11,7 @@ export interface Handover {
   readonly socket: Socket | null;
   /** True where a connection was refused because it came too late. */
   readonly isLate: boolean;
-  /** From now on nothing is handed over: what `socket` says stays true. */
+  /** Closes the gate: from now on `socket` does not change. */
   shut(): void;
 }
 

@@ -10,11 +10,11 @@ export interface HttpRequest {
 export interface SendRequest extends HttpRequest {
   readonly method: 'POST' | 'PUT';
   readonly body: string;
-  /** Asked when the request is about to be written, which a connection may take long to be made for. */
+  /** Called just before the request is written, which may be long after the connection was requested. */
   readonly mayGo?: (() => boolean) | undefined;
 }
 
-/** What became of a request; `why` is a stable word, or the code that Node or undici gives the fault. */
+/** The result of a write; `why` is a stable word, or the error code of Node or undici. */
 export type SentAnswer =
   | { readonly is: 'unsent'; readonly why: string }
   | { readonly is: 'lost'; readonly why: string }
@@ -22,7 +22,7 @@ export type SentAnswer =
 
 /** Sends single requests to one host: nothing is followed, decompressed, repeated or remembered. */
 export interface HttpClient {
-  /** @throws {SourceError} too_big, timeout; anything else is what undici threw. */
+  /** @throws {SourceError} too_big, timeout; other errors are those of undici. */
   get(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /** Sends a write, over a connection of its own; throws on bugs only. */
   send(request: SendRequest, signal: AbortSignal): Promise<SentAnswer>;

@@ -11,7 +11,7 @@ import type { TunnelOptions } from './no-connection.ts';
 import { receive } from './receive.ts';
 import type { SourceSettings } from './settings.ts';
 
-/** Of the one connection that a write gets. */
+/** The single connection of a write. */
 interface Way {
   readonly settings: SourceSettings;
   readonly origin: string;
@@ -22,8 +22,8 @@ interface Way {
 /**
  * Sends a request once, over a connection of its own that is closed afterwards.
  *
- * `unsent` is proved: no byte is written before the connection is handed over, and the verdict shuts that way first.
- * Whatever fails afterwards, a bug of undici included, is `lost`, whether a byte has left or not.
+ * `unsent` is proved: no byte is written before the connection passes the gate, and the gate is closed before the
+ * result is decided. Every later failure, a bug of undici included, is `lost`, whether a byte has left or not.
  *
  * @param request Its target is the whole path, its headers are all of them.
  */
@@ -65,7 +65,7 @@ async function exchange(
   return { is: 'answered', ...answer };
 }
 
-/** An answer began before all of the request had left: nobody knows to what. */
+/** An answer began before the whole request had left: it cannot be the answer to this request. */
 class AnsweredEarly extends Error {
   readonly code = 'answered_early';
 }
@@ -102,5 +102,5 @@ function faultWord(error: unknown): string {
 
 function connectWord(error: NoConnection): string {
   const code = codeOf(error) ?? 'not_connected';
-  return code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code; // Our own aborts are told apart before.
+  return code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code; // Our own aborts are recognised earlier.
 }

@@ -28,9 +28,9 @@ export const widest = (concurrency: number): number =>
 /** How many requests of one source may be under way at once, at this moment. */
 export interface Width {
   readonly now: () => number;
-  /** Widens it for the reading of a moving list; returns what ends that. */
+  /** Raises the limit while a moving list is read; returns the function that ends that. */
   readonly widen: () => () => void;
-  /** Learns from an answer whether the service wants fewer requests. */
+  /** Lowers the limit if an answer shows that the service wants fewer requests. */
   readonly note: (status: number) => void;
 }
 

@@ -11,7 +11,7 @@ import type { Received } from '../answer/read-answer.ts';
 
 /** A list's answer as a sweep takes it. */
 export interface ListPage {
-  /** One text per record that tells it from its neighbours. */
+  /** One text per record that identifies it within the list. */
   readonly keys: TextList;
   readonly meta: Meta | null;
   readonly envelope: string;
@@ -34,7 +34,10 @@ export interface PartialPage {
   readonly changed: readonly Json[];
 }
 
-/** What is known of a page before it is asked for; without a salt no digest is made, and no page is known. */
+/**
+ * The stored facts about a page before it is requested. Without a digest scope no digest is made, and no page is
+ * known.
+ */
 export interface Expected {
   readonly salt?: string | undefined;
   readonly known?: KnownPage | undefined;
@@ -43,10 +46,10 @@ export interface Expected {
 }
 
 /**
- * Makes the reader for a page of a list that shows the records of the known page: it is not parsed.
+ * Creates the reader for a page that shows the same records as the known page: it is not parsed.
  *
- * @throws {SourceError} Where the answer says itself that it is no list.
- * @returns Null where it shows others.
+ * @throws {SourceError} If the answer itself says that it is no list.
+ * @returns Null if it shows other records.
  */
 export function readKnown({ salt, known }: Expected): (answer: Received) => ListPage | null {
   return (answer) => {
@@ -114,7 +117,7 @@ function parsed(answer: Received): Omit<ListPage, 'digest'> {
   return { keys, meta, envelope, isKnown: false, partial: null, read: () => records };
 }
 
-/** What tells a record from its neighbours: its id, as text however it was sent, or all of it. */
+/** Identifies a record: its id, as text in any spelling, or the whole record. */
 function recordKey(record: Json): string {
   const id = isObject(record) ? record['id'] : undefined;
   if (isNumber(id)) return String(id);
@@ -122,7 +125,7 @@ function recordKey(record: Json): string {
   return isDeeper(record, DEEPEST) ? 'nested too deep' : compactJson(record);
 }
 
-/** Makes a value when it is first asked for, and lets go of what it is made of. */
+/** Computes a value on first use, then frees its inputs. */
 function once<T>(make: () => T): () => T {
   let held: { readonly make: () => T } | { readonly made: T } = { make };
   return () => {

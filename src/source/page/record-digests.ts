@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TextList } from '../../lib/text-list.ts';
 import type { Part } from './record-bytes.ts';
 
-/** What is known of the records of a page. */
+/** The stored digests of a page's records. */
 export interface RecordsKnown {
   readonly salt: string;
   /** Their ids, in their order. */
@@ -18,15 +18,15 @@ export function digestsOf(bytes: Uint8Array, parts: readonly Part[]): string[] {
   return parts.map(({ start, end }) => digestOf(bytes.subarray(start, end)));
 }
 
-/** The digests of a page's records as one text, behind that of the salt under which they count. */
+/** The digests of a page's records as one text, after the digest of their scope. */
 export function digestsText(digests: readonly string[], salt: string): string {
   return digestOf(Buffer.from(salt)) + digests.join('');
 }
 
 /**
- * Finds the id of every record whose text is known, at whatever place; undefined where it is not.
+ * Finds the id of every record whose text is known, in any position; undefined for the others.
  *
- * @returns Null where the known digests were made under another salt, or are not as many as the ids.
+ * @returns Null if the known digests have another scope, or if their number differs from that of the ids.
  */
 export function knownIds(
   shown: readonly string[],

@@ -10,10 +10,10 @@ export interface Window {
 /**
  * Loads pages side by side and hands them out in page order.
  *
- * The window is refilled before a page is handed out, so that the network is busy while the page is landed. When the
- * consumer stops or a page fails, what is under way is aborted and awaited.
+ * The window is refilled before a page is handed out, so that the network is busy while the page lands. When the
+ * consumer stops or a page fails, requests under way are aborted and awaited.
  *
- * @param load Must end soon after its signal fires, which it does with the given ones too.
+ * @param load Must end soon after its signal fires; that signal fires with the caller's too.
  */
 export async function* inOrder<T>(
   { from, to }: PageRange,

@@ -32,18 +32,18 @@ export interface PageLoader {
   readonly take: <T>(loaded: LoadedPage, take: TakePage<T>) => Promise<T>;
 }
 
-/** Makes sense of a loaded page among the others; after the last attempt, of what it then is. */
+/** Interprets a loaded page among the others; after the last attempt, the page as it then is. */
 export type TakePage<T> = (loaded: LoadedPage, isLastAttempt: boolean) => T;
 
 /** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
 const PREFETCH = 1.5;
 
-/** How the pages of a list are asked for side by side, and what ends it. */
+/** The settings for reading pages side by side, and the signals that stop it. */
 export function windowOf({ requester }: ListParts, { signal }: LoadOptions): Window {
   return { width: Math.ceil(PREFETCH * requester.width.now()), signals: [signal, requester.closing] };
 }
 
-/** Makes what loads the pages of a list; `expect` says what is known of a page before it is asked for. */
+/** Creates the loader of a list's pages; `expect` gives the stored facts about a page before it is requested. */
 export function pageLoader(
   { requester }: ListParts,
   kind: ListedKind,
@@ -94,7 +94,7 @@ function firstLook(expected: Expected): (answer: Received) => ListPage | null {
 }
 
 async function secondLook(answer: Received, expected: Expected): Promise<ListPage> {
-  await breathe(); // What has arrived meanwhile comes first: its slot is free for the next request.
+  await breathe(); // Serve arrived pages first: that frees their slot for the next request.
   const digests = (await expected.digests?.()) ?? null;
   return answer.unseen(() => readPage(expected, digests)(answer));
 }

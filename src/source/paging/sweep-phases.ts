@@ -5,7 +5,7 @@ import type { Phase, SweepPlan, SweepView } from './sweep-state.ts';
 
 const MOST_DETOURS = 4;
 
-/** What each phase makes of a response: the plan for what is asked next. */
+/** The transition of each phase: the next plan after a response. */
 export const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
   first: afterFirst,
   walk: afterWalk,
@@ -33,7 +33,7 @@ function afterUntold(plan: SweepPlan, { rows }: SweepView): SweepPlan {
 function afterWalk(plan: SweepPlan, { page, rows, meta, again }: SweepView): SweepPlan {
   // The same records under another page number, and no word of pages: that is the whole list.
   if (again) return done({ ...plan, end: meta.currentPage === null ? { rows } : plan.end });
-  // Page 1 alone does not tell how many rows a page takes, so that an empty page 2 is no bound.
+  // Page 1 alone does not show the page size, so that an empty page 2 is no bound.
   if (rows === 0 && page === 2) return { ...plan, end: null, phase: 'reread', ask: only(1) };
   return rows === 0 ? done(plan) : { ...plan, ask: only(page + 1) };
 }

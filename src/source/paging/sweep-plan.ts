@@ -37,12 +37,12 @@ export function startSweep(start: SweepStart): SweepPlan {
 }
 
 /**
- * Plans a closing read of the list that a sweep has read: its end again, alone, and then the pages before it.
+ * Plans a closing read of a swept list: its end again, alone, and then the pages before it.
  *
- * It begins where a sweep is once page 1 has told what it has to tell. A full last page would prove nothing, so the one
- * beyond it is asked for. A list of one page is its own end, and is read as for the first time.
+ * It starts in the state of a sweep after page 1. A full last page would prove nothing, so the page after it is read.
+ * A list of one page is its own end, and is read as for the first time.
  *
- * @param plan As the last response of that sweep, or of an earlier closing read, has left it.
+ * @param plan The plan after the last response of that sweep, or of an earlier closing read.
  */
 export function reopenSweep(plan: SweepPlan): SweepPlan {
   const start = startSweep({ ...plan, thorough: false });
@@ -82,12 +82,12 @@ export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
   return PHASES[plan.phase]({ ...remembered, end }, view);
 }
 
-/** The page that a repetition shows: as it says itself, or else the last one known. */
+/** The page that a repetition shows: the number it names, or else the last known page. */
 function pageAgain({ top }: SweepPlan, { page, meta }: PageResponse): number {
   return meta.currentPage === null || meta.currentPage === page ? top.page : meta.currentPage;
 }
 
-/** @param shown The page that the response shows, whatever was asked. */
+/** @param shown The page that the response shows, which may differ from the requested one. */
 function remember(plan: SweepPlan, response: PageResponse, shown: number): SweepPlan {
   const { page, keys, meta } = response;
   return {

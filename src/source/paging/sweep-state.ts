@@ -2,7 +2,7 @@ import type { ListEnd, PageShown } from './end-proof.ts';
 import type { PagesKnown } from './page-checks.ts';
 
 /**
- * Which page to ask for next, as a state machine without I/O.
+ * The state of a sweep: a state machine without I/O decides the next page.
  *
  *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
  *     └────► walk ─► reread ───────► done      no `meta`: page after page until an empty one; page 1 if it was page 2

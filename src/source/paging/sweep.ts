@@ -10,7 +10,7 @@ import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
 import type { SweepPlan } from './sweep-state.ts';
 
 export interface SweepOptions extends LoadOptions {
-  /** Asks on until an empty page even where `meta` says that the list has ended: first sweep, verify. */
+  /** Reads on until an empty page even if `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
   /** The list moves while it is read: more requests than usual are put side by side. */
   readonly isMoving?: boolean | undefined;
@@ -18,11 +18,11 @@ export interface SweepOptions extends LoadOptions {
   readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
-  /** Mixed into every digest: the same bytes under another salt are other records. Without it no digest is made. */
+  /** Part of every digest: digests are comparable only within one scope. Without it no digest is made. */
   readonly salt?: string | undefined;
-  /** What pages showed when they were landed last, by number: those that show the same are not parsed. */
+  /** The pages as last landed, by number: unchanged ones are not parsed. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
-  /** Reads the digests of a known page's records, for pages that show others now: those that show the same are not parsed. */
+  /** Reads the record digests of a known page, for pages that have changed: unchanged records are not parsed. */
   readonly recordDigests?: ((page: number) => Promise<string | null>) | undefined;
   /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
   readonly reopen?: SweepPlan | undefined;

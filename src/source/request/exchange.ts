@@ -25,7 +25,7 @@ export interface Question<T> {
 
 export interface Answered<T> {
   readonly value: T;
-  /** Ticks of the kind's counter; 0 where nobody counts. */
+  /** Ticks of the kind's counter; 0 without a counter. */
   readonly sent: number;
   readonly answered: number;
 }
@@ -33,7 +33,7 @@ export interface Answered<T> {
 /** Puts one question once: the answer arrives, and then is read. */
 export interface Exchange {
   fetch(question: Question<unknown>, signal: AbortSignal): Promise<Answered<Received>>;
-  /** @throws {SourceError} Where the answer is not what was asked for. */
+  /** @throws {SourceError} If the answer has not the requested form. */
   read<T>(question: Question<T>, arrived: Answered<Received>): Promise<Answered<T>>;
   readonly client: HttpClient;
   destroy(): Promise<void>;

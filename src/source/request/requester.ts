@@ -12,18 +12,18 @@ import { createWidth } from '../http/width.ts';
 import type { Width } from '../http/width.ts';
 
 /**
- * Puts questions to the service: paced, a few at a time, each attempt with its deadline.
+ * Sends requests to the service: rate-limited, a few at a time, each attempt with its deadline.
  *
- * The signal of a question must fire with `closing`; whoever asks many joins the two once for all of them.
+ * The signal of a request must fire with `closing`; a caller with many requests joins the two once for all of them.
  */
 export interface Requester {
   /** Fires when the source is closed. */
   readonly closing: AbortSignal;
-  /** Repeats what may pass. @throws {SourceError} */
+  /** Retries transient faults. @throws {SourceError} */
   ask<T>(question: Question<T>): Promise<Answered<T>>;
   /** @throws {SourceError} */
   askOnce<T>(question: Question<T>, attemptNumber?: number): Promise<Answered<T>>;
-  /** Runs an attempt that asks once, and more than once where what may pass comes of it. @throws {SourceError} */
+  /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
   repeat<T>(about: Interruptible, attempt: Attempt<T>): Promise<T>;
   readonly maxAttempts: number;
   /** Runs something that sends one request; null where a signal fires before its turn has come. */
@@ -34,7 +34,7 @@ export interface Requester {
   close(): Promise<void>;
 }
 
-/** A place, for messages, and what interrupts the work on it. */
+/** The subject of messages, and the signal that aborts the work. */
 export type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
 
 /** The signal fires with the caller's, or when the source is closed. */
@@ -86,7 +86,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   };
 }
 
-/** Runs under the question's signal; whatever fails after it has fired was interrupted. */
+/** Runs under the request's signal; any failure after it has fired counts as interrupted. */
 async function interruptible<T>(
   question: Interruptible,
   closing: AbortSignal,

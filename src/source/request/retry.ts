@@ -22,9 +22,11 @@ export type Attempt<T> = (attemptNumber: number) => Promise<T>;
 export type Retry = <T>(attempt: Attempt<T>, signal: AbortSignal) => Promise<T>;
 
 /**
- * Makes a `Retry` whose requests learn from one another: once one has found the service unreachable to the end, each
- * gets a single attempt until any answer comes, so that ten lists do not wait ten times for a dead host. The same where
- * answers stay garbled to the end, until a good one comes: a web site in the service's place is soon found out.
+ * Creates a `Retry` whose requests share their experience.
+ *
+ * Once all attempts of one request have found the service unreachable, each request gets a single attempt until any
+ * answer arrives, so that ten lists do not wait ten times for a dead host. The same holds while answers stay garbled,
+ * until a good one arrives: a web site in place of the service is soon found out.
  */
 export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy): Retry {
   let isDown = false;

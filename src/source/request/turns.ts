@@ -5,7 +5,7 @@ import type { Width } from '../http/width.ts';
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */
 type TakeTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
-/** Makes what all requests of a source wait their turn with. */
+/** Creates the queue that all requests of a source wait in: a semaphore and a rate limit. */
 export function createTurns(
   settings: SourceSettings,
   { clock, width }: Pick<SourceParts, 'clock'> & { readonly width: Pick<Width, 'now'> },
@@ -24,7 +24,7 @@ export function createTurns(
   };
 }
 
-/** Lets so many callers in at a time as `size` says at that moment; the rest wait their turn, in order. */
+/** A semaphore whose size may change: waiting callers enter in order. */
 interface Gate {
   /** Resolves when there is room; rejects when the signal fires first. Every entry needs a `leave`. */
   enter(signal: AbortSignal): Promise<void>;
