@@ -10,7 +10,9 @@ export interface Finding extends Difference {
   readonly is: 'missing' | 'surplus' | 'value';
 }
 
-/** What a reading found, in a few bytes a finding: a mirror that is wrong from end to end must fit into memory too. */
+/**
+ * The findings of a reading, in a few bytes each: even a mirror that is wrong from end to end must fit into memory.
+ */
 export interface Findings {
   add(finding: Finding): void;
   /** Whether the same was found: of the same record, in the same field, where the service sends the same value. */

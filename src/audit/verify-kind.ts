@@ -11,7 +11,7 @@ import type { AuditParts, KindReading } from './read-kind.ts';
 import { repairCommand } from './repair-command.ts';
 import { shown } from './shown.ts';
 
-/** What came out for one kind: every record of the list and every live row is counted once. */
+/** The result for one kind: every record of the list and every live row is counted once. */
 export interface KindVerdict {
   readonly kind: string;
   /** Records that agreed at the first look. */
@@ -25,15 +25,15 @@ export interface KindVerdict {
   readonly quarantined: number;
   /** A stable word: why the list could not be compared to its end; null = it was. */
   readonly reason: string | null;
-  /** The same for a person, and what else there is to say. */
+  /** The result in words for a person, with further remarks. */
   readonly detail: string | null;
-  /** The command that reads anew what differs; null where nothing does, or only rows that no record is behind. */
+  /** The command that reads the differing records again; null if there are none, or only rows without a record. */
   readonly repair: string | null;
   /** The first of them, values shortened. */
   readonly differences: readonly (Difference & { readonly id: string })[];
 }
 
-/** A verdict, with the records that differ as far as reading them anew may help: a row that no list shows stays. */
+/** A verdict, with the differing records that a second reading may repair: a row that no list shows stays. */
 export interface KindAudit {
   readonly verdict: KindVerdict;
   readonly mendable: readonly string[];
@@ -51,8 +51,8 @@ const DIFFERENCES_TOLD = 100;
 /**
  * Compares a kind with the service, by two readings with a pull between them.
  *
- * Only what both readings find counts, and only if the service sent the same value both times: everything else may have
- * been changed while it was looked at.
+ * A difference counts only if both readings find it and the service sent the same value both times: all others may
+ * have changed during the comparison.
  */
 export async function verifyKind(
   parts: AuditParts,
@@ -103,7 +103,7 @@ async function readAgain(
   );
 }
 
-/** What the second reading found again. */
+/** The differences that the second reading found again. */
 interface Confirmed {
   readonly ids: IdList;
   readonly missing: IdList;
@@ -154,7 +154,7 @@ function audited(kind: ListedKind, { reading, first, second }: Look, confirmed: 
   return { verdict, mendable };
 }
 
-/** A backfill brings what the service has: of a surplus row it has nothing. */
+/** A backfill reads the service's records: for a surplus row there is none. */
 function repairOf(kind: string, { ids, surplus }: Confirmed): string | null {
   const mendable = [...ids.values()].filter((id) => !surplus.has(id));
   return mendable.length === 0 ? null : repairCommand(kind, mendable);
@@ -166,7 +166,7 @@ interface Ending {
   readonly confirmed?: Confirmed;
 }
 
-/** What can be said though a list, or the pull, ended early: what was found once and not twice is nothing yet. */
+/** The result if a list or the pull ended early: a difference found once is no result yet. */
 function unsettled(
   kind: ListedKind,
   look: Look,

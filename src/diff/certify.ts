@@ -1,7 +1,9 @@
 import { spansOf } from './spans.ts';
 import type { Spans } from './spans.ts';
 
-/** What one list response showed, and when: ticks of one counter per kind, taken by every send and every receipt. */
+/**
+ * The ids of one list response and its time span, in ticks: one counter per kind, advanced by every send and receipt.
+ */
 export interface Sighting {
   /** The sweep that it belongs to; null = a read of the list's head, which proves nothing about the end. */
   readonly sweep: number | null;
@@ -20,7 +22,7 @@ export interface Sighting {
 
 export type Verdict = Certificate | Uncertified;
 
-/** The list is known to the row, as it was when the response `point` was made. */
+/** The list is known exactly, as of the response `point`. */
 export interface Certificate {
   readonly certified: true;
   readonly point: Sighting;
@@ -73,13 +75,13 @@ export function certify(
   return told ?? uncertified('no_end', 'no response proves the end of the list');
 }
 
-/** The newest point that certifies the list or contradicts it decides; else the one that says most. */
+/** The newest point that certifies or contradicts the list decides; without one, the point with the most evidence. */
 function tellMore(spans: Spans): (told: Verdict | null, point: Point) => Verdict {
   return (told, point) => {
     if (told !== null && (told.certified || told.reason === 'too_many_rows')) return told;
     const verdict = judge(point, spans);
     if (told === null || verdict.certified || verdict.reason === 'too_many_rows') return verdict;
-    // A point whose total agrees says more than the empty page after it, which only bounds the list.
+    // A point whose total agrees is stronger evidence than the empty page after it, which only bounds the list.
     return told.reason === 'total_differs' && verdict.reason === 'rows_unseen' ? verdict : told;
   };
 }

@@ -1,7 +1,7 @@
 import type { Certificate } from './certify.ts';
 import type { Spans } from './spans.ts';
 
-/** Compares the ids of a mirror's live rows with what list responses have shown. */
+/** Compares the ids of a mirror's live rows with the ids that list responses have shown. */
 export interface LiveComparison {
   /** Takes ids of live rows, with commas between. */
   readonly take: (ids: string) => void;

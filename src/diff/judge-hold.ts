@@ -14,7 +14,7 @@ export interface HoldFacts {
   readonly now: Date;
 }
 
-/** The clock of a hold after a sweep: it starts anew where the records are not exactly those that were held before. */
+/** The clock of a hold after a sweep: it restarts if the held records are not exactly those of before. */
 export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldClock | null {
   const records = held.ids.length;
   if (records === 0) return null;

@@ -10,14 +10,14 @@ export interface AbsentRow {
 /** `released`: held for so long, with nothing speaking against it, that it goes on as if a person had approved it. */
 export type AbsenceState = 'suspected' | 'held' | 'approved' | 'released' | 'rejected' | 'unlisted';
 
-/** What is known of a record's absence so far. */
+/** The stored evidence of a record's absence. */
 export interface Absence {
   readonly id: string;
   readonly state: AbsenceState;
   /** The sweep (by the tick of its beginning) that missed the record first. */
   readonly sweep: number;
   readonly absentSince: Date;
-  /** When the service first said that the record is gone; null = it has not. */
+  /** When the service first answered that the record is gone; null = it has not. */
   readonly struckAt: Date | null;
   /** A certified list has missed it: false where only complete sweeps did, which prove nothing by themselves. */
   readonly isCertified: boolean;
@@ -53,14 +53,14 @@ export interface AbsenceFacts {
 export interface HeldAbsences {
   /** Those asked for longest ago first. */
   readonly ids: readonly string[];
-  /** They are those that were held before, and none of them has been shown since. */
+  /** The held records are those of before, and none of them has been shown since. */
   readonly isSame: boolean;
 }
 
 export interface DeletionPlan {
-  /** Absences to note, or to note anew. */
+  /** Absences to note for the first time, or again. */
   readonly note: readonly Absence[];
-  /** Records that are back: what was noted of them is over. */
+  /** Records that are back: their noted absence is over. */
   readonly forget: readonly string[];
   /** Records to ask the service for. */
   readonly ask: readonly string[];
@@ -73,9 +73,10 @@ export interface DeletionPlan {
 const UNLISTED_ASKED = 20;
 
 /**
- * Decides what follows from the absence of rows; nothing is concluded from one look alone.
+ * Decides the consequences of absent rows; a single observation proves nothing.
  *
- * Where the list is not known exactly, absence only gives reason to ask; where nobody can be asked, it gives none.
+ * If the list is not known exactly, an absence is only a reason to retrieve the record. If the kind has no single
+ * retrieval, nothing follows.
  */
 export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): DeletionPlan {
   const { absent, noted, isProtected, canAsk, isCertified } = facts;
@@ -136,7 +137,7 @@ interface Candidate extends AbsentRow {
   readonly absence: Absence;
 }
 
-/** What was noted of a record counts as long as it has not been seen since, by whatever sweep. */
+/** A noted absence counts until any sweep shows the record again. */
 function absenceOf({ id, lastShown }: AbsentRow, facts: AbsenceFacts): Absence {
   const { sweep, now, isCertified } = facts;
   const noted = facts.noted.get(id);
@@ -171,7 +172,7 @@ function isMissedAgain(row: Candidate, facts: AbsenceFacts, rules: DeletionRules
   const { absence, changedAt } = row;
   const { sweep, now } = facts;
   if (!facts.isCertified || !absence.isCertified) return false;
-  if (absence.state === 'unlisted') return false; // The service has said that it is there.
+  if (absence.state === 'unlisted') return false; // The service has answered that the record exists.
   return absence.sweep < sweep && isPast(absence.absentSince, now, rules) && isPast(changedAt, now, rules);
 }
 

@@ -1,10 +1,10 @@
 import type { Change } from './change-event.ts';
 
-/** What our own books say of a record, apart from its row: the row is what a hand may have touched. */
+/** The books' facts about a record, without its row: another writer may have altered the row. */
 export interface RecordFacts {
   /** The latest change event that is kept; null where none is. */
   readonly lastChange: Change | null;
-  /** Its deletion was concluded, by what the list of absences still says. */
+  /** Its deletion was concluded, and the list of absences still holds it. */
   readonly isProvenGone: boolean;
   /** An earlier list response showed it, or our books name it as one that we have landed or written. */
   readonly wasLanded: boolean;
@@ -14,7 +14,7 @@ export interface RecordFacts {
   readonly mayBeForgotten: boolean;
 }
 
-/** What a listed record without a live row is: the service's news, or a row that a hand has taken away. */
+/** The cause of a listed record without a live row: the service created it, or another writer removed its row. */
 export type ListedIs = 'created' | 'restored' | 'returned';
 
 /**
@@ -31,7 +31,7 @@ export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): List
   return wasLanded && hadRow ? 'returned' : 'created';
 }
 
-/** What a live row outside the list is: a disappearance to prove, or the work of a hand. */
+/** The cause of a live row outside the list: a disappearance to prove, or another writer. */
 export type UnlistedIs = 'disappeared' | 'inserted' | 'undeleted';
 
 /** Judges a live row that the list does not have; where the books leave it open, it has disappeared, and needs its proof. */

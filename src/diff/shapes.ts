@@ -5,9 +5,10 @@ import { changedFields } from './compare.ts';
 import type { Incoming, Verdict } from './judge-page.ts';
 
 /**
- * A record that was asked for alone, in the shape in which its list shows it: the list's fields, with the newer values.
+ * A retrieved record in the shape of its list: the list's fields, with the newer values.
  *
- * A list may leave out what its record has, and the other way round; a field that one of them never sends was not cleared.
+ * A list may leave out fields of its records, and the other way round; a field that one of them never sends was not
+ * cleared.
  */
 export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {
   const stored = parseObject(storedRaw);
@@ -19,7 +20,10 @@ export function inListShape({ id, record }: Incoming, storedRaw: string): Incomi
   return { id, record: shaped, raw: compactJson(shaped) };
 }
 
-/** What a record's first list reading is to a row that was only asked for so far: only fields that both have can differ. */
+/**
+ * The change that a record's first list reading means for a row known by retrieval only: only fields in both can
+ * differ.
+ */
 export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): Verdict {
   const before = parseObject(storedRaw);
   const fields = changedFields(kind, before, record);

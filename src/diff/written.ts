@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { ownValue } from './decode-record.ts';
 import { hasType, isBlank, normalForm } from './normal-form.ts';
 
-/** A value that was sent, and what the service shows in its place; undefined where it shows nothing. */
+/** A sent value and the service's value in its place; undefined if the service shows none. */
 export interface Written {
   readonly sent: Json;
   readonly remote: Json | undefined;
@@ -25,14 +25,14 @@ export function fieldNamed(kind: Kind, name: string): Field | undefined {
   return sentField(kind, name);
 }
 
-/** What a record shows of a field: under the name by which it is read or, as some copies do, by which it is written. */
+/** A record's value of a field: under its name of a read or, as some copies do, under its name of a write. */
 export function shownValue(kind: Kind, record: JsonObject, name: string): Json | undefined {
   const value = ownValue(record, name);
   const field = fieldNamed(kind, name);
   return value === undefined && field ? ownValue(record, writeNameOf(field)) : value;
 }
 
-/** Whether the service shows what was sent, under the field's normaliser; `name` is the name by which it is read. */
+/** Whether the service shows the sent value, under the field's normaliser; `name` is the name of a read. */
 export function holdsWritten(kind: Kind, name: string, pair: Written): boolean {
   return holds(fieldNamed(kind, name), pair);
 }
@@ -50,7 +50,7 @@ function holdsValue(field: Field | undefined, sent: Json, remote: Json): boolean
   return !hasType(field) && (isTextOf(sent, remote) || isTextOf(remote, sent));
 }
 
-/** The service gives the elements of an array ids and further members of its own, so only what was sent must hold. */
+/** The service adds ids and further members to the elements of an array, so only the sent members must hold. */
 function holdsArray(items: readonly Field[], sent: readonly Json[], remote: readonly Json[]): boolean {
   const holdsElement = (element: Json, there: Json | undefined): boolean => {
     if (!isObject(element) || !isObject(there)) return holds(undefined, { sent: element, remote: there });

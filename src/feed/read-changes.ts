@@ -20,7 +20,7 @@ export interface RecordedChange {
   readonly after: string | null;
   /** `{name: [old, new]}` as JSON text. */
   readonly fields: string;
-  /** `service`, or `outbox:<id>` for what bms-sync wrote itself. */
+  /** `service`, or `outbox:<id>` for changes written by bms-sync itself. */
   readonly origin: string;
   readonly runId: number | null;
 }

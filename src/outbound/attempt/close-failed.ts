@@ -27,7 +27,7 @@ export async function closeFailed(
   if (graded.is === 'refused') return blockKind(tx, entry, { reason: `status ${String(status)}`, now });
   if (graded.is === 'unsent')
     return tryLater(tx, entry, { verdict: 'unreachable', now, waitMs: waitAfter(entry, parts, null) });
-  await dropBlock(tx, entry.kind, now); // Whatever it says, it does not say that we may not.
+  await dropBlock(tx, entry.kind, now); // Its answer does not prove that the write is forbidden.
   if (graded.is === 'busy')
     return tryLater(tx, entry, { verdict: 'busy', now, waitMs: waitAfter(entry, parts, graded.waitMs) });
   const result = { status, answer: answer.is === 'answered' ? said(answer.body, answer.start) : null };

@@ -10,7 +10,7 @@ import type { Transaction } from '../../mirror/session/session.ts';
 import { backOffMs } from './back-off.ts';
 import type { OutboundParts } from '../parts.ts';
 
-/** Somebody else took an entry over while we worked on it; whatever we were about to store is void. */
+/** Another process took the entry over while we worked on it; our pending changes must not be stored. */
 export class ClaimLostError extends SyncError {
   override readonly name = 'ClaimLostError';
 }
@@ -22,7 +22,7 @@ export function claimLost({ id }: Pick<Entry, 'id'>): ClaimLostError {
   });
 }
 
-/** Where an entry goes, why, and what a person may want to know about it. */
+/** The next state of an entry, the reason, and details for a person. */
 export interface Verdict {
   readonly verdict: string;
   readonly result?: Json;
@@ -30,9 +30,9 @@ export interface Verdict {
 }
 
 /**
- * Lets go of an entry in a state; the epoch rises, so that nobody goes on with what it was in our hands.
+ * Releases an entry in a new state. The epoch rises, so that no process continues the earlier claim.
  *
- * @throws {ClaimLostError} Where it is ours no more; the transaction must not land.
+ * @throws {ClaimLostError} If this process no longer holds the entry; the transaction must not commit.
  */
 export async function letGo(
   tx: Transaction,
@@ -44,7 +44,7 @@ export async function letGo(
   throw claimLost(entry);
 }
 
-/** An entry that has come to its end, or waits for a person: those that waited for it may go. */
+/** An entry that is done, or waits for a person: entries waiting for it may continue. */
 export async function settleAs(
   tx: Transaction,
   entry: Entry,
@@ -92,7 +92,7 @@ export async function blockKind(
   await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs: PROBE_AFTER_MS });
 }
 
-/** How long an entry waits after a try that told nothing. */
+/** How long an entry waits after an inconclusive attempt. */
 export function waitAfter(
   { attempts }: Pick<Entry, 'attempts'>,
   { random }: OutboundParts,

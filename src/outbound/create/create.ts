@@ -36,7 +36,7 @@ export async function journalCreate(
   return journal(tx, entry, { body, path: kind.create?.path ?? '', clock });
 }
 
-/** Sends a create that is in the journal, once, and stores what became of it. */
+/** Sends a journalled create, once, and stores the result. */
 export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: Journalled): Promise<void> {
   const { entry } = journalled;
   const answer = await sendJournalled(parts, kind, journalled);
@@ -85,7 +85,7 @@ async function fullRecord(
   }
 }
 
-/** Whether an answer speaks of what was sent: nothing that it shows says otherwise. */
+/** Whether an answer fits the request: none of its fields contradicts the sent ones. */
 function isCompatible({ rules }: OutboundParts, { kind, entry, shown }: Accepted): boolean {
   const payload = Object.fromEntries(
     Object.entries(payloadOf(entry)).filter(

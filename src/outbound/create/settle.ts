@@ -22,14 +22,14 @@ import { markerOf } from './marker.ts';
 import { notesOf } from './notes.ts';
 import type { OutboundParts, OutboundRules } from '../parts.ts';
 
-/** A create whose outcome nobody knows, and the time. */
+/** A create with an unknown outcome, and the time. */
 export interface Unsettled {
   readonly kind: Kind;
   readonly entry: Entry;
   readonly now: Date;
 }
 
-/** Looks for a create in what the mirror has learned since it was sent; returns it journalled where it must be sent again. */
+/** Searches the mirror's new records for a create; returns it journalled if it must be sent again. */
 export async function settle(
   tx: Transaction,
   parts: OutboundParts,
@@ -69,7 +69,7 @@ const asInstant = (text: string | null): Date | null => (text === null ? null : 
 const wasAskedFor = (entry: Entry): boolean =>
   entry.verdict === 'retry' || notesOf(entry).isAskedFor === true;
 
-/** Grades of attempts that have certainly changed nothing; even what was rejected may have been done. */
+/** Grades of attempts that have certainly changed nothing; even a rejected attempt may have been carried out. */
 const NOTHING_DONE: ReadonlySet<string | null> = new Set<Grade['is']>(['unsent', 'busy', 'refused']);
 
 /** When the last send that may have done something was given up. */
@@ -79,7 +79,7 @@ async function givenUpAt(tx: Transaction, { id, createdAt }: Entry): Promise<str
   return ends.toSorted().at(-1) ?? createdAt;
 }
 
-/** Judges every record that is new since the send; what a person has seen and decided against is none. */
+/** Judges every record that is new since the send, except those that a person has seen and decided against. */
 async function lookFor(tx: Transaction, rules: OutboundRules, { kind, entry }: Unsettled): Promise<Look> {
   const dismissed = wasAskedFor(entry) ? (notesOf(entry).ids ?? []) : [];
   const newcomers = await readNewcomers(tx, kind.name, momentOf(entry));
@@ -104,7 +104,7 @@ async function carryOut(
   }
   if (decision.is === 'park') {
     const { verdict } = decision;
-    // What a person has decided against before stays decided.
+    // Records that a person has decided against stay excluded.
     const seen = wasAskedFor(entry) ? notesOf(entry) : {};
     const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
     const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
@@ -114,7 +114,7 @@ async function carryOut(
   return adopt(tx, { kind, entry, now }, decision.id);
 }
 
-/** What was found becomes the record of the create, unless another entry has it by now. */
+/** The found record becomes the create's own, unless another entry has taken it. */
 async function adopt(tx: Transaction, { kind, entry, now }: Unsettled, recordId: string): Promise<void> {
   if (!(await saveLink(tx, { kind: kind.name, recordId, outboxId: entry.id }, now)))
     return settleAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [recordId] }, now });

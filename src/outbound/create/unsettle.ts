@@ -5,7 +5,7 @@ import { letGo } from '../attempt/conclude.ts';
 import { lookTimes } from './look-schedule.ts';
 import type { OutboundRules } from '../parts.ts';
 
-/** Nobody knows whether the service has it: it is looked for, and not sent again until it is certain that it is not there. */
+/** Its outcome is unknown: the mirror is searched, and the create is not sent again until its absence is certain. */
 export async function unsettle(
   tx: Transaction,
   entry: Entry,
@@ -13,6 +13,6 @@ export async function unsettle(
 ): Promise<void> {
   const { next } = lookTimes(0, rules);
   const nextAttemptAt = instantText(new Date(now.getTime() + next));
-  // What was noted of an earlier send says nothing about this one.
+  // Notes about an earlier send do not apply to this one.
   await letGo(tx, entry, { state: 'unsettled', verdict: 'ambiguous', result: null, nextAttemptAt, now });
 }

@@ -19,9 +19,9 @@ const WATCH_MS = 7 * 86_400_000;
 const LOOK_EVERY_MS = 3_600_000;
 
 /**
- * Looks for a second record of a create that was adopted or sent again: a request that arrives days late doubles it.
+ * Watches for a second record of a create that was adopted or sent again: a request that arrives days late doubles it.
  *
- * What is found is told and never repaired: only a person can say which of the two may go.
+ * A twin is reported and never repaired: only a person can decide which of the two to delete.
  */
 export async function watchTwins(
   tx: Transaction,
@@ -43,7 +43,7 @@ export async function watchTwins(
   await letGo(tx, entry, { nextAttemptAt, now });
 }
 
-/** What was sent in the form that the service gave it, as our own record shows it: it does the same to a twin. */
+/** The sent payload in the service's form, as our own record shows it: the service treats a twin alike. */
 async function payloadAsKept(tx: Transaction, kind: Kind, entry: Entry): Promise<JsonObject> {
   const row = (await readRows(tx, kind.name, [entry.recordId ?? ''])).get(entry.recordId ?? '');
   const own = row === undefined ? null : parseJson(row.raw);

@@ -21,10 +21,11 @@ export interface Adoption {
 }
 
 /**
- * Settles a create by hand: this record of the mirror is what it made.
+ * Settles a create by hand: names the mirror's record that it made.
  *
- * @throws {UsageError} `usage.id`. @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`,
- * `outbox.no_record` where the mirror has no such live row, `outbox.record_taken` where another entry made it.
+ * @throws {UsageError} `usage.id`.
+ * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`, `outbox.no_record` if the mirror has no
+ * such live row, `outbox.record_taken` if another entry made it.
  */
 export async function adoptRecord(
   session: Session,

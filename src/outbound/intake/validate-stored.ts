@@ -5,7 +5,7 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { validateEntry } from './validate-entry.ts';
 import type { Validation } from './validate-entry.ts';
 
-/** What of a row of the outbox an application may have written by SQL. */
+/** The columns of an outbox row that an application may have written by SQL. */
 export type StoredDraft = Pick<Entry, 'operation' | 'kind' | 'recordId' | 'payload' | 'base'>;
 
 /** Checks a row of the outbox as `validateEntry` checks a request: an application may have inserted it by SQL. */

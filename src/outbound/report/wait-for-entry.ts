@@ -13,7 +13,7 @@ export interface Waiting {
 const POLL_MS = 500;
 const ENDED: readonly EntryState[] = ['done', 'rejected', 'parked', 'abandoned'];
 
-/** Waits until these entries are done or cannot go on by themselves, or the time is up; tells how they are by then. */
+/** Waits until these entries are done or need a person, or the time is up; returns their states. */
 export async function waitForEntries(
   db: Queryable,
   ids: readonly number[],

@@ -25,7 +25,7 @@ export interface Updating {
 }
 
 export interface Written extends Updating {
-  /** What was written, by the names of a write. */
+  /** The written fields, by the names of a write. */
   readonly body: JsonObject;
   readonly answer: WriteAnswer;
 }
@@ -33,7 +33,7 @@ export interface Written extends Updating {
 /** So many writes that the service accepted may leave a field out before a person must look. */
 const ROUNDS = 2;
 
-/** Reads back what a write has made of a record: only that says whether it was done, whatever was answered. */
+/** Reads a record back after a write: only that proves whether the write was done, whatever its answer was. */
 export async function confirmUpdate(parts: OutboundParts, written: Written): Promise<void> {
   const { kind, entry } = written;
   const after = await readAgain(parts, kind, entry);
@@ -47,7 +47,7 @@ export async function confirmUpdate(parts: OutboundParts, written: Written): Pro
   });
 }
 
-/** The record as it is now, null where it is gone, undefined where nobody knows. */
+/** The present record; null if it is gone, undefined if unknown. */
 async function readAgain(
   parts: OutboundParts,
   kind: Updating['kind'],
@@ -86,7 +86,7 @@ async function conclude(
     return doubt(tx, parts, { ...written, verdict: 'not_applied' });
 
   await closeWith(tx, entry, { grade: lost.length > 0 ? 'not_applied' : 'done', answer, now });
-  // What others had changed by then is theirs, what differs from it is ours.
+  // Land the reading before the write with origin `service`, then the reading after it with ours.
   await landOwn(tx, parts, { kind, record: remote, origin: 'service', mayBeNew: false });
   await landOwn(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, mayBeNew: false });
   const fields = missed.map((field) => ({ ...field }));
@@ -105,7 +105,7 @@ async function roundsBefore(tx: Transaction, { id }: Entry): Promise<number> {
   return attempts.filter(({ grade }) => grade === 'not_applied').length;
 }
 
-/** The service keeps some values in a form of its own: what changed to something that could be ours was taken. */
+/** The service keeps some values in a form of its own: a change to a look-alike of the sent value counts as taken. */
 function isNormalized({ kind, remote: before }: Written, { field, remote, wanted }: FieldStates): boolean {
   const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
   return !isAsBefore && couldHold(fieldNamed(kind, field), { sent: wanted, remote });

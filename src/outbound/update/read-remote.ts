@@ -9,14 +9,14 @@ import type { OutboundParts } from '../parts.ts';
 
 /** A path that failed to find a known record in so many sweeps is not asked. */
 const MOST_CONTROL_FAILURES = 3;
-/** Nothing of what is read here lands, so that no counter need know of it. */
+/** This reading does not land, so no counter needs its ticks. */
 const NO_TICKS = { tick: (): number => 0 };
 
 /**
- * Reads a record as the service has it now: by its path, or in its list where no path can be relied on.
+ * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
  *
- * @returns null where the service has no such record.
- * @throws {SourceError} Where it gives no answer that tells.
+ * @returns Null if the service has no such record.
+ * @throws {SourceError} If no answer decides that.
  */
 export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
   const askable = askableKind(kind);
@@ -28,7 +28,7 @@ export async function readRemote(parts: OutboundParts, kind: Kind, id: string): 
   return isListed(kind) ? findInList(parts, kind, id) : null;
 }
 
-/** Rows move from page to page while a list is read, and one that moves may be on none of those that come. */
+/** Rows move between pages while a list is read, so that a moving row may be on none of the pages read. */
 const MOST_READINGS = 3;
 
 /** Looks on the page that showed it last, then on all of them, several times. */

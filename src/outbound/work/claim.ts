@@ -21,7 +21,7 @@ import { notesOf } from '../create/notes.ts';
 import { isFresh } from '../create/preimage.ts';
 import { validateStored } from '../intake/validate-stored.ts';
 
-/** An entry that is ours, and what is to be done with it outside the transaction. */
+/** A claimed entry, and the work to do outside the transaction. */
 export type Claimed =
   | { readonly step: 'send'; readonly kind: Kind; readonly journalled: Journalled }
   | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
@@ -67,7 +67,7 @@ async function claimReady(
     return null;
   }
   const { kind, payload, naturalKey, recordId } = valid.ok;
-  // What an application has inserted by SQL knows nothing of these.
+  // Rows that an application inserted by SQL have none of these.
   const patch = { payload, naturalKey, recordId, ...(await baseNow(tx, stored, now)) };
   await changeEntry(tx, { ...stored, patch, now });
   const entry = { ...stored, ...patch };
@@ -78,7 +78,7 @@ async function claimReady(
   return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
 }
 
-/** An update whose author did not say what they saw begins with what the mirror has. */
+/** An update without a base from its author takes the mirror's row as base. */
 async function baseNow(
   tx: Transaction,
   { operation, kind, recordId, base }: Entry,
@@ -110,7 +110,7 @@ async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): Promise<
   return true;
 }
 
-/** Makes an entry that is about to be sent the probe of its blocked kind: whoever comes next waits for what it finds. */
+/** Makes an entry that is about to be sent the probe of its blocked kind: later entries wait for its result. */
 async function beProbe(tx: Transaction, { kind }: Entry, now: Date): Promise<void> {
   const block = await readBlock(tx, kind);
   if (block !== null)
@@ -122,7 +122,7 @@ async function claimCreate(
   parts: OutboundParts,
   { entry, now, kind }: Ready & { readonly kind: Kind },
 ): Promise<Claimed | null> {
-  // An earlier send may still arrive: whatever put this one off, it is looked for before it is made again.
+  // An earlier send may still arrive: search for its record before sending again, whatever caused the delay.
   if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) {
     await beProbe(tx, entry, now);
     return { step: 'settle', kind, entry };

@@ -5,7 +5,7 @@ import type { OutboundParts } from '../parts.ts';
 import { recoverEntries } from './recover.ts';
 import { workEntry } from './work-entry.ts';
 
-/** The outbox as rows that somebody works: what is due, how to work it, how to free it from the dead. */
+/** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
 export interface OutboxWork {
   due(limit: number): Promise<readonly DueEntry[]>;
   raise(due: DueEntry): Promise<DueEntry | null>;
@@ -29,7 +29,7 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
         inHand.delete(due.id);
       }
     },
-    // What is ours and not in hand was dropped by an error: its journal says where it is.
+    // An entry of ours that is not being worked was dropped by an error: its journal shows its state.
     takeOver: (isDead) =>
       recoverEntries(parts, ({ id }, other) => (other === owner ? !inHand.has(id) : isDead(other))),
   };

@@ -19,7 +19,7 @@ export interface SweepPlan extends PagesKnown {
   readonly phase: Phase;
   /** Pages to ask for now, all of them side by side; null = the sweep is done. Stays until its last page is taken. */
   readonly ask: PageRange | null;
-  /** What the response taken last proves about the end of the list. */
+  /** The proof of the list's end in the latest response. */
   readonly end: ListEnd | null;
   /** Nothing need be asked beyond `ask`: the end was seen. */
   readonly ended: boolean;
