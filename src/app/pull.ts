@@ -49,7 +49,7 @@ export function pullSettings({ source, sweep, deletions, diff, retention }: Conf
     repeatBelowPages: sweep.repeatBelowPages,
     ignoreFields: diff.ignoreFields,
     // What a token may see is its user's right; the digest tells tokens apart without keeping any.
-    salt: createHash('sha256')
+    digestScope: createHash('sha256')
       .update(source.token ?? '')
       .digest('hex'),
     retention,

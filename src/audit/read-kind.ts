@@ -4,7 +4,7 @@ import type { Row, Session } from '../mirror/session/session.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse, Source } from '../source/source.ts';
 import { compareRecord } from './compare-record.ts';
-import type { Finding } from './findings.ts';
+import type { AuditFinding } from './findings.ts';
 import { hashOf } from './findings.ts';
 import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
@@ -19,7 +19,7 @@ export interface AuditParts {
   readonly signal?: AbortSignal;
 }
 
-export interface AuditProgress {
+interface AuditProgress {
   readonly kind: string;
   readonly pages: number;
   /** The last page that the service has named; null = unknown. */
@@ -36,7 +36,7 @@ export interface KindReading {
   readonly fault: SourceError | null;
 }
 
-export type OnFinding = (finding: Finding) => void;
+type OnFinding = (finding: AuditFinding) => void;
 
 /**
  * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and

@@ -9,7 +9,7 @@ import { exactNumber } from './exact-json.ts';
  * The meaning of a value in a field, by the rules of the mirror's contract. Written a second time on purpose, without
  * the decoder that fills the mirror, so that a mistake in one is found by the other.
  */
-export interface Meaning {
+interface Meaning {
   /** False where the value fits no rule of its field. */
   readonly fits: boolean;
   /** A text that is equal for equal values; null = none. */

@@ -8,13 +8,13 @@ export interface KnownRecord {
   readonly record: JsonObject;
 }
 
-export interface SortedRecords {
+interface SortedRecords {
   readonly known: readonly KnownRecord[];
   readonly unusable: readonly UnusableRecord[];
 }
 
 /** A record that can have no row: it has no usable id, is nested too deep, or came twice and not alike. */
-export interface UnusableRecord {
+interface UnusableRecord {
   readonly id: string | null;
   /** Tells it from other unusable records. */
   readonly text: string;

@@ -2,7 +2,7 @@ import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import type { Difference } from './compare-record.ts';
 import { createFindings } from './findings.ts';
-import type { Finding, Findings } from './findings.ts';
+import type { AuditFinding, Findings } from './findings.ts';
 import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
 import { readAccountedFor } from './mirror-rows.ts';
@@ -14,7 +14,7 @@ import { shown } from './shown.ts';
 /** The result for one kind: every record of the list and every live row is counted once. */
 export interface KindVerdict {
   readonly kind: string;
-  /** Records that agreed at the first look. */
+  /** Records that agreed at the first comparison. */
   readonly same: number;
   /** Records that did not, and do now: they were changed meanwhile; and rows whose absence waits for proof. */
   readonly moved: number;
@@ -65,16 +65,16 @@ export async function verifyKind(
   });
   const { fault } = reading;
   if (fault !== null)
-    return unsettled(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
+    return notCompared(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
   if (first.ids.size() === 0) return audited(kind, { reading, first }, nothing());
 
   const accountedFor = await readAccountedFor(parts.session, kind.name, first.surplus);
   const outcome = await pull(kind);
-  if (outcome.reason !== null) return unsettled(kind, { reading, first }, outcome);
+  if (outcome.reason !== null) return notCompared(kind, { reading, first }, outcome);
   return readAgain(parts, kind, { first, accountedFor });
 }
 
-interface FirstLook {
+interface FirstReading {
   readonly first: Findings;
   /** Surplus rows that the mirror knows the list had not long ago, or knows to be absent. */
   readonly accountedFor: IdList;
@@ -83,7 +83,7 @@ interface FirstLook {
 async function readAgain(
   parts: AuditParts,
   kind: ListedKind,
-  { first, accountedFor }: FirstLook,
+  { first, accountedFor }: FirstReading,
 ): Promise<KindAudit> {
   const second = createFindings();
   const confirmed = nothing();
@@ -96,7 +96,7 @@ async function readAgain(
   });
   const { fault } = reading;
   if (fault === null) return audited(kind, { reading, first, second }, confirmed);
-  return unsettled(
+  return notCompared(
     kind,
     { reading, first, second },
     { reason: fault.reason, detail: describe(fault), confirmed },
@@ -122,19 +122,19 @@ const nothing = (): Confirmed => ({
   told: new Map(),
 });
 
-function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: Finding): void {
+function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: AuditFinding): void {
   ids.add(BigInt(id));
   if (is !== 'value') absent[is].add(BigInt(id));
   if (told.size < DIFFERENCES_TOLD) told.set(`${id} ${difference.field}`, { id, ...shown(difference) });
 }
 
-interface Look {
+interface Comparison {
   readonly reading: KindReading;
   readonly first: Findings;
   readonly second?: Findings;
 }
 
-function audited(kind: ListedKind, { reading, first, second }: Look, confirmed: Confirmed): KindAudit {
+function audited(kind: ListedKind, { reading, first, second }: Comparison, confirmed: Confirmed): KindAudit {
   const suspects = union(first.ids, second?.ids);
   const waiting = confirmed.waiting.size();
   const verdict = {
@@ -167,14 +167,14 @@ interface Ending {
 }
 
 /** The result if a list or the pull ended early: a difference found once is no result yet. */
-function unsettled(
+function notCompared(
   kind: ListedKind,
-  look: Look,
+  comparison: Comparison,
   { reason, detail, confirmed = nothing() }: Ending,
 ): KindAudit {
-  const open = union(look.first.ids, look.second?.ids).size() - confirmed.ids.size();
+  const open = union(comparison.first.ids, comparison.second?.ids).size() - confirmed.ids.size();
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
-  const { verdict, mendable } = audited(kind, look, confirmed);
+  const { verdict, mendable } = audited(kind, comparison, confirmed);
   const told = { moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
   return { verdict: { ...verdict, ...told }, mendable };
 }

@@ -6,7 +6,7 @@ export const MOST_FIELDS = 1_000;
 /** A longer name could have no column, and PostgreSQL could not index it. */
 const LONGEST_NAME = 255;
 
-export interface BoundedFields {
+interface BoundedFields {
   /** The records with the tracked fields only. */
   readonly records: readonly JsonObject[];
   /** Names that are not tracked. */

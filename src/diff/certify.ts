@@ -20,7 +20,7 @@ export interface Sighting {
   readonly total: number | null;
 }
 
-export type Verdict = Certificate | Uncertified;
+export type Certification = Certificate | Uncertified;
 
 /** The list is known exactly, as of the response `point`. */
 export interface Certificate {
@@ -38,14 +38,14 @@ export interface Certificate {
   readonly absent: () => string[];
 }
 
-export interface Uncertified {
+interface Uncertified {
   readonly certified: false;
   readonly reason: UncertifiedReason;
   /** One phrase for a person. */
   readonly detail: string;
 }
 
-export type UncertifiedReason = 'no_end' | 'total_differs' | 'rows_unseen' | 'too_many_rows';
+type UncertifiedReason = 'no_end' | 'total_differs' | 'rows_unseen' | 'too_many_rows';
 
 /** A response that proves the list's end: a candidate for a certificate. */
 interface Point extends Sighting {
@@ -70,13 +70,13 @@ export function certify(
   responses: readonly Sighting[],
   known: readonly string[] = [],
   spans: Spans = spansOf(responses, known),
-): Verdict {
-  const told = pointsOf(responses).reduce<Verdict | null>(tellMore(spans), null);
+): Certification {
+  const told = pointsOf(responses).reduce<Certification | null>(tellMore(spans), null);
   return told ?? uncertified('no_end', 'no response proves the end of the list');
 }
 
 /** The newest point that certifies or contradicts the list decides; without one, the point with the most evidence. */
-function tellMore(spans: Spans): (told: Verdict | null, point: Point) => Verdict {
+function tellMore(spans: Spans): (told: Certification | null, point: Point) => Certification {
   return (told, point) => {
     if (told !== null && (told.certified || told.reason === 'too_many_rows')) return told;
     const verdict = judge(point, spans);
@@ -104,7 +104,7 @@ function isBeyond(response: Sighting, point: Point): boolean {
   );
 }
 
-function judge(point: Point, spans: Spans): Verdict {
+function judge(point: Point, spans: Spans): Certification {
   const { endRows, total, sent } = point;
   if (total !== null && total !== endRows)
     return uncertified('total_differs', `its total is ${total}, its pages hold ${endRows} rows`);

@@ -23,7 +23,7 @@ export type MisfitCode =
  * Called with each value that violates its field's rules; the column is then null (but for `more_places`, which keeps
  * it).
  */
-export type OnMisfit = (field: Field, code: MisfitCode, value: Json) => void;
+type OnMisfit = (field: Field, code: MisfitCode, value: Json) => void;
 
 type Decoder = (value: Exclude<Json, null>, field: Field) => SqlValue | Misfit;
 

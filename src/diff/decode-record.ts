@@ -5,14 +5,14 @@ import { isStorable, shortened } from '../lib/text.ts';
 import { decodeColumn } from './decode-field.ts';
 import type { MisfitCode, SqlValue } from './decode-field.ts';
 
-export interface Misfit {
+interface Misfit {
   readonly field: string;
   readonly code: MisfitCode;
   /** The value as received, shortened. */
   readonly detail: string;
 }
 
-export interface DecodedRecord {
+interface DecodedRecord {
   /** One value for each of `kind.fields`, in that order. */
   readonly values: readonly SqlValue[];
   readonly misfits: readonly Misfit[];

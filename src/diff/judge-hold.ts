@@ -6,7 +6,7 @@ export interface HoldClock {
   readonly records: number;
 }
 
-export interface HoldFacts {
+interface HoldFacts {
   readonly before: HoldClock | null;
   readonly held: HeldAbsences;
   /** The list may have been cut off: then it misses the same records for ever, and time proves nothing. */

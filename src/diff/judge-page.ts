@@ -33,7 +33,7 @@ export interface Stored {
 }
 
 /** The change that a record means for the mirror; `changed` names the fields that differ. */
-export type Verdict =
+export type RecordChange =
   | { readonly is: 'created' | 'restored' | 'unchanged' }
   | { readonly is: 'changed'; readonly fields: readonly string[]; readonly before: JsonObject };
 
@@ -65,7 +65,7 @@ export function sortPage(records: readonly Json[]): SortedPage {
 }
 
 /** Compares a record with the mirror's copy; equal values are equal in any spelling. */
-export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: Incoming): Verdict {
+export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: Incoming): RecordChange {
   if (stored === undefined) return { is: 'created' };
   if (stored.isDeleted) return { is: 'restored' };
   if (stored.raw === raw) return { is: 'unchanged' };

@@ -5,10 +5,10 @@ import { ownValue } from './decode-record.ts';
 import { isLooseNumber, isLooseText } from './loosened.ts';
 import { numberText } from './normal-form.ts';
 import { holds } from './written.ts';
-import type { Written } from './written.ts';
+import type { SentAndShown } from './written.ts';
 
 /** Whether a shown value could be the service's version of a sent one. */
-export function couldHold(field: Field | undefined, { sent, remote }: Written): boolean {
+export function couldHold(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
   if (holds(field, { sent, remote })) return true;
   if (remote === undefined) return false;
   if (isArray(sent) && isArray(remote))

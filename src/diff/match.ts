@@ -6,7 +6,7 @@ import { couldHold } from './look-alike.ts';
 import { isLooselyWithin } from './loosened.ts';
 import { isBlank, keyForm } from './normal-form.ts';
 import { fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
-import type { Written } from './written.ts';
+import type { SentAndShown } from './written.ts';
 
 /** `exact`: ours by every visible field. `look-alike`: could be ours, as altered by the service. */
 export type Match = 'exact' | 'look-alike' | 'none';
@@ -24,11 +24,11 @@ interface Claim {
   readonly marker: Marker | null;
 }
 
-export interface MatchInput extends Claim {
+interface MatchInput extends Claim {
   readonly record: JsonObject;
 }
 
-export interface LookInput extends Claim {
+interface LookInput extends Claim {
   readonly candidates: readonly { readonly id: string; readonly record: JsonObject }[];
 }
 
@@ -72,7 +72,7 @@ export function judgeLook({ candidates, ...claim }: LookInput): Look {
   return alike.length > 0 ? { is: 'look-alike', ids: alike } : { is: 'absent' };
 }
 
-interface SentField extends Written {
+interface SentField extends SentAndShown {
   readonly name: string;
 }
 

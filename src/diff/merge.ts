@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
 import { holdsWritten, readNameOf, shownValue } from './written.ts';
 
-export interface MergeInput {
+interface MergeInput {
   readonly kind: Kind;
   /** The wanted state of the record, by the names of a write. */
   readonly wanted: JsonObject;
@@ -22,7 +22,7 @@ export interface FieldStates {
 }
 
 /** A field that another writer changed in the meantime, to another value than the wanted one. */
-export type Conflict = FieldStates;
+type Conflict = FieldStates;
 
 export type Merge =
   | { readonly is: 'nothing' }
@@ -30,7 +30,7 @@ export type Merge =
   | { readonly is: 'set'; readonly body: JsonObject }
   | { readonly is: 'conflict'; readonly conflicts: readonly Conflict[] };
 
-export interface ReadBackInput {
+interface ReadBackInput {
   readonly kind: Kind;
   /** The written fields, by the names of a write. */
   readonly body: JsonObject;
@@ -38,7 +38,7 @@ export interface ReadBackInput {
   readonly after: JsonObject;
 }
 
-export interface ReadBack {
+interface ReadBack {
   /** Written fields that were not kept; `base` is the value before the write, `remote` the present one. */
   readonly missed: readonly FieldStates[];
   /** Further fields that changed between the two readings: through the write itself, or by another writer. */

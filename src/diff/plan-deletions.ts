@@ -65,7 +65,7 @@ export interface DeletionPlan {
   /** Records to ask the service for. */
   readonly ask: readonly string[];
   /** Records that are proven to be gone. */
-  readonly bury: readonly string[];
+  readonly tombstones: readonly string[];
   readonly held: HeldAbsences;
 }
 
@@ -88,7 +88,7 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     .filter(({ absence }) => absence.state !== 'rejected');
   if (!isCertified && !canAsk) {
     const held = candidates.filter(({ absence }) => absence.state === 'held');
-    return { note: [], forget, ask: [], bury: [], held: heldAfter(held, noted) };
+    return { note: [], forget, ask: [], tombstones: [], held: heldAfter(held, noted) };
   }
   const undecided = candidates.filter(isUndecided);
   const isHeld = mustBeHeld(undecided, facts, rules);
@@ -101,7 +101,7 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     note: planned.filter((absence) => isNews(absence, noted.get(absence.id))),
     forget,
     ask: canAsk ? dueForAsking(free, facts, rules) : [],
-    bury: canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
+    tombstones: canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
     held: heldAfter(isHeld ? undecided : [], noted),
   };
 }

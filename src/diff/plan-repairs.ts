@@ -15,7 +15,7 @@ export interface RecordFacts {
 }
 
 /** The cause of a listed record without a live row: the service created it, or another writer removed its row. */
-export type ListedIs = 'created' | 'restored' | 'returned';
+type ListedIs = 'created' | 'restored' | 'returned';
 
 /**
  * Judges a record that the list shows and that has no live row.
@@ -32,7 +32,7 @@ export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): List
 }
 
 /** The cause of a live row outside the list: a disappearance to prove, or another writer. */
-export type UnlistedIs = 'disappeared' | 'inserted' | 'undeleted';
+type UnlistedIs = 'disappeared' | 'inserted' | 'undeleted';
 
 /** Judges a live row that the list does not have; where the books leave it open, it has disappeared, and needs its proof. */
 export function judgeUnlisted({ lastChange, isProvenGone, wasLanded }: RecordFacts): UnlistedIs {

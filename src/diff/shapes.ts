@@ -2,7 +2,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { compactJson, parseObject } from '../lib/json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
-import type { Incoming, Verdict } from './judge-page.ts';
+import type { Incoming, RecordChange } from './judge-page.ts';
 
 /**
  * A retrieved record in the shape of its list: the list's fields, with the newer values.
@@ -24,7 +24,7 @@ export function inListShape({ id, record }: Incoming, storedRaw: string): Incomi
  * The change that a record's first list reading means for a row known by retrieval only: only fields in both can
  * differ.
  */
-export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): Verdict {
+export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): RecordChange {
   const before = parseObject(storedRaw);
   const fields = changedFields(kind, before, record);
   const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(record, name));

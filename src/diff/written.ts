@@ -6,7 +6,7 @@ import { ownValue } from './decode-record.ts';
 import { hasType, isBlank, normalForm } from './normal-form.ts';
 
 /** A sent value and the service's value in its place; undefined if the service shows none. */
-export interface Written {
+export interface SentAndShown {
   readonly sent: Json;
   readonly remote: Json | undefined;
 }
@@ -33,12 +33,12 @@ export function shownValue(kind: Kind, record: JsonObject, name: string): Json |
 }
 
 /** Whether the service shows the sent value, under the field's normaliser; `name` is the name of a read. */
-export function holdsWritten(kind: Kind, name: string, pair: Written): boolean {
+export function holdsWritten(kind: Kind, name: string, pair: SentAndShown): boolean {
   return holds(fieldNamed(kind, name), pair);
 }
 
 /** Whether a value holds in a field of this type; without one, as JSON, a number also as its own text. */
-export function holds(field: Field | undefined, { sent, remote }: Written): boolean {
+export function holds(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
   if (remote === undefined || isBlank(field, remote)) return isBlank(field, sent);
   return isArray(sent)
     ? isArray(remote) && holdsArray(field?.items ?? [], sent, remote)

@@ -8,7 +8,7 @@ export interface FollowOptions {
   readonly kind?: string | undefined;
 }
 
-export interface FollowParts {
+interface FollowParts {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly signal: AbortSignal;
 }

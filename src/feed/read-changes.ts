@@ -25,7 +25,7 @@ export interface RecordedChange {
   readonly runId: number | null;
 }
 
-export interface ChangesWanted {
+interface ChangesWanted {
   /** Events after this `seq`; 0 for all. */
   readonly after: number;
   /** Events up to this `seq`. */

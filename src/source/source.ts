@@ -28,14 +28,14 @@ export type { WriteOptions, WriteRequest } from './write.ts';
 export type { WriteAnswer } from './answer/write-answer.ts';
 
 /** One record, or null if the service itself says that it does not exist; with the ticks of its request. */
-export interface Retrieved {
+interface Retrieved {
   readonly record: JsonObject | null;
   readonly sent: number;
   readonly answered: number;
 }
 
 /** The facts of an answer besides its records: the service's own time, if it gives one. */
-export interface Probed {
+interface Probed {
   readonly saidAt: Date | null;
 }
 
@@ -71,16 +71,16 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
     retrieve: async ({ retrieve }, id, options = {}) => {
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
       const question = { path, query: '', page: null, header: retrieve.header, read: readRecord(id) };
-      const life = createDeadline(null, [options.signal, requester.closing]);
+      const scope = createDeadline(null, [options.signal, requester.closing]);
       try {
         const { value, sent, answered } = await requester.ask({
           ...question,
           ...options,
-          signal: life.signal,
+          signal: scope.signal,
         });
         return { record: value, sent, answered };
       } finally {
-        life.release();
+        scope.release();
       }
     },
     probe: probeBy(requester),

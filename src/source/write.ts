@@ -25,7 +25,7 @@ export interface WriteOptions {
 }
 
 /** Sends one write once; throws on bugs only. */
-export type Write = (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer>;
+type Write = (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer>;
 
 /** Creates the sender of writes: each waits its turn among all requests, keeps the deadline, and is logged. */
 export function createWrite(settings: SourceSettings, parts: SourceParts, requester: Requester): Write {
@@ -52,7 +52,7 @@ export function createWrite(settings: SourceSettings, parts: SourceParts, reques
 
   return async (write, { signal, mayGo } = {}) => {
     const request = { ...sendRequest(settings, write), mayGo };
-    const answer = await requester.inTurn((client, life) => exchange(client, request, life), signal);
+    const answer = await requester.inTurn((client, scope) => exchange(client, request, scope), signal);
     return answer ?? { is: 'unsent', why: 'interrupted' };
   };
 }

@@ -50,7 +50,7 @@ const logger = createLogger({ level: 'silent', secrets: [], destination: process
 const RULES = {
   ...{ baseUrl: BASE_URL, acceptNewSource: false, retention: KEEP_ALL },
   deletions: { graceSeconds: GRACE_SECONDS, holdAbove: { rows: 5, share: 0.02 } },
-  ...{ repeatBelowPages: 20, salt: 'malformed', ignoreFields: {} },
+  ...{ repeatBelowPages: 20, digestScope: 'malformed', ignoreFields: {} },
 };
 
 /** Pulls once; a fault of the service is a report, and any other error is part of what is handed back. */

@@ -106,7 +106,7 @@ test('a page that is compared with its records is asked for again, too', async (
     send(response, cut ? text.slice(0, -30) : text);
   });
   const { source } = open(base, { concurrency: 1 });
-  const options: SweepOptions = { thorough: false, salt: 'salt', tick: ticker() };
+  const options: SweepOptions = { thorough: false, digestScope: 'digestScope', tick: ticker() };
   const known = new Map<number, KnownPage>();
   const records = new Map<number, string>();
   for await (const { page, digest, keys } of source.sweep(documentedKind, options)) {

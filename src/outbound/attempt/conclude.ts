@@ -7,7 +7,6 @@ import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
 import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { backOffMs } from './back-off.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** Another process took the entry over while we worked on it; our pending changes must not be stored. */
@@ -23,7 +22,7 @@ export function claimLost({ id }: Pick<Entry, 'id'>): ClaimLostError {
 }
 
 /** The next state of an entry, the reason, and details for a person. */
-export interface Verdict {
+interface EntryOutcome {
   readonly verdict: string;
   readonly result?: Json;
   readonly recordId?: string;
@@ -34,7 +33,7 @@ export interface Verdict {
  *
  * @throws {ClaimLostError} If this process no longer holds the entry; the transaction must not commit.
  */
-export async function letGo(
+export async function release(
   tx: Transaction,
   entry: Entry,
   { now, ...patch }: EntryPatch & { readonly now: Date },
@@ -45,17 +44,17 @@ export async function letGo(
 }
 
 /** An entry that is done, or waits for a person: entries waiting for it may continue. */
-export async function settleAs(
+export async function finishAs(
   tx: Transaction,
   entry: Entry,
-  end: Verdict & {
+  end: EntryOutcome & {
     readonly state: 'done' | 'parked' | 'rejected';
     readonly now: Date;
     readonly watchUntil?: Date;
   },
 ): Promise<void> {
   const { state, verdict, result = null, recordId, now, watchUntil } = end;
-  await letGo(tx, entry, {
+  await release(tx, entry, {
     ...{ state, verdict, now, result: result === null ? null : compactJson(result) },
     nextAttemptAt: watchUntil ? instantText(watchUntil) : null,
     ...(recordId !== undefined && { recordId }),
@@ -63,7 +62,7 @@ export async function settleAs(
   if (state !== 'parked') await wakeWaiting(tx, entry, now);
 }
 
-interface Later extends Pick<Verdict, 'verdict' | 'result'> {
+interface Later extends Pick<EntryOutcome, 'verdict' | 'result'> {
   readonly now: Date;
   readonly waitMs: number;
 }
@@ -76,7 +75,7 @@ export async function tryLater(
 ): Promise<void> {
   const nextAttemptAt = instantText(new Date(now.getTime() + waitMs));
   const told = result === undefined ? {} : { result: compactJson(result) };
-  await letGo(tx, entry, { state: 'ready', verdict, ...told, nextAttemptAt, now });
+  await release(tx, entry, { state: 'ready', verdict, ...told, nextAttemptAt, now });
 }
 
 const PROBE_AFTER_MS = 300_000;
@@ -99,4 +98,13 @@ export function waitAfter(
   askedMs: number | null,
 ): number {
   return Math.max(askedMs ?? 0, backOffMs(attempts, random));
+}
+
+const FIRST_MS = 5_000;
+const LONGEST_MS = 600_000;
+
+/** How long to wait before the next try: half of a bound that doubles with every attempt, and a random part of the rest. */
+export function backOffMs(attempts: number, random: () => number): number {
+  const bound = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempts, 20));
+  return Math.round(bound / 2 + (random() * bound) / 2);
 }

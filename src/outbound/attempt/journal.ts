@@ -1,6 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { instantText } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { parseObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { closeAttempt, openAttempt } from '../../mirror/outbox/attempt-store.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
@@ -76,3 +78,6 @@ export async function closeWith(
   const status = answer.is === 'answered' ? answer.status : null;
   await closeAttempt(tx, { outboxId: id, n: attempts, grade, status, responseStart: told, now });
 }
+
+/** The fields that an entry wants written, by the names of a write. */
+export const payloadOf = ({ payload }: Pick<Entry, 'payload'>): JsonObject => parseObject(payload);

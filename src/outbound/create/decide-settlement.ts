@@ -49,7 +49,7 @@ export type Settlement =
   | { readonly is: 'resend' };
 
 /** So many times its patience a create waits for a list that is known exactly. */
-const PATIENCES = 2;
+const PATIENCE_MULTIPLE = 2;
 const SWEEPS_A_LOOK = 2;
 const ASK_AGAIN_MS = 60_000;
 
@@ -87,7 +87,7 @@ function lookFurther(facts: SettlementFacts, { isTime }: { readonly isTime: bool
   const isLooked = due === null || (!isTime && sinceGivenUp(facts, facts.knownAt) >= due);
   const asked = isLooked ? null : askOnceMore(facts.asked, { due, elapsedMs });
   // After a long downtime no sweep has run yet: elapsed time alone parks no entry.
-  const isOver = due !== null && elapsedMs >= PATIENCES * rules.patienceSeconds * 1000;
+  const isOver = due !== null && elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000;
   if (asked === null && isOver) return notKnown(facts);
   // A sweep that was asked for wakes it; one that comes to nothing is asked for again soon.
   const afterMs = asked === null ? next : Math.min(next, elapsedMs + ASK_AGAIN_MS);

@@ -3,7 +3,7 @@ import type { OutboundRules } from '../parts.ts';
 type LookRules = Pick<OutboundRules, 'settleSeconds' | 'patienceSeconds' | 'lookScheduleSeconds'>;
 
 /** Where the looks for a send stand, in milliseconds since it was given up. */
-export interface LookTimes {
+interface LookTimes {
   /** The latest look that is due by now, which a list must be known since; null = none is yet. */
   readonly due: number | null;
   /** When to look next. */

@@ -2,7 +2,7 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { AskedSweeps } from './decide-settlement.ts';
 
 /** The notes that an unsettled create keeps for its next search. */
-export interface Notes {
+interface Notes {
   /** Records that were shown to a person, who decided against them. */
   readonly ids?: readonly string[];
   /** A person has seen the quarantined records and decided against them too. */

@@ -11,9 +11,9 @@ import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { letGo, settleAs } from '../attempt/conclude.ts';
+import { release, finishAs } from '../attempt/conclude.ts';
 import { journalCreate, momentOf } from './create.ts';
-import { payloadOf } from '../attempt/payload.ts';
+import { payloadOf } from '../attempt/journal.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import type { Settlement } from './decide-settlement.ts';
 import type { Grade } from '../attempt/grade.ts';
@@ -23,7 +23,7 @@ import { notesOf } from './notes.ts';
 import type { OutboundParts, OutboundRules } from '../parts.ts';
 
 /** A create with an unknown outcome, and the time. */
-export interface Unsettled {
+interface Unsettled {
   readonly kind: Kind;
   readonly entry: Entry;
   readonly now: Date;
@@ -100,7 +100,13 @@ async function carryOut(
     if (asked !== null) await requestPull(tx, { kinds: [kind.name], request: LOOKING, now });
     const verdict = wasAskedFor(entry) ? 'retry' : 'looking';
     const result = JSON.stringify({ ...notesOf(entry), ...(asked && { asked }) });
-    return letGo(tx, entry, { state: 'unsettled', verdict, result, nextAttemptAt: instantText(until), now });
+    return release(tx, entry, {
+      state: 'unsettled',
+      verdict,
+      result,
+      nextAttemptAt: instantText(until),
+      now,
+    });
   }
   if (decision.is === 'park') {
     const { verdict } = decision;
@@ -109,7 +115,7 @@ async function carryOut(
     const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
     const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
     const result = { ids, ...(hasUnreadable && { hasUnreadable }) };
-    return settleAs(tx, entry, { state: 'parked', verdict, result, now });
+    return finishAs(tx, entry, { state: 'parked', verdict, result, now });
   }
   return adopt(tx, { kind, entry, now }, decision.id);
 }
@@ -117,9 +123,9 @@ async function carryOut(
 /** The found record becomes the create's own, unless another entry has taken it. */
 async function adopt(tx: Transaction, { kind, entry, now }: Unsettled, recordId: string): Promise<void> {
   if (!(await saveLink(tx, { kind: kind.name, recordId, outboxId: entry.id }, now)))
-    return settleAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [recordId] }, now });
+    return finishAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [recordId] }, now });
   const end = { state: 'done', verdict: 'adopted', recordId, result: { recordId } } as const;
-  return settleAs(tx, entry, { ...end, now, watchUntil: now });
+  return finishAs(tx, entry, { ...end, now, watchUntil: now });
 }
 
 const LOOKING = 'outbox: what became of a create';

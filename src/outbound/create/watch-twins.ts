@@ -8,9 +8,9 @@ import { saveTwins } from '../../mirror/records/issue-store.ts';
 import { readNewcomers } from '../../mirror/records/newcomers.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { letGo } from '../attempt/conclude.ts';
+import { release } from '../attempt/conclude.ts';
 import { momentOf } from './create.ts';
-import { payloadOf } from '../attempt/payload.ts';
+import { payloadOf } from '../attempt/journal.ts';
 import { markerOf } from './marker.ts';
 import { readRows } from '../attempt/mirror-row.ts';
 import type { OutboundParts } from '../parts.ts';
@@ -40,7 +40,7 @@ export async function watchTwins(
   if (ids.length > 0) await saveTwins(tx, kind.name, { recordId: entry.recordId ?? '', ids, now });
   const isOver = now.getTime() - instantOf(momentOf(entry).at).getTime() > WATCH_MS;
   const nextAttemptAt = isOver ? null : instantText(new Date(now.getTime() + LOOK_EVERY_MS));
-  await letGo(tx, entry, { nextAttemptAt, now });
+  await release(tx, entry, { nextAttemptAt, now });
 }
 
 /** The sent payload in the service's form, as our own record shows it: the service treats a twin alike. */

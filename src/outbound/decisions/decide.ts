@@ -8,7 +8,7 @@ import type { Session, Transaction } from '../../mirror/session/session.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 
 /** The entry after a person's decision. */
-export interface Decided {
+export interface DecidedEntry {
   readonly entry: Entry;
   /** Consequences of the decision that the person should know. */
   readonly warning: string | null;
@@ -23,7 +23,7 @@ const ABANDONED: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejec
  *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
-export async function retryEntry(session: Session, id: number, now: Date): Promise<Decided> {
+export async function retryEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, async (tx) => {
     const entry = await entryIn(tx, { id, states: RETRIED, verb: 'retried' });
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
@@ -40,7 +40,7 @@ export async function retryEntry(session: Session, id: number, now: Date): Promi
  *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
-export async function abandonEntry(session: Session, id: number, now: Date): Promise<Decided> {
+export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, async (tx) => {
     const entry = await entryIn(tx, { id, states: ABANDONED, verb: 'abandoned' });
     await change(tx, { entry, patch: { state: 'abandoned', nextAttemptAt: null }, now });
@@ -57,7 +57,7 @@ const MAY_BE_THERE =
 export async function decide(
   session: Session,
   work: (tx: Transaction) => Promise<{ readonly id: number; readonly warning: string | null }>,
-): Promise<Decided> {
+): Promise<DecidedEntry> {
   await session.makeDurable();
   return await session.atomically(async (tx) => {
     const { id, warning } = await work(tx);
@@ -67,7 +67,7 @@ export async function decide(
   });
 }
 
-export interface Wanted {
+interface Wanted {
   readonly id: number;
   /** The states from which the decision can be made. */
   readonly states: readonly EntryState[];
@@ -88,14 +88,14 @@ export async function entryIn(tx: Transaction, { id, states, verb }: Wanted): Pr
   return entry;
 }
 
-export interface Change {
+interface DecisionChange {
   readonly entry: Entry;
   readonly patch: EntryPatch;
   readonly now: Date;
 }
 
 /** Applies a decision to an entry, and releases it from the worker that was notified of it. */
-export async function change(tx: Transaction, { entry, patch, now }: Change): Promise<void> {
+export async function change(tx: Transaction, { entry, patch, now }: DecisionChange): Promise<void> {
   const { id, epoch } = entry;
   if (!(await changeEntry(tx, { id, epoch, patch, now, raises: true }))) throw inWork(id);
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { SendMark } from './freeze.ts';
 
 /** A mark that can be closed. */
-export interface FileMark extends SendMark {
+interface FileMark extends SendMark {
   readonly close: () => void;
 }
 

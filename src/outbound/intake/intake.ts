@@ -23,7 +23,7 @@ export interface StoredEntry {
   readonly notes: readonly string[];
 }
 
-export interface Intake {
+interface Intake {
   readonly kinds: readonly Kind[];
   readonly requests: readonly EntryRequest[];
   readonly now: Date;

@@ -18,7 +18,7 @@ export interface RequestShown {
 }
 
 /** A record of the mirror that looks like the record to be created. */
-export interface Alike {
+interface Alike {
   readonly recordId: string;
   readonly match: Exclude<Match, 'none'>;
 }
@@ -30,13 +30,13 @@ export type Preview = {
   readonly notes: readonly string[];
 } & (CreatePreview | UpdatePreview);
 
-export interface CreatePreview {
+interface CreatePreview {
   readonly operation: 'create';
   readonly request: RequestShown;
   readonly alike: readonly Alike[];
 }
 
-export interface UpdatePreview {
+interface UpdatePreview {
   readonly operation: 'update';
   readonly recordId: string;
   /** The update merged with the mirror's row, in place of the service's record; null if there is no row. */

@@ -7,7 +7,7 @@ import { shown, writtenValue } from './write-value.ts';
 import type { WrittenValue } from './write-value.ts';
 
 /** The body of a write, with all faults and warnings. */
-export interface WriteBody {
+interface WriteBody {
   /** By the names of a write; only fields without a fault. */
   readonly body: JsonObject;
   readonly faults: readonly string[];

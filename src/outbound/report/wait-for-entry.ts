@@ -4,7 +4,7 @@ import { findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 
-export interface Waiting {
+interface EntryWait {
   readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ const ENDED: readonly EntryState[] = ['done', 'rejected', 'parked', 'abandoned']
 export async function waitForEntries(
   db: Queryable,
   ids: readonly number[],
-  waiting: Waiting,
+  waiting: EntryWait,
 ): Promise<Entry[]> {
   const { clock, timeoutMs, signal } = waiting;
   const deadline = clock.monotonicMs() + timeoutMs;

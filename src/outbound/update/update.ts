@@ -11,10 +11,9 @@ import { baseOf } from './base-of.ts';
 import { closeFailed } from '../attempt/close-failed.ts';
 import { confirmUpdate } from './confirm-update.ts';
 import type { Updating } from './confirm-update.ts';
-import { blockKind, settleAs, tryLater, waitAfter } from '../attempt/conclude.ts';
-import { payloadOf } from '../attempt/payload.ts';
+import { blockKind, finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
-import { journal, sendJournalled } from '../attempt/journal.ts';
+import { journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
 import type { OutboundParts } from '../parts.ts';
 import { readRemote } from './read-remote.ts';
@@ -43,7 +42,7 @@ async function readOrLater(
     const record = await readRemote(parts, kind, entry.recordId ?? '');
     if (record !== null) return record;
     await parts.session.atomically((tx) =>
-      settleAs(tx, entry, { state: 'parked', verdict: 'gone', now: parts.clock.now() }),
+      finishAs(tx, entry, { state: 'parked', verdict: 'gone', now: parts.clock.now() }),
     );
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
@@ -87,13 +86,13 @@ async function leaveAlone(
   const now = parts.clock.now();
   if (merged.is === 'conflict') {
     const conflicts = merged.conflicts.map((conflict) => ({ ...conflict }));
-    return settleAs(tx, entry, { state: 'parked', verdict: 'conflict', result: { conflicts }, now });
+    return finishAs(tx, entry, { state: 'parked', verdict: 'conflict', result: { conflicts }, now });
   }
   // An earlier attempt without an answer caused this state.
   const isOurs = (await readAttempts(tx, entry.id)).some(mayHaveArrived);
   const origin = isOurs ? `outbox:${entry.id}` : 'service';
   await landOwn(tx, parts, { kind, record: remote, origin, mayBeNew: false });
-  return settleAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
+  return finishAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
 }
 
 /** So often the same fields are written before a person must look. */
@@ -105,7 +104,7 @@ async function write(parts: OutboundParts, updating: Updating, body: JsonObject)
   // A person asked for another attempt: until it ends there is no verdict.
   if (entry.attempts >= MOST_ATTEMPTS && entry.verdict !== null) {
     await session.atomically((tx) =>
-      settleAs(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
+      finishAs(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
     );
     return;
   }

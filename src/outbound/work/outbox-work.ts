@@ -1,15 +1,14 @@
+import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry } from '../../mirror/outbox/outbox-queue.ts';
-import type { DueEntry } from '../../mirror/outbox/outbox-queue.ts';
 import { readFrozen } from '../freeze/frozen.ts';
 import type { OutboundParts } from '../parts.ts';
 import { recoverEntries } from './recover.ts';
 import { workEntry } from './work-entry.ts';
 
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
-export interface OutboxWork {
-  due(limit: number): Promise<readonly DueEntry[]>;
-  raise(due: DueEntry): Promise<DueEntry | null>;
-  work(due: DueEntry): Promise<void>;
+export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
+  work(due: WorkRef): Promise<void>;
+  /** Frees the entries of owners that are gone, and those of this process that an error dropped. */
   takeOver(isDead: (owner: string) => boolean): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ import type { PullParts } from '../run/parts.ts';
 
 const ASKED_TOGETHER = 50;
 
-export interface WantedIds {
+interface WantedIds {
   readonly kind: Kind;
   readonly ids: readonly string[];
 }

@@ -3,7 +3,7 @@ import { SourceError } from '../../source/http/errors.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ticks } from '../state/ticks.ts';
 
-export interface AbsentRecords {
+interface AbsentRecords {
   readonly kind: RetrievableKind;
   readonly ids: readonly string[];
   /** A record that the sweep has just seen: only a path that finds it proves that others are gone. */
@@ -11,7 +11,7 @@ export interface AbsentRecords {
   readonly ticks: Ticks;
 }
 
-export interface Answers {
+interface Answers {
   readonly gone: readonly string[];
   readonly there: readonly string[];
   /** Whether the control was found before and after; if not, the answers prove nothing, and there are none. */

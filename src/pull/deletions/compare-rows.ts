@@ -5,7 +5,7 @@ import type { ListVerdict } from '../state/certify-list.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /** The differences between a mirror's live rows and the ids that a list has shown. */
-export interface RowsApart {
+interface RowsApart {
   /** Live rows that a certified list does not have, and that nothing has shown since. */
   readonly outside: readonly string[];
   /** Records that the sweep has shown, and that have no live row. */

@@ -11,7 +11,7 @@ import {
 } from '../../mirror/records/deletion-store.ts';
 import { renewLease, saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
-import { bury } from './bury.ts';
+import { writeTombstones } from './write-tombstones.ts';
 import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
 import type { AbsenceEvidence } from './find-absent.ts';
 import type { ListVerdict } from '../state/certify-list.ts';
@@ -36,7 +36,7 @@ export interface Concluded {
   readonly controlFailures: number;
 }
 
-export interface CompleteReading {
+interface CompleteReading {
   readonly list: ListVerdict;
   readonly tally: Tally;
   /** Live rows that a certified list does not have. */
@@ -96,7 +96,7 @@ async function prove(
   sweep: Sweep,
   { plan, hold, path, failures, noted, rules, isCertified }: ToProve,
 ): Promise<Pick<Concluded, 'deleted' | 'controlFailures'>> {
-  const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
+  const missed = await writeTombstones(parts, sweep, { ids: plan.tombstones, proof: 'list' });
   const asking = path && { ...path, noted, rules };
   const asked =
     asking && plan.ask.length > 0

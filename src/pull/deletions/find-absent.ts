@@ -40,7 +40,7 @@ export function byCertificate(certificate: Certificate, shown: number): AbsenceE
   };
 }
 
-export interface CompleteSweeps {
+interface CompleteSweeps {
   readonly unseen: Unseen;
   /** The ticks at which this sweep and the complete one before it began; null = no other sweep counts. */
   readonly sweep: number;
@@ -69,7 +69,7 @@ export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSwee
 
 export type FoundAbsent = AbsentRow & Pick<LiveRow, 'response'>;
 
-export interface AbsenceSearch {
+interface AbsenceSearch {
   readonly kind: string;
   readonly evidence: AbsenceEvidence;
   /** Ids that were absent before. */

@@ -4,7 +4,7 @@ import type { Absence, DeletionRules } from '../../diff/plan-deletions.ts';
 import { saveAbsences } from '../../mirror/records/deletion-store.ts';
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { askForAbsent } from './ask-for-absent.ts';
-import { bury } from './bury.ts';
+import { writeTombstones } from './write-tombstones.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 
@@ -42,7 +42,7 @@ export async function proveByAsking(
   return { deleted, isSound: true };
 }
 
-export interface AskedOnce {
+interface AskedOnce {
   readonly deleted: number;
   /** Records that were gone, and for which that is no proof yet. */
   readonly struck: readonly Absence[];
@@ -70,7 +70,7 @@ export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): P
     await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
     await saveAbsences(tx, sweep.kind.name, seen);
   });
-  const deleted = await bury(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
+  const deleted = await writeTombstones(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
   return { deleted, struck, unlisted, isSound };
 }
 

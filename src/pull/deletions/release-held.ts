@@ -12,7 +12,7 @@ import type { Sweep } from '../state/sweep.ts';
 /** So many held records are asked for in each sweep, in turn: a hold of thousands must not cost thousands each time. */
 const HELD_ASKED = 20;
 
-export interface HeldRecords {
+interface HeldRecords {
   readonly hold: HoldClock | null;
   /** Those asked for longest ago first. */
   readonly ids: readonly string[];

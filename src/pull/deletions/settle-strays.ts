@@ -16,7 +16,7 @@ import type { FoundAbsent } from './find-absent.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-export interface Outside {
+interface Outside {
   readonly certificate: Certificate;
   /** Live rows that the list does not have. */
   readonly ids: readonly string[];

@@ -1,5 +1,5 @@
 /** How much a batch takes, and how long its first item may wait for others, in milliseconds. */
-export interface BatchLimits<T> {
+interface BatchLimits<T> {
   /** A batch takes items until they weigh so much, together. */
   readonly most: number;
   readonly weigh: (item: T) => number;
@@ -16,18 +16,18 @@ export async function* arrivedTogether<T>(
   limits: BatchLimits<T>,
 ): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
-  let next = settled(iterator.next());
+  let next = toSettled(iterator.next());
   try {
     for (let first = unwrap(await next); first.done !== true; first = unwrap(await next)) {
       const batch = [first.value];
       let weight = limits.weigh(first.value);
-      next = settled(iterator.next());
+      next = toSettled(iterator.next());
       const patience = startPatience(limits.lingerMs);
       const another = async () => (weight < limits.most ? arrived(next, patience.over) : null);
       for (let more = await another(); more !== null; more = await another()) {
         batch.push(more.value);
         weight += limits.weigh(more.value);
-        next = settled(iterator.next());
+        next = toSettled(iterator.next());
       }
       patience.stop();
       yield batch;
@@ -57,7 +57,7 @@ function startPatience(ms: number): Patience {
 type Settled<T> = { readonly result: IteratorResult<T, unknown> } | { readonly error: unknown };
 
 /** An error waits for its turn: unlooked at, it would be an unhandled rejection. */
-async function settled<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Settled<T>> {
+async function toSettled<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Settled<T>> {
   return next.then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),

@@ -12,7 +12,7 @@ import { contentOf } from './page-content.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /** A response, and the instant at which it lands. */
-export interface Arrival {
+interface Arrival {
   readonly response: ListResponse;
   readonly now: Date;
 }

@@ -17,7 +17,7 @@ export const TOGETHER = {
   lingerMs: 100,
 };
 
-export interface Arrivals {
+interface Arrivals {
   readonly responses: readonly ListResponse[];
   readonly now: Date;
 }

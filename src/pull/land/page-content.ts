@@ -7,7 +7,7 @@ import { hasOtherWrites } from './other-writes.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /** The part of a page that must be landed. */
-export interface PageContent extends SortedPage {
+interface PageContent extends SortedPage {
   /** Ids of the records that have rows, or get them, in the order of the page. */
   readonly seen: TextList;
   /** Ids of records that are known to be in the list, although no row can be made of them. */

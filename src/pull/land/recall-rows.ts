@@ -11,13 +11,13 @@ import type { FirstSighting } from '../state/earlier-sightings.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /** The stored state that a record is compared with if its row was altered. */
-export interface Recalled {
+interface Recalled {
   /** None where the record is new. */
   readonly stored: StoredRow | undefined;
   readonly repair?: string;
 }
 
-export interface Read {
+interface Read {
   readonly records: readonly Incoming[];
   readonly rows: ReadonlyMap<string, StoredRow>;
 }

@@ -22,7 +22,7 @@ export interface ReadingRules {
   /** Lists with fewer pages are read again at once where something waits for a certificate. */
   readonly repeatBelowPages: number;
   /** Identifies the token: records visible to one token may be hidden from another. */
-  readonly salt: string;
+  readonly digestScope: string;
   /** Record kind to the fields whose changes are no events. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }

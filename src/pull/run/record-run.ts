@@ -6,7 +6,7 @@ import type { RunState } from '../../mirror/runs/run-store.ts';
 import { keepRun } from './heartbeat.ts';
 import type { PullParts } from './parts.ts';
 
-export interface RunRequest {
+interface RunRequest {
   /** A run that was asked for and is ours by now; none where the request itself makes the run. */
   readonly runId?: number;
   readonly command: string;

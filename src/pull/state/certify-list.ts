@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { certify } from '../../diff/certify.ts';
-import type { Verdict } from '../../diff/certify.ts';
+import type { Certification } from '../../diff/certify.ts';
 import { unseenSince } from '../../diff/unseen.ts';
 import type { Unseen } from '../../diff/unseen.ts';
 import { spansOf } from '../../diff/spans.ts';
@@ -12,7 +12,7 @@ import type { Sweep } from './sweep.ts';
 
 /** The proven facts about a list after a sweep. */
 export interface ListVerdict {
-  readonly verdict: Verdict;
+  readonly verdict: Certification;
   /** When every id was shown, by all responses that are kept. */
   readonly spans: Spans;
   /** The instant at which the response that was sent at a tick was sent; null where it is not kept. */

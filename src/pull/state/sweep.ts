@@ -24,7 +24,7 @@ export interface Sweep {
   /** Live rows before the sweep. */
   readonly knownRows: number;
   /** Names the token, the decoder and the settings under which a page may go unparsed. */
-  readonly salt: string;
+  readonly digestScope: string;
   /** Fields whose changes are no events. */
   readonly ignoredFields: ReadonlySet<string>;
   /** The pages as last landed; landing does not change it. */

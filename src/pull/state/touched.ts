@@ -12,7 +12,7 @@ export interface Touched {
   draft(): TouchedDraft;
 }
 
-export interface TouchedDraft extends Touched {
+interface TouchedDraft extends Touched {
   /** The transaction has landed. */
   keep(): void;
 }

@@ -27,9 +27,9 @@ export interface SweepRequest {
 }
 
 /** A reading of some pages or records only proves nothing about the end of a list, and parses all that it reads. */
-export type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
+type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
 
-export interface BegunSweep {
+interface BegunSweep {
   readonly sweep: Sweep;
   /** Stops the heartbeat that keeps the lease. */
   readonly stopHeartbeat: () => void;
@@ -89,7 +89,7 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
     pages: parsesAll ? new Map<never, never>() : await readPages(session, kind.name),
     hasHoles: await hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
     knownRows: await countLive(session, kind.name),
-    salt: saltOf(kind, rules),
+    digestScope: digestScopeOf(kind, rules),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     touched: createTouched(await readTouches(session, kind.name, 0)),
     quarantined: createLayeredSet(await readQuarantined(session, kind.name)),
@@ -104,10 +104,10 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
  *
  * Columns that are discovered are no part of it: they are filled from `_raw`, of the rows that were there too.
  */
-function saltOf(kind: Kind, { salt, ignoreFields }: ReadingRules): string {
+function digestScopeOf(kind: Kind, { digestScope, ignoreFields }: ReadingRules): string {
   const ignored = ignoreFields[kind.name] ?? [];
   const hints = kind.hints.map(({ name, type }) => [name, type]);
   return createHash('sha256')
-    .update(JSON.stringify([salt, decoderOf(kind), hints, ignored]))
+    .update(JSON.stringify([digestScope, decoderOf(kind), hints, ignored]))
     .digest('hex');
 }

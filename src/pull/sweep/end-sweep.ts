@@ -21,12 +21,12 @@ import { noteFlapping } from './note-flapping.ts';
 import { noteListIssues } from './note-list-issues.ts';
 import type { StandingAfter } from './note-list-issues.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Ending, Reading } from './read-list.ts';
+import type { Ending, ListReading } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
-export interface SweepResult {
+interface SweepResult {
   readonly ending: Ending;
   readonly concluded: Concluded;
   readonly report: KindReport;
@@ -39,7 +39,7 @@ export interface SweepResult {
 const BASELINE_SWEEPS = 3;
 
 /** Ends a sweep: gives discovered fields their columns, notes the findings about the list, releases the lease. */
-export async function endSweep(parts: PullParts, reading: Reading, result: SweepResult): Promise<void> {
+export async function endSweep(parts: PullParts, reading: ListReading, result: SweepResult): Promise<void> {
   const { session, clock, owner } = parts;
   const { sweep } = reading;
   const { ending, report, startedAt } = result;
@@ -70,7 +70,7 @@ interface Conclusion extends SweepResult {
   readonly now: Date;
 }
 
-async function release(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
+async function release(tx: Transaction, { sweep, tally }: ListReading, result: Conclusion): Promise<void> {
   const { report, concluded, standing, now } = result;
   await releaseKind(tx, sweep.lease, {
     ...standing,
@@ -98,7 +98,7 @@ function sweepsAfter(
 }
 
 /** Notes the conclusions that need a sweep over every page. */
-async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
+async function conclude(tx: Transaction, { sweep, tally }: ListReading, result: Conclusion): Promise<void> {
   const { kind, began } = sweep;
   const { now, fieldsBefore } = result;
   await noteDrift(tx, sweep, { tally, fieldsBefore, now });

@@ -7,7 +7,7 @@ import type { Transaction } from '../../mirror/session/session.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
-export interface Noticed {
+interface Noticed {
   readonly tally: Tally;
   /** The kind's fields as known before the sweep. */
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;

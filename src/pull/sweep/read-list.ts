@@ -23,7 +23,7 @@ export const OTHER_SOURCE = 'other_source';
 /** How often a list is read again at once where something waits for a certificate. */
 const READINGS_MORE = 2;
 
-export interface Reading {
+export interface ListReading {
   readonly sweep: Sweep;
   readonly tally: Tally;
 }
@@ -33,7 +33,11 @@ export type Ending = Pick<KindReport, 'reason' | 'detail'> &
   ({ readonly state: 'complete'; readonly verdict: ListVerdict } | { readonly state: 'invalid' | 'aborted' });
 
 /** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
-export async function readList(parts: PullParts, request: SweepRequest, reading: Reading): Promise<Ending> {
+export async function readList(
+  parts: PullParts,
+  request: SweepRequest,
+  reading: ListReading,
+): Promise<Ending> {
   try {
     let last = await landAll(parts, request, { ...reading, reopen: null });
     let verdict = await certifyList(parts.session, reading.sweep);
@@ -68,7 +72,7 @@ function reasonOf({
 async function isWorthAnother(
   { session, signal }: PullParts,
   { kind, rules }: SweepRequest,
-  { sweep, tally, verdict }: Reading & { readonly verdict: ListVerdict },
+  { sweep, tally, verdict }: ListReading & { readonly verdict: ListVerdict },
 ): Promise<boolean> {
   if (verdict.isOfThisSweep || tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
   if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
@@ -81,7 +85,7 @@ type Reopened = ListResponse['plan'] | null;
 async function landAll(
   parts: PullParts,
   request: SweepRequest,
-  { sweep, tally, reopen }: Reading & { readonly reopen: Reopened },
+  { sweep, tally, reopen }: ListReading & { readonly reopen: Reopened },
 ): Promise<Reopened> {
   const stop = new AbortController(); // Where landing fails, requests under way are not waited for.
   const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
@@ -118,9 +122,9 @@ function openList(
   { sweep, reopen, signal }: Opening,
 ): AsyncIterable<ListResponse> {
   const { session, source } = parts;
-  const { tenants, knownRows, salt, pages, ticks, lease, hasHoles } = sweep;
+  const { tenants, knownRows, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const responses = source.sweep(kind, {
-    ...{ knownRows, hasHoles, salt, signal, knownPages: pages, tick: ticks.next },
+    ...{ knownRows, hasHoles, digestScope, signal, knownPages: pages, tick: ticks.next },
     recordDigests: async (number) => {
       const page = pages.get(number);
       return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;

@@ -6,7 +6,7 @@ import { endSweep } from './end-sweep.ts';
 import { outcomeOf } from './outcome.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readList } from './read-list.ts';
-import type { Ending, Reading } from './read-list.ts';
+import type { Ending, ListReading } from './read-list.ts';
 import { concludeAbsences } from '../deletions/conclude-absences.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 import { returnRows } from './return-rows.ts';
@@ -27,7 +27,7 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   const startedAt = clock.now();
   const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
   const { sweep, stopHeartbeat, fieldsBefore } = await beginSweep(parts, request);
-  const reading: Reading = { sweep, tally: createTally() };
+  const reading: ListReading = { sweep, tally: createTally() };
   try {
     const ending = await readList(parts, request, reading);
     const { concluded, without } = await conclude(parts, request, { ...reading, ending });
@@ -59,7 +59,7 @@ interface Compared {
 async function conclude(
   parts: PullParts,
   request: SweepRequest,
-  { sweep, tally, ending }: Reading & { readonly ending: Ending },
+  { sweep, tally, ending }: ListReading & { readonly ending: Ending },
 ): Promise<Compared> {
   const { controlFailures } = sweep.lease;
   const nothing: Concluded = { deleted: 0, waiting: 0, mended: 0, controlFailures };

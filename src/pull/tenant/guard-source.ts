@@ -111,7 +111,7 @@ export function requireCompany(
  */
 export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
   if (claim.isNew || claim.isConfirmed) return;
-  if (!claim.isAsked) await askWitnesses(parts, claim);
+  if (!claim.isAsked) await readCompanyElsewhere(parts, claim);
   refuseForeign(claim);
 }
 
@@ -119,7 +119,7 @@ function refuseForeign({ isConfirmed, refusal }: SourceClaim): void {
   if (!isConfirmed && refusal !== null) throw refusal;
 }
 
-async function askWitnesses(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
+async function readCompanyElsewhere(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
   for (const kind of LISTED_KINDS.filter(namesCompany).toSorted(shortestFirst)) {
     const tenants = await readTenants(parts.session, kind, false);
     if (!tenants.isLearning) claim.isConfirmed ||= await isOurs({ parts, kind, claim, tenants });
@@ -159,8 +159,8 @@ function idsOf(records: readonly Json[]): string[] {
 const NAMED = 3;
 
 function tenantMismatch({ name }: Kind, { companies }: KindTenants, got: readonly string[]) {
-  const told = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
-  const message = `The list of ${name}: the token reads company ${told(got)} (system_id), and this mirror holds company ${told(companies)}.`;
+  const listed = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
+  const message = `The list of ${name}: the token reads company ${listed(got)} (system_id), and this mirror holds company ${listed(companies)}.`;
   return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
 }
 

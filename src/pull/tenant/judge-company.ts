@@ -2,7 +2,7 @@ import { isNumber, isObject } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
 
 /** The companies (`system_id`) that records name: the known ones and the others, each with its number of records. */
-export interface NamedCompanies {
+interface NamedCompanies {
   readonly own: number;
   readonly others: ReadonlyMap<string, number>;
 }

@@ -14,7 +14,7 @@ export interface Received extends HttpAnswer {
   readonly where: string;
   readonly receivedAt: Date;
   /** Runs a reader of this answer, now or later, with the token redacted from errors. */
-  readonly unseen: <T>(read: () => T) => T;
+  readonly withRedactedErrors: <T>(read: () => T) => T;
 }
 
 /** @throws {SourceError} Where the answer is no list. */

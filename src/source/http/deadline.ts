@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-export interface Deadline {
+interface Deadline {
   /** Fires with any of the given signals, or when time is up. */
   readonly signal: AbortSignal;
   readonly isOver: () => boolean;

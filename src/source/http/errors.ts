@@ -59,7 +59,7 @@ const REASONS = {
 /** Stable word for a fault; it ends up in reports. */
 export type SourceReason = keyof typeof REASONS;
 
-export interface SourceErrorDetails {
+interface SourceErrorDetails {
   readonly cause?: unknown;
   /** Set where the same request may succeed later; `waitMs` is how long the service asked us to wait. */
   readonly passing?: { readonly waitMs: number | null } | undefined;

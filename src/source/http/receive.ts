@@ -10,7 +10,7 @@ export interface HttpAnswer {
   readonly bytes: Uint8Array;
 }
 
-export interface Reception {
+interface Reception {
   readonly maxBytes: number;
   readonly where: string;
   /** Ends it at once, also while there is no connection yet. */

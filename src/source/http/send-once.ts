@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Client, ProxyAgent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
 import { SourceError } from './errors.ts';
-import { createHandover } from './handover.ts';
-import type { Handover } from './handover.ts';
+import { createConnectionGate } from './connection-gate.ts';
+import type { ConnectionGate } from './connection-gate.ts';
 import type { SendRequest, SentAnswer } from './http.ts';
 import { codeOf } from './network-faults.ts';
 import { NoConnection } from './no-connection.ts';
@@ -12,10 +12,10 @@ import { receive } from './receive.ts';
 import type { SourceSettings } from './settings.ts';
 
 /** The single connection of a write. */
-interface Way {
+interface Connection {
   readonly settings: SourceSettings;
   readonly origin: string;
-  readonly handover: Handover;
+  readonly gate: ConnectionGate;
   readonly signal: AbortSignal;
 }
 
@@ -28,19 +28,19 @@ interface Way {
  * @param request Its target is the whole path, its headers are all of them.
  */
 export async function sendOnce(
-  to: Pick<Way, 'settings' | 'origin'>,
+  to: Pick<Connection, 'settings' | 'origin'>,
   { mayGo, ...request }: SendRequest,
   signal: AbortSignal,
 ): Promise<SentAnswer> {
-  const handover = createHandover(mayGo);
-  const dispatcher = openDispatcher({ ...to, handover, signal });
+  const gate = createConnectionGate(mayGo);
+  const dispatcher = openDispatcher({ ...to, gate, signal });
   try {
-    const answered = exchange(dispatcher, { ...to, handover, signal }, request);
+    const answered = exchange(dispatcher, { ...to, gate, signal }, request);
     return await Promise.race([answered, interruption(signal)]);
   } catch (error) {
-    handover.shut();
-    if (handover.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
-    if (handover.isLate) return { is: 'unsent', why: 'paused' };
+    gate.shut();
+    if (gate.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
+    if (gate.isLate) return { is: 'unsent', why: 'paused' };
     if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
     if (error instanceof NoConnection) return { is: 'unsent', why: connectWord(error) };
     throw error;
@@ -51,7 +51,7 @@ export async function sendOnce(
 
 async function exchange(
   dispatcher: Dispatcher,
-  { settings, origin, handover, signal }: Way,
+  { settings, origin, gate, signal }: Connection,
   { target, where, ...request }: SendRequest,
 ): Promise<SentAnswer> {
   // The connection is used once.
@@ -59,7 +59,7 @@ async function exchange(
   const answer = await receive(dispatcher, options, {
     ...{ maxBytes: settings.maxBodyBytes, where, signal },
     onBegin: () => {
-      if (handover.socket?.writableLength !== 0) throw new AnsweredEarly();
+      if (gate.socket?.writableLength !== 0) throw new AnsweredEarly();
     },
   });
   return { is: 'answered', ...answer };
@@ -70,11 +70,11 @@ class AnsweredEarly extends Error {
   readonly code = 'answered_early';
 }
 
-function openDispatcher({ settings, origin, handover, signal }: Way): Dispatcher {
+function openDispatcher({ settings, origin, gate, signal }: Connection): Dispatcher {
   const timeouts = { headersTimeout: 0, bodyTimeout: 0 }; // The deadline covers these.
   const connection = { timeout: settings.timeoutSeconds * 1000, signal }; // Aborted, it stops connecting at once.
   if (settings.proxyUrl === null) {
-    return new Client(origin, { ...timeouts, connect: handover.through(buildConnector(connection)) });
+    return new Client(origin, { ...timeouts, connect: gate.through(buildConnector(connection)) });
   }
   return new ProxyAgent({
     ...timeouts,
@@ -84,7 +84,7 @@ function openDispatcher({ settings, origin, handover, signal }: Way): Dispatcher
     // The agent's connector opens the tunnel, and TLS within it.
     factory: (target, options) => {
       const own = options as TunnelOptions;
-      return new Client(target, { ...own, connect: handover.through(own.connect) });
+      return new Client(target, { ...own, connect: gate.through(own.connect) });
     },
   });
 }

@@ -6,7 +6,7 @@ const MOST_SIDE_BY_SIDE = 16;
 /** So long after the service has asked for patience, no request is added to those of the settings. */
 const CALM_MS = 900_000;
 
-export interface WidthFacts {
+interface WidthFacts {
   /** `source.concurrency`. */
   readonly concurrency: number;
   /** A list is being read that moves while it is read: the shorter that takes, the less it moves. */

@@ -38,8 +38,8 @@ export interface PartialPage {
  * The stored facts about a page before it is requested. Without a digest scope no digest is made, and no page is
  * known.
  */
-export interface Expected {
-  readonly salt?: string | undefined;
+export interface KnownPageHint {
+  readonly digestScope?: string | undefined;
   readonly known?: KnownPage | undefined;
   /** Reads the digests of the known page's records, once it turns out that the page shows others; null = there are none. */
   readonly digests?: (() => Promise<string | null>) | undefined;
@@ -51,10 +51,10 @@ export interface Expected {
  * @throws {SourceError} If the answer itself says that it is no list.
  * @returns Null if it shows other records.
  */
-export function readKnown({ salt, known }: Expected): (answer: Received) => ListPage | null {
+export function readKnown({ digestScope, known }: KnownPageHint): (answer: Received) => ListPage | null {
   return (answer) => {
     refuseFault(answer);
-    return salt === undefined || known === undefined ? null : recognized(answer, salt, known);
+    return digestScope === undefined || known === undefined ? null : recognized(answer, digestScope, known);
   };
 }
 
@@ -65,20 +65,20 @@ export function readKnown({ salt, known }: Expected): (answer: Received) => List
  * @throws {SourceError} Where the answer is no list.
  */
 export function readPage(
-  { salt, known }: Expected,
+  { digestScope, known }: KnownPageHint,
   digests: string | null = null,
 ): (answer: Received) => ListPage {
   return (answer) => {
     refuseFault(answer);
-    if (salt === undefined) return { ...parsed(answer), digest: null };
+    if (digestScope === undefined) return { ...parsed(answer), digest: null };
     const hasDigests = known !== undefined && digests !== null;
-    const page = hasDigests ? partlyRead(answer, { salt, keys: known.keys, digests }) : null;
-    return page ?? { ...parsed(answer), digest: digestPage(answer, salt) };
+    const page = hasDigests ? partlyRead(answer, { digestScope, keys: known.keys, digests }) : null;
+    return page ?? { ...parsed(answer), digest: digestPage(answer, digestScope) };
   };
 }
 
-function recognized(answer: Received, salt: string, known: KnownPage): ListPage | null {
-  const list = openKnown(answer, salt, known);
+function recognized(answer: Received, digestScope: string, known: KnownPage): ListPage | null {
+  const list = openKnown(answer, digestScope, known);
   if (list === null) return null;
   return {
     keys: known.keys,
@@ -87,7 +87,7 @@ function recognized(answer: Received, salt: string, known: KnownPage): ListPage 
     isKnown: true,
     partial: null,
     digest: { digest: known.digest, bytes: known.bytes },
-    read: once(() => answer.unseen(() => readList(answer).records)),
+    read: once(() => answer.withRedactedErrors(() => readList(answer).records)),
   };
 }
 
@@ -107,7 +107,7 @@ function partlyRead(answer: Received, known: Parameters<typeof openPartly>[1]): 
       changed: list.rows.flatMap((row) => ('id' in row ? [] : [row.record])),
     },
     digest: list.digest,
-    read: once(() => answer.unseen(() => readList(answer).records)),
+    read: once(() => answer.withRedactedErrors(() => readList(answer).records)),
   };
 }
 

@@ -42,31 +42,31 @@ const [COMMA, CLOSE] = [Buffer.from(','), Buffer.from(']')];
  */
 export function openKnown(
   answer: ListText,
-  salt: string,
+  digestScope: string,
   known: PageDigest,
 ): Omit<ListBody, 'records'> | null {
   const start = recordStart(answer.bytes);
   if (start === null) return null;
   const part = { start, end: start + known.bytes };
-  return digestOf(answer, salt, part) === known.digest ? openAround(answer, part) : null;
+  return digestOf(answer, digestScope, part) === known.digest ? openAround(answer, part) : null;
 }
 
 /**
  * Computes the digest of a list that was parsed in full; null if the bytes of its records cannot be located for
  * certain.
  */
-export function digestPage(answer: ListText, salt: string): PageDigest | null {
+export function digestPage(answer: ListText, digestScope: string): PageDigest | null {
   const start = recordStart(answer.bytes);
   const elements = start === null ? null : elementsOf(answer.bytes, start);
   if (start === null || elements === null) return null;
   const part = { start, end: elements.end };
   if (openAround(answer, part) === null) return null;
-  const records = digestsText(digestsOf(answer.bytes, elements.parts), salt);
-  return { digest: digestOf(answer, salt, part), bytes: part.end - start, records };
+  const records = digestsText(digestsOf(answer.bytes, elements.parts), digestScope);
+  return { digest: digestOf(answer, digestScope, part), bytes: part.end - start, records };
 }
 
-export function digestOf({ bytes }: ListText, salt: string, { start, end }: Part): string {
-  return createHash('sha256').update(salt).update(bytes.subarray(start, end)).digest('hex');
+export function digestOf({ bytes }: ListText, digestScope: string, { start, end }: Part): string {
+  return createHash('sha256').update(digestScope).update(bytes.subarray(start, end)).digest('hex');
 }
 
 /**

@@ -7,13 +7,13 @@ import { digestsOf, digestsText, knownIds } from './record-digests.ts';
 import type { RecordsKnown } from './record-digests.ts';
 
 /** A list in which only the records with unknown text were parsed. */
-export interface PartlyRead extends Omit<ListBody, 'records'> {
+interface PartlyRead extends Omit<ListBody, 'records'> {
   /** One for each record on the page: the id where it is known, else itself. */
   readonly rows: readonly PartlyReadRow[];
   readonly digest: PageDigest;
 }
 
-export type PartlyReadRow = { readonly id: string } | { readonly record: Json };
+type PartlyReadRow = { readonly id: string } | { readonly record: Json };
 
 /**
  * Opens a list without parsing the records whose text is known from the last landing.
@@ -42,8 +42,8 @@ export function openPartly(answer: ListText, known: RecordsKnown): PartlyRead | 
     ...{ meta: list.meta, envelope: list.envelope },
     rows: ids.map((id) => (id === undefined ? { record: records.next().value ?? null } : { id })),
     digest: {
-      ...{ digest: digestOf(answer, known.salt, part), bytes: part.end - start },
-      records: digestsText(digests, known.salt),
+      ...{ digest: digestOf(answer, known.digestScope, part), bytes: part.end - start },
+      records: digestsText(digests, known.digestScope),
     },
   };
 }

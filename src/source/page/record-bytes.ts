@@ -24,7 +24,7 @@ export interface Part {
 }
 
 /** An array, cut up. */
-export interface Elements {
+interface Elements {
   readonly parts: readonly Part[];
   /** The position behind its bracket. */
   readonly end: number;

@@ -4,7 +4,7 @@ import type { Part } from './record-bytes.ts';
 
 /** The stored digests of a page's records. */
 export interface RecordsKnown {
-  readonly salt: string;
+  readonly digestScope: string;
   /** Their ids, in their order. */
   readonly keys: TextList;
   /** Their digests in the same order, as `digestsText` writes them. */
@@ -19,8 +19,8 @@ export function digestsOf(bytes: Uint8Array, parts: readonly Part[]): string[] {
 }
 
 /** The digests of a page's records as one text, after the digest of their scope. */
-export function digestsText(digests: readonly string[], salt: string): string {
-  return digestOf(Buffer.from(salt)) + digests.join('');
+export function digestsText(digests: readonly string[], digestScope: string): string {
+  return digestOf(Buffer.from(digestScope)) + digests.join('');
 }
 
 /**
@@ -30,10 +30,10 @@ export function digestsText(digests: readonly string[], salt: string): string {
  */
 export function knownIds(
   shown: readonly string[],
-  { salt, keys, digests }: RecordsKnown,
+  { digestScope, keys, digests }: RecordsKnown,
 ): readonly (string | undefined)[] | null {
   const isWhole = digests.length === LENGTH * (keys.length + 1);
-  if (!isWhole || !digests.startsWith(digestsText([], salt))) return null;
+  if (!isWhole || !digests.startsWith(digestsText([], digestScope))) return null;
   const at = (index: number): string => digests.slice(LENGTH * (index + 1), LENGTH * (index + 2));
   const ids = new Map(Array.from(keys, (key, index) => [at(index), key]));
   return shown.map((digest) => ids.get(digest));

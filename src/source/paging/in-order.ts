@@ -21,12 +21,12 @@ export async function* inOrder<T>(
   load: (page: number, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
   const stop = new AbortController();
-  const life = createDeadline(null, [stop.signal, ...signals]);
+  const scope = createDeadline(null, [stop.signal, ...signals]);
   // Settled results: a page that fails before its turn must not be an unhandled rejection.
   const window: Promise<PromiseSettledResult<T>[]>[] = [];
   let next = from;
   const refill = (): void => {
-    while (window.length < width && next <= to) window.push(Promise.allSettled([load(next++, life.signal)]));
+    while (window.length < width && next <= to) window.push(Promise.allSettled([load(next++, scope.signal)]));
   };
   try {
     refill();
@@ -38,7 +38,7 @@ export async function* inOrder<T>(
     }
   } finally {
     stop.abort();
-    life.release();
+    scope.release();
     await Promise.all(window);
   }
 }

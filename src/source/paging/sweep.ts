@@ -1,6 +1,6 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { inOrder } from './in-order.ts';
-import type { Expected } from '../page/list-page.ts';
+import type { KnownPageHint } from '../page/list-page.ts';
 import { listResponse } from './list-response.ts';
 import type { ListResponse } from './list-response.ts';
 import { pageLoader, pageResponse, windowOf } from './load-page.ts';
@@ -19,7 +19,7 @@ export interface SweepOptions extends LoadOptions {
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
   /** Part of every digest: digests are comparable only within one scope. Without it no digest is made. */
-  readonly salt?: string | undefined;
+  readonly digestScope?: string | undefined;
   /** The pages as last landed, by number: unchanged ones are not parsed. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
   /** Reads the record digests of a known page, for pages that have changed: unchanged records are not parsed. */
@@ -34,10 +34,10 @@ export async function* sweepList(
   kind: ListedKind,
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
-  const { salt, knownPages, recordDigests, reopen } = options;
-  const expect = (page: number): Expected => {
-    const known = salt === undefined ? undefined : knownPages?.get(page);
-    return { salt, known, digests: known && recordDigests && (() => recordDigests(page)) };
+  const { digestScope, knownPages, recordDigests, reopen } = options;
+  const expect = (page: number): KnownPageHint => {
+    const known = digestScope === undefined ? undefined : knownPages?.get(page);
+    return { digestScope, known, digests: known && recordDigests && (() => recordDigests(page)) };
   };
   const { load, take } = pageLoader(parts, kind, { ...options, expect });
 

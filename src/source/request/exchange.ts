@@ -31,7 +31,7 @@ export interface Answered<T> {
 }
 
 /** Puts one question once: the answer arrives, and then is read. */
-export interface Exchange {
+interface Exchange {
   fetch(question: Question<unknown>, signal: AbortSignal): Promise<Answered<Received>>;
   /** @throws {SourceError} If the answer has not the requested form. */
   read<T>(question: Question<T>, arrived: Answered<Received>): Promise<Answered<T>>;
@@ -58,8 +58,8 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
       const answer = await client.get({ target, headers: tokenHeaders(settings, question), where }, signal);
       const answered = tick();
       log(answer.status, answer.bytes.length);
-      const unseen = hideToken({ status: answer.status, where }, settings.token);
-      return { value: { ...answer, where, receivedAt: clock.now(), unseen }, sent, answered };
+      const withRedactedErrors = hideToken({ status: answer.status, where }, settings.token);
+      return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
     } catch (error) {
       if (!(error instanceof SourceError)) log(null, 0);
       throw networkFault(error, where);
@@ -67,7 +67,7 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
   };
   const read = async <T>(question: Question<T>, arrived: Answered<Received>): Promise<Answered<T>> => {
     const { value: answer, ...ticks } = arrived;
-    return { value: await answer.unseen(() => question.read(answer)), ...ticks };
+    return { value: await answer.withRedactedErrors(() => question.read(answer)), ...ticks };
   };
   return { fetch, read, client, destroy: () => client.destroy() };
 }

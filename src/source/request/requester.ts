@@ -5,7 +5,7 @@ import { createExchange, placeOf } from './exchange.ts';
 import type { Answered, Question } from './exchange.ts';
 import type { HttpClient } from '../http/http.ts';
 import { createRetry } from './retry.ts';
-import type { Attempt } from './retry.ts';
+import type { RetriedWork } from './retry.ts';
 import type { SourceParts, SourceSettings } from '../http/settings.ts';
 import { createTurns } from './turns.ts';
 import { createWidth } from '../http/width.ts';
@@ -24,7 +24,7 @@ export interface Requester {
   /** @throws {SourceError} */
   askOnce<T>(question: Question<T>, attemptNumber?: number): Promise<Answered<T>>;
   /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
-  repeat<T>(about: Interruptible, attempt: Attempt<T>): Promise<T>;
+  repeat<T>(about: Interruptible, attempt: RetriedWork<T>): Promise<T>;
   readonly maxAttempts: number;
   /** Runs something that sends one request; null where a signal fires before its turn has come. */
   inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
@@ -35,10 +35,10 @@ export interface Requester {
 }
 
 /** The subject of messages, and the signal that aborts the work. */
-export type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
+type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
 
 /** The signal fires with the caller's, or when the source is closed. */
-export type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
+type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
 
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { clock, random = Math.random } = parts;
@@ -71,12 +71,12 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
     maxAttempts: settings.maxAttempts,
     closing: closing.signal,
     inTurn: (run, signal) =>
-      unlessInterrupted([signal, closing.signal], (life, begin) =>
+      unlessInterrupted([signal, closing.signal], (scope, begin) =>
         takeTurn(() => {
           begin();
           counts.requests++;
-          return run(exchange.client, life);
-        }, life),
+          return run(exchange.client, scope);
+        }, scope),
       ),
     ...{ counts, width },
     close: async () => {
@@ -106,16 +106,16 @@ async function unlessInterrupted<T>(
   signals: readonly (AbortSignal | undefined)[],
   run: (signal: AbortSignal, begin: () => void) => Promise<T>,
 ): Promise<T | null> {
-  const life = createDeadline(null, signals);
+  const scope = createDeadline(null, signals);
   const turn = { hasCome: false };
   try {
-    return await run(life.signal, () => {
+    return await run(scope.signal, () => {
       turn.hasCome = true;
     });
   } catch (error) {
-    if (turn.hasCome || !life.signal.aborted) throw error;
+    if (turn.hasCome || !scope.signal.aborted) throw error;
     return null;
   } finally {
-    life.release();
+    scope.release();
   }
 }

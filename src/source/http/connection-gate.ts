@@ -4,7 +4,7 @@ import type { buildConnector } from 'undici';
 import { NoConnection } from './no-connection.ts';
 
 /** A gate between a new connection and the request to be written to it. */
-export interface Handover {
+export interface ConnectionGate {
   /** Makes a connector whose connection passes here. */
   through(connect: buildConnector.connector): buildConnector.connector;
   /** The socket that was handed over; null = it never was, and so no byte of the request has left. */
@@ -20,7 +20,7 @@ export interface Handover {
  *
  * @param mayGo Asked when it is about to pass; false refuses it.
  */
-export function createHandover(mayGo: () => boolean = () => true): Handover {
+export function createConnectionGate(mayGo: () => boolean = () => true): ConnectionGate {
   let isOpen = true;
   let isLate = false;
   let handed: Socket | null = null;
