@@ -14,7 +14,7 @@ export interface Sighting {
   readonly rows: number;
   /** Every id on the page, as JSON numbers up to 2^63−1: `[1,2,3]`. */
   readonly ids: string;
-  /** At most so many rows the list had, where this response proves its end. */
+  /** The most rows that the list had, if this response proves its end. */
   readonly endRows: number | null;
   /** Rows that the list had by its own account. */
   readonly total: number | null;

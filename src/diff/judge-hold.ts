@@ -22,7 +22,7 @@ export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldCl
   return goesOn ? before : { since: now, records };
 }
 
-/** Whether a hold has lasted long enough to go on by itself; never where a person is to decide. */
+/** Whether a hold has lasted long enough to end by itself; never if a person must decide. */
 export function isOverdue(
   { since }: HoldClock,
   now: Date,

@@ -34,7 +34,7 @@ export interface DeletionRules {
 export interface AbsenceFacts {
   readonly absent: readonly AbsentRow[];
   readonly noted: ReadonlyMap<string, Absence>;
-  /** Ids that a create or an update of ours may be about to settle. */
+  /** Ids of records that an unsettled create or an update may explain. */
   readonly isProtected: ReadonlySet<string>;
   /** Live rows of the mirror, the absent ones among them. */
   readonly live: number;
@@ -69,7 +69,7 @@ export interface DeletionPlan {
   readonly held: HeldAbsences;
 }
 
-/** Unlisted records are asked for again, so many a sweep: a list that leaves out thousands must not cost thousands. */
+/** Unlisted records retrieved again in each sweep: a list that leaves out thousands must not cost thousands. */
 const UNLISTED_ASKED = 20;
 
 /**

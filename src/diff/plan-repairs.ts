@@ -1,12 +1,12 @@
 import type { Change } from './change-event.ts';
 
-/** The books' facts about a record, without its row: another writer may have altered the row. */
+/** The stored facts about a record, without its row: another writer may have altered the row. */
 export interface RecordFacts {
   /** The latest change event that is kept; null where none is. */
   readonly lastChange: Change | null;
   /** Its deletion was concluded, and the list of absences still holds it. */
   readonly isProvenGone: boolean;
-  /** An earlier list response showed it, or our books name it as one that we have landed or written. */
+  /** An earlier list response showed it, or an event or an outbox entry names it. */
   readonly wasLanded: boolean;
   /** It was seen, but perhaps never landed: it was quarantined, or a write of ours was changing it at the time. */
   readonly mayNeverHaveLanded: boolean;
@@ -41,7 +41,7 @@ export function judgeUnlisted({ lastChange, isProvenGone, wasLanded }: RecordFac
   return wasLanded ? 'disappeared' : 'inserted';
 }
 
-/** Whether a tombstone of a record that the list does not have is a hand's: then its deletion is still to be proven. */
+/** Whether another writer made the tombstone of an unlisted record: then its deletion is still to be proven. */
 export function isFalseTombstone(facts: RecordFacts): boolean {
   const { lastChange, isProvenGone, wasLanded, mayBeForgotten } = facts;
   if (lastChange !== null) return lastChange !== 'deleted';

@@ -17,7 +17,7 @@ import type { SweepRequest } from './sweep/begin-sweep.ts';
 
 export interface PullRequest extends ReadingRules {
   readonly kinds: readonly ListedKind[];
-  /** The run that was asked for, where this is to be its work. */
+  /** The requested run that this work belongs to, if there is one. */
   readonly runId?: number;
   readonly baseUrl: string;
   /** Accepts another base URL or company for this mirror. */

@@ -8,7 +8,7 @@ import { writtenRecord } from '../../source/answer/written-record.ts';
 export type Grade =
   /** The service reports success; `record` is the record it shows, null if it shows none. */
   | { readonly is: 'accepted'; readonly record: JsonObject | null }
-  /** It certainly never heard of it. */
+  /** The request certainly did not reach the service. */
   | { readonly is: 'unsent' }
   /** It refused, and will refuse again. */
   | { readonly is: 'rejected' }

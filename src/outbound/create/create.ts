@@ -129,7 +129,7 @@ async function closeAccepted(
   });
 }
 
-/** Where the mirror stood when an entry was sent last. */
+/** The watermark of an entry's last send: records first seen at or before it are not new. */
 export function momentOf({ preimage, createdAt }: Entry): Moment {
   const { tick = 0, at = createdAt } = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Moment>;
   return { tick, at };

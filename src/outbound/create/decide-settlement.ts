@@ -13,13 +13,13 @@ export interface SettlementFacts {
   readonly knownAt: Date | null;
   /** The end of the last sweep that saw all of the list; null = there was none. */
   readonly sweptAt: Date | null;
-  /** How many complete sweeps have begun since the rest ended. */
+  /** Complete sweeps that began after `settleSeconds`. */
   readonly sweepsSince: number;
   /** The record carries our own marker: no other record does. */
   readonly isMarked: boolean;
   /** The list has since shown records that no row could be made of. */
   readonly isDoubtful: boolean;
-  /** A person has asked for another try: patience is over. */
+  /** A person has requested another attempt: `patienceSeconds` no longer apply. */
   readonly isAskedFor: boolean;
   /** Sweeps that were asked for since the send, by the look that they were asked for; null = none yet. */
   readonly asked: AskedSweeps | null;
@@ -48,7 +48,7 @@ export type Settlement =
   | { readonly is: 'wait'; readonly until: Date; readonly asked: AskedSweeps | null }
   | { readonly is: 'resend' };
 
-/** So many times its patience a create waits for a list that is known exactly. */
+/** Multiple of `patienceSeconds` that a create waits for a certificate. */
 const PATIENCE_MULTIPLE = 2;
 const SWEEPS_A_LOOK = 2;
 const ASK_AGAIN_MS = 60_000;
@@ -71,7 +71,7 @@ export function decideSettlement(facts: SettlementFacts): Settlement {
   return isTime && isOfLate(facts) ? notFound(facts) : lookFurther(facts, { isTime });
 }
 
-/** So many complete sweeps must find the record and no other like it; the first may have missed a twin that moved. */
+/** Complete sweeps that must find the record alone; the first may have missed a twin that moved. */
 const SWEEPS_TO_ADOPT = 2;
 
 /** Whether complete sweeps have shown the only record that can be it. */
@@ -115,7 +115,7 @@ function notFound({ isDoubtful }: SettlementFacts): Settlement {
   return isDoubtful ? { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true } : { is: 'resend' };
 }
 
-/** A list that does not stand still is not read over and over: it is asked for again at the next look. */
+/** A list that keeps moving is not read over and over: it is requested again at the next search. */
 function askOnceMore(
   asked: AskedSweeps | null,
   { due, elapsedMs }: { readonly due: number; readonly elapsedMs: number },

@@ -58,7 +58,7 @@ export async function settle(
     await carryOut(tx, unsettled, decision);
     return null;
   }
-  // Where the service only puts it off, the person's word still holds at the next try.
+  // If the service only delays it, the person's decision still holds at the next attempt.
   const result = JSON.stringify({ ...notes, isAskedFor });
   await changeEntry(tx, { ...entry, patch: { result }, now });
   return journalCreate(tx, parts, { kind, entry });

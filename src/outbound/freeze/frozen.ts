@@ -9,7 +9,7 @@ export interface Frozen {
   readonly since: string;
 }
 
-/** Reads why nothing is sent; null where sends are free. */
+/** Reads the cause of a freeze; null = sends are allowed. */
 export async function readFrozen(db: Queryable): Promise<Frozen | null> {
   const text = await readMeta(db, 'outbox.frozen');
   if (text === null) return null;

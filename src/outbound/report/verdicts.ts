@@ -1,6 +1,6 @@
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 
-/** Why an entry is where it is, for a person. */
+/** The explanation of an entry's state, for a person. */
 export interface Explanation {
   readonly meaning: string;
   /** The actions open to a person; absent if no action is needed. */

@@ -30,7 +30,7 @@ interface WrittenUpdate extends Updating {
   readonly answer: WriteAnswer;
 }
 
-/** So many writes that the service accepted may leave a field out before a person must look. */
+/** Accepted writes that may leave a field unchanged before a person must look. */
 const ROUNDS = 2;
 
 /** Reads a record back after a write: only that proves whether the write was done, whatever its answer was. */

@@ -7,7 +7,7 @@ import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { readPageOf } from '../../mirror/sightings/page-of-record.ts';
 import type { OutboundParts } from '../parts.ts';
 
-/** A path that failed to find a known record in so many sweeps is not asked. */
+/** Sweeps with a failed control after which a path is no longer used. */
 const MOST_CONTROL_FAILURES = 3;
 /** This reading does not land, so no counter needs its ticks. */
 const NO_TICKS = { tick: (): number => 0 };
@@ -31,7 +31,7 @@ export async function readRemote(parts: OutboundParts, kind: Kind, id: string): 
 /** Rows move between pages while a list is read, so that a moving row may be on none of the pages read. */
 const MOST_READINGS = 3;
 
-/** Looks on the page that showed it last, then on all of them, several times. */
+/** Searches the page that showed it last, then all pages, several times. */
 async function findInList(parts: OutboundParts, kind: ListedKind, id: string): Promise<JsonObject | null> {
   const page = await readPageOf(parts.session, kind.name, id);
   let found = page === null ? null : await findOnPages(parts, kind, { id, from: page, to: page });

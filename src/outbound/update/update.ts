@@ -95,7 +95,7 @@ async function leaveAlone(
   return finishAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
 }
 
-/** So often the same fields are written before a person must look. */
+/** Writes of the same fields before a person must look. */
 const MOST_ATTEMPTS = 10;
 
 async function write(parts: OutboundParts, updating: Updating, body: JsonObject): Promise<void> {

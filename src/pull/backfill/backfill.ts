@@ -24,7 +24,7 @@ export type Extent =
   { readonly ids: readonly string[] } | { readonly pages: { readonly from: number; readonly to: number } };
 
 export interface BackfillRequest extends ReadingRules {
-  /** The run that was asked for, where this is to be its work. */
+  /** The requested run that this work belongs to, if there is one. */
   readonly runId?: number;
   readonly kind: Kind;
   readonly extent: Extent;

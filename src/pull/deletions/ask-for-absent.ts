@@ -6,7 +6,7 @@ import type { Ticks } from '../state/ticks.ts';
 interface AbsentRecords {
   readonly kind: RetrievableKind;
   readonly ids: readonly string[];
-  /** A record that the sweep has just seen: only a path that finds it proves that others are gone. */
+  /** The control: a record that the sweep has just seen. Only a path that finds it proves that others are gone. */
   readonly control: string;
   readonly ticks: Ticks;
 }

@@ -32,7 +32,7 @@ export interface Concluded {
   readonly waiting: number;
   /** Rows outside the list that something else had written, and that are put right. */
   readonly mended: number;
-  /** In how many sweeps running the control could not be asked for. */
+  /** Consecutive sweeps in which the control could not be retrieved. */
   readonly controlFailures: number;
 }
 
@@ -70,7 +70,7 @@ interface OutsideFacts extends CompleteReading {
   readonly noted: ReadonlyMap<string, Absence>;
 }
 
-/** Finds the rows that have disappeared, apart from rows that only a hand can have made: those get no event. */
+/** Finds the disappeared rows, without those that only another writer can have made: these get no event. */
 async function sortOutside(
   parts: PullParts,
   sweep: Sweep,
@@ -90,7 +90,7 @@ interface ToProve extends Planned, CompleteReading, WayToAsk {
   readonly isCertified: boolean;
 }
 
-/** Looks for the proof that absent records are gone, in the list or by asking. */
+/** Collects the proof that absent records are gone: from the list, or by retrieving them. */
 async function prove(
   parts: PullParts,
   sweep: Sweep,
@@ -204,7 +204,7 @@ async function planFor(
   return { plan, hold: holdAfter({ before: lease.hold, held: plan.held, mayBeCutOff: isCutOff, now }) };
 }
 
-/** As many rows as before, and a round number of them, without a word of the total: a silent limit looks like this. */
+/** The same round number of rows as before, and no total: a silent limit looks like this. */
 function mayBeCutOff({ point, size }: Certificate, listedBefore: number): boolean {
   return point.total === null && size === listedBefore && (size % 10 === 0 || size % 25 === 0);
 }

@@ -9,7 +9,7 @@ import { askOnce } from './prove-by-asking.ts';
 import type { Asking } from './prove-by-asking.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** So many held records are asked for in each sweep, in turn: a hold of thousands must not cost thousands each time. */
+/** Held records retrieved in each sweep, in turn: a hold of thousands must not cost thousands each time. */
 const HELD_ASKED = 20;
 
 interface HeldRecords {

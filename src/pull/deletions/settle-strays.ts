@@ -27,7 +27,7 @@ interface Outside {
 export interface Sorted {
   /** Rows of records that the list shows as disappeared; the proof is still to come. */
   readonly absent: readonly AbsentRow[];
-  /** Rows that a hand had inserted, brought back or marked, and that are put right. */
+  /** Rows that another writer had inserted, restored or marked as deleted, and that are repaired. */
   readonly mended: number;
 }
 
@@ -56,7 +56,7 @@ export async function settleStrays(parts: PullParts, sweep: Sweep, outside: Outs
   return { absent, mended: marked + lifted.length };
 }
 
-/** Leaves out the rows that only a hand can have made: without a certificate they are left alone. */
+/** Leaves out the rows that only another writer can have made: without a certificate they stay unchanged. */
 export async function withoutStrays(
   db: Queryable,
   sweep: Sweep,
@@ -89,7 +89,7 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
   });
 }
 
-/** Judges once more within the transaction: a write of ours may have landed a row meanwhile, with its event. */
+/** Judges again within the transaction: an outbox entry may have landed a row in the meantime, with its event. */
 async function markStrays(
   { session, clock }: PullParts,
   sweep: Sweep,

@@ -1,6 +1,6 @@
-/** How much a batch takes, and how long its first item may wait for others, in milliseconds. */
+/** The largest weight of a batch, and how long its first item may wait for others, in milliseconds. */
 interface BatchLimits<T> {
-  /** A batch takes items until they weigh so much, together. */
+  /** The largest sum of weights in a batch. */
   readonly most: number;
   readonly weigh: (item: T) => number;
   readonly lingerMs: number;
@@ -69,7 +69,7 @@ function unwrap<T>(settledNext: Settled<T>): IteratorResult<T, unknown> {
   return settledNext.result;
 }
 
-/** The next item if it comes before patience ends; null if not, or if there is none. */
+/** The next item if it comes within the waiting time; null if not, or if there is none. */
 async function arrived<T>(
   next: Promise<Settled<T>>,
   over: Promise<null>,

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { TextList } from '../../lib/text-list.ts';
 import { dropPage, idsText, savePage } from '../../mirror/sightings/page-store.ts';
 import type { StoredPage } from '../../mirror/sightings/page-store.ts';
@@ -52,7 +52,7 @@ async function landShown(tx: Transaction, sweep: Sweep, { response, now }: Arriv
   const page = sweep.pages.get(response.page);
   const { incoming, quarantined, seen, unclear, fields: shown } = contentOf(response, page, sweep);
   const { sent, answered } = response;
-  await breathe(); // A record of 100,000 fields takes long in each of these steps.
+  await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
   const landed = await landSorted(tx, sweep, { incoming, quarantined, sent, answered, isListed: true, now });
   const fields = [...shown].filter((name) => sweep.fields.has(name));
   const ids = idsText(seen);

@@ -23,9 +23,9 @@ interface Arrivals {
 }
 
 /**
- * Lands list responses in one transaction, in their order: each of them whole, or none of them.
+ * Lands list responses in one transaction, in their order: all of them or none.
  *
- * @throws {LeaseError} Where another owner has taken the sweep over; nothing lands.
+ * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
  */
 export async function landPages(
   session: Session,

@@ -49,7 +49,7 @@ function wholeContent(response: ListResponse): PageContent {
   };
 }
 
-/** Most records of a page have the same fields in the same order: those of the record before need no second look. */
+/** Most records of a page have the same fields in the same order: an equal field list is checked once. */
 function fieldsOf(records: readonly Incoming[]): ReadonlySet<string> {
   const fields = new Set<string>();
   let before: readonly string[] = [];

@@ -102,7 +102,7 @@ function lost(sweep: Sweep, known: Known): Omit<StoredRow, 'raw' | 'isDeleted'> 
   return { response: 0, firstSeenAt, changedAt, deletedAt: null, listed: known.seen?.listed ?? null };
 }
 
-/** The earliest instant at which our books have the record. */
+/** The earliest instant at which the mirror has the record. */
 function earliestOf({ lease }: Sweep, { own, seen, forgottenBefore }: Known): string | null {
   const { firstEvent } = own;
   // A row that never was an event has been here since before the baseline, as long as no event was forgotten.

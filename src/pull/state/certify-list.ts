@@ -15,7 +15,7 @@ export interface ListVerdict {
   readonly verdict: Certification;
   /** When every id was shown, by all responses that are kept. */
   readonly spans: Spans;
-  /** The instant at which the response that was sent at a tick was sent; null where it is not kept. */
+  /** The instant of a send, by its tick; null if it is no longer kept. */
   readonly sentAt: (tick: number) => string | null;
   /** Ids that no response sent after a tick has shown; responses of failed sweeps count too. */
   readonly unseenSince: (tick: number) => Unseen;

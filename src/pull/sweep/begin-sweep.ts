@@ -37,7 +37,7 @@ interface BegunSweep {
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
 
-/** Where a list stands that nothing is known of. */
+/** The state of a list that was never read. */
 const UNKNOWN_LIST = {
   ...{ completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 },
   ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
@@ -100,9 +100,9 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
 }
 
 /**
- * Another token, decoder or setting may make other rows of the same bytes.
+ * Another token, decoder or setting may turn the same bytes into other rows.
  *
- * Columns that are discovered are no part of it: they are filled from `_raw`, of the rows that were there too.
+ * Discovered columns are no part of it: they are filled from `_raw`, for older rows too.
  */
 function digestScopeOf(kind: Kind, { digestScope, ignoreFields }: ReadingRules): string {
   const ignored = ignoreFields[kind.name] ?? [];

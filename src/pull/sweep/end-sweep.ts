@@ -35,7 +35,7 @@ interface SweepResult {
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
 
-/** So many complete sweeps wait for a certificate before the baseline ends without one. */
+/** Complete sweeps without a certificate after which the baseline ends. */
 const BASELINE_SWEEPS = 3;
 
 /** Ends a sweep: gives discovered fields their columns, notes the findings about the list, releases the lease. */

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { flappingFields, isVolatile } from '../../diff/flapping.ts';
 import type { ChangedFields } from '../../diff/flapping.ts';
 import { readUpdates, updatedRecords } from '../../mirror/records/change-store.ts';
@@ -29,7 +29,7 @@ export async function noteFlapping(
     if (!isVolatile(updated, rows)) continue;
     for (const field of inEveryUpdate(history))
       found.set(field, `is another one at every reading, e.g. in record ${id}`);
-    await breathe();
+    await yieldToEventLoop();
   }
   if (found.size === 0) return;
   const noted = await fieldsWithDrift(tx, { kind: kind.name, code: 'flapping_field' });

@@ -20,7 +20,7 @@ import type { Tally } from '../land/tally.ts';
 /** Why nothing of a list has landed that is another company's. */
 export const OTHER_SOURCE = 'other_source';
 
-/** How often a list is read again at once where something waits for a certificate. */
+/** Extra readings of a list in one sweep while a decision waits for a certificate. */
 const READINGS_MORE = 2;
 
 export interface ListReading {
@@ -68,7 +68,10 @@ function reasonOf({
   };
 }
 
-/** Short lists only, and only where a record is missing, the baseline is not certain, or a write of ours is looked for. */
+/**
+ * Only for short lists, and only if a record is missing, the baseline is uncertain, or an unsettled create is searched
+ * for.
+ */
 async function isWorthAnother(
   { session, signal }: PullParts,
   { kind, rules }: SweepRequest,
@@ -81,13 +84,13 @@ async function isWorthAnother(
 
 type Reopened = ListResponse['plan'] | null;
 
-/** Lands every page in the order of the plan; returns the plan as it ended, null where there was no response. */
+/** Lands every page in the order of the plan; returns the final plan, or null without any response. */
 async function landAll(
   parts: PullParts,
   request: SweepRequest,
   { sweep, tally, reopen }: ListReading & { readonly reopen: Reopened },
 ): Promise<Reopened> {
-  const stop = new AbortController(); // Where landing fails, requests under way are not waited for.
+  const stop = new AbortController(); // If landing fails, requests under way are not awaited.
   const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
   let last: Reopened = null;
   try {

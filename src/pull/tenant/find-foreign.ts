@@ -27,7 +27,7 @@ export async function findForeign(
   return foreign;
 }
 
-/** Reads as many responses as it takes to recognize a list. @throws {OtherSourceError} {SourceError} */
+/** Reads responses until the list is recognised. @throws {OtherSourceError} {SourceError} */
 async function readUntilKnown(
   parts: TenantGuard['parts'],
   kind: ListedKind,

@@ -67,7 +67,7 @@ interface SourceErrorDetails {
   readonly quoted?: string | undefined;
 }
 
-/** So much of a quoted text is kept to look for secrets in: a secret that begins in the excerpt ends within it. */
+/** Length of the quoted text kept for the search for secrets: a secret that begins in the excerpt ends within it. */
 const LOOKED_AT = 16_384;
 
 /** A fault of the service or of the way to it; `invalid` = it answered nonsense, `aborted` = it gave no answer. */

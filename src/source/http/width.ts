@@ -1,15 +1,15 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** However many requests the settings allow, so many at most are added to read a moving list. */
+/** Most requests that may be added while a moving list is read, whatever `source.concurrency` is. */
 const MOST_SIDE_BY_SIDE = 16;
 
-/** So long after the service has asked for patience, no request is added to those of the settings. */
+/** Time without added requests after the service has asked for fewer, in milliseconds. */
 const CALM_MS = 900_000;
 
 interface WidthFacts {
   /** `source.concurrency`. */
   readonly concurrency: number;
-  /** A list is being read that moves while it is read: the shorter that takes, the less it moves. */
+  /** A moving list is being read: the shorter the reading, the less it moves. */
   readonly isMoving: boolean;
   /** Since the service last answered 429 or 503; Infinity = it never did. */
   readonly calmMs: number;

@@ -9,7 +9,7 @@ import { openPartly } from './partial-page.ts';
 import { readList, refuseFault } from '../answer/read-answer.ts';
 import type { Received } from '../answer/read-answer.ts';
 
-/** A list's answer as a sweep takes it. */
+/** A list answer in the form that a sweep uses. */
 export interface ListPage {
   /** One text per record that identifies it within the list. */
   readonly keys: TextList;
@@ -30,7 +30,7 @@ export interface ListPage {
 export interface PartialPage {
   /** Ids of the records that the known page shows too. */
   readonly unchanged: TextList;
-  /** The others. */
+  /** The changed records, parsed. */
   readonly changed: readonly Json[];
 }
 

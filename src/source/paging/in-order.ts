@@ -2,7 +2,7 @@ import { createDeadline } from '../http/deadline.ts';
 import type { PageRange } from './sweep-state.ts';
 
 export interface Window {
-  /** So many pages are under way, or wait to be handed out. */
+  /** The number of pages under way or waiting to be handed out. */
   readonly width: number;
   readonly signals: readonly (AbortSignal | undefined)[];
 }

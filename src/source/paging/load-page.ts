@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../answer/envelope.ts';
@@ -28,7 +28,7 @@ export interface LoadedPage extends Answered<ListPage> {
 interface PageLoader {
   /** Loads a page; ends soon after its signal fires. */
   readonly load: (page: number, signal: AbortSignal) => Promise<LoadedPage>;
-  /** Takes a page, loading it again where `take` finds it garbled, up to `maxAttempts`. */
+  /** Takes a page; loads it again if `take` finds it garbled, up to `maxAttempts`. */
   readonly take: <T>(loaded: LoadedPage, take: TakePage<T>) => Promise<T>;
 }
 
@@ -91,14 +91,14 @@ function takingBy(
   };
 }
 
-/** Reads an answer; null where it may be read in part once more is known. */
+/** Reads an answer without parsing its records; null if some of them must be parsed. */
 function tryUnparsed(expected: KnownPageHint): (answer: Received) => ListPage | null {
   const [known, whole] = [readKnown(expected), readPage(expected)];
   return (answer) => known(answer) ?? (expected.digests === undefined ? whole(answer) : null);
 }
 
 async function parseRest(answer: Received, expected: KnownPageHint): Promise<ListPage> {
-  await breathe(); // Serve arrived pages first: that frees their slot for the next request.
+  await yieldToEventLoop(); // Serve arrived pages first: that frees their slot for the next request.
   const digests = (await expected.digests?.()) ?? null;
   return answer.withRedactedErrors(() => readPage(expected, digests)(answer));
 }

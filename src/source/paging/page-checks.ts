@@ -17,7 +17,7 @@ export interface PagesKnown {
   readonly where: string;
   /** Rows on a full page. */
   readonly stride: number;
-  /** That number can be counted by: it comes from `meta`, or looks like a page. */
+  /** The page size is reliable: it comes from `meta`, or looks like a page size. */
   readonly countable: boolean;
   /** The page size that "meta" of page 1 has named. */
   readonly perPage: number | null;
@@ -26,9 +26,9 @@ export interface PagesKnown {
   readonly lastPage: number | null;
   /** The lowest empty page: `meta` is not believed about later ones. */
   readonly emptyFrom: number;
-  /** So many empty pages were read one after the other, up to now. */
+  /** Consecutive empty pages up to now. */
   readonly emptyInARow: number;
-  /** A short or empty page had others with rows after it: the list leaves out records after it has cut its pages. */
+  /** A short or empty page was followed by pages with rows: the list drops records after it has cut its pages. */
   readonly hasHoles: boolean;
   /** `meta` of page 1 says that there is no page 2. */
   readonly onePage: boolean;

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { createDeadline } from '../http/deadline.ts';
 import { SourceError } from '../http/errors.ts';
 import { createExchange, placeOf } from './exchange.ts';
@@ -26,7 +26,7 @@ export interface Requester {
   /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
   repeat<T>(about: Interruptible, attempt: RetriedWork<T>): Promise<T>;
   readonly maxAttempts: number;
-  /** Runs something that sends one request; null where a signal fires before its turn has come. */
+  /** Runs a function that sends one request; null if a signal fires before its turn. */
   inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
   /** How many requests may be under way at once. */
   readonly width: Pick<Width, 'now' | 'widen'>;
@@ -56,7 +56,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       return exchange.fetch(question, signal);
     }, signal);
     width.note(arrived.value.status);
-    await breathe(); // The next request goes out first: the service works on it while this answer is read.
+    await yieldToEventLoop(); // The next request goes out first: the service works on it while this answer is read.
     return exchange.read(question, arrived);
   };
 
