@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** Most requests that may be added while a moving list is read, whatever `source.concurrency` is. */
+/** Most requests side by side while a moving list is read, unless `source.concurrency` is larger. */
 const MOST_SIDE_BY_SIDE = 16;
 
-/** Time without added requests after the service has asked for fewer, in milliseconds. */
+/** Time during which the limit is not doubled after the service has asked for fewer requests, in milliseconds. */
 const CALM_MS = 900_000;
 
 interface WidthFacts {
