@@ -3,7 +3,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
 import { adoptRecord } from '../outbound/decisions/adopt.ts';
 import { abandonEntry, retryEntry } from '../outbound/decisions/decide.ts';
-import type { Decided } from '../outbound/decisions/decide.ts';
+import type { DecidedEntry } from '../outbound/decisions/decide.ts';
 import { readHistory as historyOf, listOutbox as entriesIn } from '../outbound/report/entry-list.ts';
 import type { History, OutboxList } from '../outbound/report/entry-list.ts';
 import { resumeSends } from '../outbound/freeze/frozen.ts';
@@ -16,7 +16,7 @@ export { explain } from '../outbound/report/verdicts.ts';
 export { OPEN_STATES, STATES } from '../outbound/report/entry-list.ts';
 export { entryDocument, historyDocument, jsonOrText } from '../outbound/report/entry-document.ts';
 export type { Explanation } from '../outbound/report/verdicts.ts';
-export type { Decided } from '../outbound/decisions/decide.ts';
+export type { DecidedEntry } from '../outbound/decisions/decide.ts';
 export type { History, OutboxList } from '../outbound/report/entry-list.ts';
 export type { Frozen } from '../outbound/freeze/frozen.ts';
 export type { Attempt } from '../mirror/outbox/attempt-store.ts';
@@ -48,7 +48,7 @@ export type EntryDecision =
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; on `adopt` also `outbox.no_record` and
  * `outbox.record_taken`.
  */
-export async function decideOutbox(config: Config, decision: EntryDecision): Promise<Decided> {
+export async function decideOutbox(config: Config, decision: EntryDecision): Promise<DecidedEntry> {
   const now = systemClock.now();
   await using session = await openExistingMirror(config);
   if (decision.is === 'adopt')

@@ -49,7 +49,7 @@ export function pullSettings({ source, sweep, deletions, diff, retention }: Conf
     repeatBelowPages: sweep.repeatBelowPages,
     ignoreFields: diff.ignoreFields,
     // A token sees as much as its user may; the digest distinguishes tokens without storing any.
-    salt: createHash('sha256')
+    digestScope: createHash('sha256')
       .update(source.token ?? '')
       .digest('hex'),
     retention,

@@ -7,7 +7,7 @@ import type { Row, SqlValue } from '../mirror/session/session.ts';
 import { exactNumber, isSameJson } from './exact-json.ts';
 import { readColumn, readValue } from './read-value.ts';
 
-/** A place where the mirror does not hold what the service sends; values in full, `null` = none. */
+/** A place where the mirror differs from the service; values in full, `null` = none. */
 export interface Difference {
   /** A column, `_raw` or `_deleted_at` included. */
   readonly field: string;
@@ -41,7 +41,7 @@ interface Compared {
   readonly row: Row;
 }
 
-/** A column of texts holds what its field's column could not, and nothing else. */
+/** A text column holds only the values that did not fit their field's column. */
 function compareLostText(
   kind: Kind,
   { name, textOf: of = '' }: Field,
@@ -70,7 +70,7 @@ function isLostTo(field: Field, value: Json, column: SqlValue): boolean {
   );
 }
 
-/** Whether a column holds what a value means; a value that fits no rule must have left it null. */
+/** Whether a column holds the meaning of a value; a value that fits no rule must have left it null. */
 function holds(field: Field, value: Json, column: SqlValue): boolean {
   const type = columnType(field);
   const { text } = readColumn(field, value);
@@ -93,7 +93,10 @@ function holdsJson(value: Json, column: string): boolean {
   return held !== undefined && isSameJson(value, held);
 }
 
-/** `_raw` is the record as it was sent, save for spellings of the same value, which are no change to the mirror. */
+/**
+ * `_raw` is the record as sent, save for other spellings of the same value, which the mirror does not treat as a
+ * change.
+ */
 function compareRaw(kind: Kind, record: JsonObject, raw: string): Difference[] {
   const held = parsed(raw);
   if (held === undefined || !isObject(held)) {
@@ -116,7 +119,7 @@ function isSameMember(field: Field | undefined, a: Json | undefined, b: Json | u
   return one.fits && other.fits && one.text === other.text;
 }
 
-/** The record with these members only: what is the same in both would hide what is not. */
+/** The record with these members only, so that equal members do not hide the others. */
 function only(record: JsonObject, names: readonly string[]): string {
   const members = names.filter((name) => Object.hasOwn(record, name));
   return `{${members.map((name) => `${JSON.stringify(name)}:${compactJson(record[name] ?? null)}`).join(',')}}`;

@@ -15,7 +15,7 @@ export function exactNumber(token: string): string | null {
   if (power.length > LONGEST_POWER) return token; // To compute with it would cost more than it is worth.
   const digits = (whole + fraction).replace(/^0+/, '');
   if (digits === '') return '0e0';
-  let end = digits.length; // By hand: a pattern for the zeros at the end would try every run of zeros.
+  let end = digits.length; // Without a pattern, which would try every run of zeros.
   while (digits[end - 1] === '0') end--;
   const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(digits.length - end);
   return `${sign}${digits.slice(0, end)}e${exponent}`;

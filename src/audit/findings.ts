@@ -4,17 +4,19 @@ import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
 
 /** One thing in which mirror and service did not agree at one reading; not a fault yet. */
-export interface Finding extends Difference {
+export interface AuditFinding extends Difference {
   readonly id: string;
   /** `missing`: the record has no row. `surplus`: a live row has no record. `value`: they differ. */
   readonly is: 'missing' | 'surplus' | 'value';
 }
 
-/** What a reading found, in a few bytes a finding: a mirror that is wrong from end to end must fit into memory too. */
+/**
+ * The findings of a reading, in a few bytes each: even a mirror that is wrong from end to end must fit into memory.
+ */
 export interface Findings {
-  add(finding: Finding): void;
+  add(finding: AuditFinding): void;
   /** Whether the same was found: of the same record, in the same field, where the service sends the same value. */
-  has(finding: Finding): boolean;
+  has(finding: AuditFinding): boolean;
   /** The records that something was found about. */
   readonly ids: IdList;
   /** Those of them that no record was found of. */
@@ -35,7 +37,7 @@ export function createFindings(): Findings {
   };
 }
 
-function fingerprint({ id, is, field, service }: Finding): bigint {
+function fingerprint({ id, is, field, service }: AuditFinding): bigint {
   return hashOf(JSON.stringify([id, is, field, service]));
 }
 

@@ -1,4 +1,7 @@
-/** A set of 64-bit integers in eight bytes each; looking up sorts what was added since, so add all before, or ask rarely. */
+/**
+ * A set of 64-bit integers in eight bytes each. A look-up sorts the ids added since the last one, so add all ids
+ * first.
+ */
 export interface IdList {
   add(id: bigint): void;
   has(id: bigint): boolean;

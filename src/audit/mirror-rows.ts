@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import type { Queryable, Row } from '../mirror/session/session.ts';
@@ -33,7 +33,7 @@ export async function readRows(
       select cast(id as text) as id, ${columns} from ${sql.identifier(kind.name)} as k
       where k.id in (${evenly(ids.slice(from, from + ROWS_A_QUERY))})`);
     for (const row of found) rows.set(String(row['id']), row);
-    await breathe();
+    await yieldToEventLoop();
   }
   return rows;
 }
@@ -56,7 +56,7 @@ export async function readLiveIds(db: Queryable, kind: string): Promise<IdList> 
       where k.id > ${from} and _deleted_at is null order by k.id limit ${IDS_A_QUERY}`);
     for (const row of rows) live.add(BigInt(String(row['id'])));
     after = rows.length < IDS_A_QUERY ? null : String(rows.at(-1)?.['id']);
-    await breathe();
+    await yieldToEventLoop();
   }
   return live;
 }
@@ -92,6 +92,6 @@ async function* idsShown(db: Queryable, kind: string): AsyncGenerator<readonly s
       where kind = ${kind} and answered > ${from} order by answered limit ${SIGHTINGS_A_QUERY}`);
     for (const row of rows) yield String(row['ids']).match(/\d+/g) ?? [];
     after = rows.length < SIGHTINGS_A_QUERY ? null : String(rows.at(-1)?.['answered']);
-    await breathe();
+    await yieldToEventLoop();
   }
 }

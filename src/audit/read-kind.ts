@@ -4,7 +4,7 @@ import type { Row, Session } from '../mirror/session/session.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse, Source } from '../source/source.ts';
 import { compareRecord } from './compare-record.ts';
-import type { Finding } from './findings.ts';
+import type { AuditFinding } from './findings.ts';
 import { hashOf } from './findings.ts';
 import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
@@ -19,10 +19,10 @@ export interface AuditParts {
   readonly signal?: AbortSignal;
 }
 
-export interface AuditProgress {
+interface AuditProgress {
   readonly kind: string;
   readonly pages: number;
-  /** The last page as far as the service has said; null while unknown. */
+  /** The last page that the service has named; null = unknown. */
   readonly lastPage: number | null;
 }
 
@@ -36,12 +36,14 @@ export interface KindReading {
   readonly fault: SourceError | null;
 }
 
-export type OnFinding = (finding: Finding) => void;
+type OnFinding = (finding: AuditFinding) => void;
 
 /**
- * Reads the whole list of a kind, page by page, and tells every disagreement with the mirror; changes nothing and takes no lease.
+ * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and
+ * takes no lease.
  *
- * A fault of the source ends the reading and is part of its result. @throws {MirrorError} Where the database fails.
+ * A fault of the source ends the reading and is part of its result.
+ * @throws {MirrorError} If the database fails.
  */
 export async function readKind(
   parts: AuditParts,
@@ -58,7 +60,7 @@ export async function readKind(
     quarantined: createIdList(),
     onFinding,
   };
-  const live = await readLiveIds(session, kind.name); // Before: what is created meanwhile is not surplus.
+  const live = await readLiveIds(session, kind.name); // Before the reading: records created meanwhile are not surplus.
   const fault = await readPages(parts, reading);
   if (fault === null) await findSurplus(reading, live);
   return { compared: reading.compared, quarantined: reading.quarantined.size(), fault };
@@ -127,7 +129,7 @@ function compareKnown(
   const deletedAt = row['_deleted_at'] ?? null;
   if (deletedAt !== null) {
     onFinding({ id, is: 'value', field: '_deleted_at', service: null, mirror: String(deletedAt) });
-    return; // What a deleted row held last is no claim about the present.
+    return; // The last content of a deleted row is no claim about the present.
   }
   for (const difference of compareRecord(kind, record, row)) onFinding({ id, is: 'value', ...difference });
 }

@@ -6,10 +6,10 @@ import { isStorable } from '../lib/text.ts';
 import { exactNumber } from './exact-json.ts';
 
 /**
- * What a value of the service means in a field, by the rules of the mirror's contract: read anew here, on purpose without
- * the decoder that fills the mirror, so that a mistake of one is found by the other.
+ * The meaning of a value in a field, by the rules of the mirror's contract. Written a second time on purpose, without
+ * the decoder that fills the mirror, so that a mistake in one is found by the other.
  */
-export interface Meaning {
+interface Meaning {
   /** False where the value fits no rule of its field. */
   readonly fits: boolean;
   /** A text that is equal for equal values; null = none. */
@@ -26,7 +26,7 @@ export function readColumn(field: Field, value: Json): Meaning {
   return isNoRecord ? NONE : readValue(columnType(field), value);
 }
 
-/** Reads a value as its field's type says; nested values are `text` only in that they fit. */
+/** Reads a value by its field's type; nested values count as `text` only to show that they fit. */
 export function readValue(type: FieldType, value: Json): Meaning {
   return value === null ? NONE : RULES[type](value);
 }
@@ -87,7 +87,7 @@ function isInteger64(token: string): boolean {
   return String(integer) === token && integer <= LARGEST && integer >= -LARGEST - 1n;
 }
 
-/** A day that the calendar has: what rolls over into another day was none. */
+/** A day of the calendar: a date that would roll over into another day is invalid. */
 function isDay(text: string): boolean {
   return DAY.test(text) && text >= '0001-01-01' && isInstant(`${text} 00:00:00`);
 }

@@ -8,21 +8,23 @@ export interface KnownRecord {
   readonly record: JsonObject;
 }
 
-export interface SortedRecords {
+interface SortedRecords {
   readonly known: readonly KnownRecord[];
   readonly unusable: readonly UnusableRecord[];
 }
 
 /** A record that can have no row: it has no usable id, is nested too deep, or came twice and not alike. */
-export interface UnusableRecord {
+interface UnusableRecord {
   readonly id: string | null;
-  /** What tells it from others of its sort. */
+  /** Tells it from other unusable records. */
   readonly text: string;
 }
 
 const LARGEST = 9_223_372_036_854_775_807n;
 
-/** Tells the records of one answer that can be compared from those that cannot; an id shown twice alike counts once. */
+/**
+ * Separates the comparable records of one answer from the others; an id shown twice with equal content counts once.
+ */
 export function sortRecords(records: readonly Json[]): SortedRecords {
   const byId = new Map<string, JsonObject>();
   const unusable: UnusableRecord[] = [];
@@ -35,7 +37,7 @@ export function sortRecords(records: readonly Json[]): SortedRecords {
       continue;
     }
     const other = byId.get(id);
-    if (other !== undefined && !isSameJson(other, record)) torn.add(id); // Nobody can say which of them is true.
+    if (other !== undefined && !isSameJson(other, record)) torn.add(id); // The answer does not show which of them is true.
     byId.set(id, record);
   }
   const known = [...byId].filter(([id]) => !torn.has(id)).map(([id, record]) => ({ id, record }));

@@ -1,7 +1,9 @@
 /** Longer lists are clumsy to pass on, and a list that is wrong so widely is read as fast as a whole. */
 const LONGEST_LIST = 2_000;
 
-/** Writes the command that reads records anew: by their ids (in ascending order), or the whole list where they are many. */
+/**
+ * Writes the command that reads records again: by their ids (in ascending order), or the whole list if there are many.
+ */
 export function repairCommand(kind: string, ids: readonly bigint[]): string {
   const list = ranges(ids);
   return `bms-sync backfill ${kind} ${list.length <= LONGEST_LIST ? `--ids ${list}` : '--all'}`;

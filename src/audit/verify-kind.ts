@@ -2,7 +2,7 @@ import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import type { Difference } from './compare-record.ts';
 import { createFindings } from './findings.ts';
-import type { Finding, Findings } from './findings.ts';
+import type { AuditFinding, Findings } from './findings.ts';
 import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
 import { readAccountedFor } from './mirror-rows.ts';
@@ -11,10 +11,10 @@ import type { AuditParts, KindReading } from './read-kind.ts';
 import { repairCommand } from './repair-command.ts';
 import { shown } from './shown.ts';
 
-/** What came out for one kind: every record of the list and every live row is counted once. */
+/** The result for one kind: every record of the list and every live row is counted once. */
 export interface KindVerdict {
   readonly kind: string;
-  /** Records that agreed at the first look. */
+  /** Records that agreed at the first comparison. */
   readonly same: number;
   /** Records that did not, and do now: they were changed meanwhile; and rows whose absence waits for proof. */
   readonly moved: number;
@@ -25,15 +25,15 @@ export interface KindVerdict {
   readonly quarantined: number;
   /** A stable word: why the list could not be compared to its end; null = it was. */
   readonly reason: string | null;
-  /** The same for a person, and what else there is to say. */
+  /** The result in words for a person, with further remarks. */
   readonly detail: string | null;
-  /** The command that reads anew what differs; null where nothing does, or only rows that no record is behind. */
+  /** The command that reads the differing records again; null if there are none, or only rows without a record. */
   readonly repair: string | null;
   /** The first of them, values shortened. */
   readonly differences: readonly (Difference & { readonly id: string })[];
 }
 
-/** A verdict, with the records that differ as far as reading them anew may help: a row that no list shows stays. */
+/** A verdict, with the differing records that a second reading may repair: a row that no list shows stays. */
 export interface KindAudit {
   readonly verdict: KindVerdict;
   readonly mendable: readonly string[];
@@ -51,8 +51,8 @@ const DIFFERENCES_TOLD = 100;
 /**
  * Compares a kind with the service, by two readings with a pull between them.
  *
- * Only what both readings find counts, and only if the service sent the same value both times: everything else may have
- * been changed while it was looked at.
+ * A difference counts only if both readings find it and the service sent the same value both times: all others may
+ * have changed during the comparison.
  */
 export async function verifyKind(
   parts: AuditParts,
@@ -65,16 +65,16 @@ export async function verifyKind(
   });
   const { fault } = reading;
   if (fault !== null)
-    return unsettled(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
+    return notCompared(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
   if (first.ids.size() === 0) return audited(kind, { reading, first }, nothing());
 
   const accountedFor = await readAccountedFor(parts.session, kind.name, first.surplus);
   const outcome = await pull(kind);
-  if (outcome.reason !== null) return unsettled(kind, { reading, first }, outcome);
+  if (outcome.reason !== null) return notCompared(kind, { reading, first }, outcome);
   return readAgain(parts, kind, { first, accountedFor });
 }
 
-interface FirstLook {
+interface FirstReading {
   readonly first: Findings;
   /** Surplus rows that the mirror knows the list had not long ago, or knows to be absent. */
   readonly accountedFor: IdList;
@@ -83,7 +83,7 @@ interface FirstLook {
 async function readAgain(
   parts: AuditParts,
   kind: ListedKind,
-  { first, accountedFor }: FirstLook,
+  { first, accountedFor }: FirstReading,
 ): Promise<KindAudit> {
   const second = createFindings();
   const confirmed = nothing();
@@ -96,14 +96,14 @@ async function readAgain(
   });
   const { fault } = reading;
   if (fault === null) return audited(kind, { reading, first, second }, confirmed);
-  return unsettled(
+  return notCompared(
     kind,
     { reading, first, second },
     { reason: fault.reason, detail: describe(fault), confirmed },
   );
 }
 
-/** What the second reading found again. */
+/** The differences that the second reading found again. */
 interface Confirmed {
   readonly ids: IdList;
   readonly missing: IdList;
@@ -122,19 +122,19 @@ const nothing = (): Confirmed => ({
   told: new Map(),
 });
 
-function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: Finding): void {
+function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: AuditFinding): void {
   ids.add(BigInt(id));
   if (is !== 'value') absent[is].add(BigInt(id));
   if (told.size < DIFFERENCES_TOLD) told.set(`${id} ${difference.field}`, { id, ...shown(difference) });
 }
 
-interface Look {
+interface Comparison {
   readonly reading: KindReading;
   readonly first: Findings;
   readonly second?: Findings;
 }
 
-function audited(kind: ListedKind, { reading, first, second }: Look, confirmed: Confirmed): KindAudit {
+function audited(kind: ListedKind, { reading, first, second }: Comparison, confirmed: Confirmed): KindAudit {
   const suspects = union(first.ids, second?.ids);
   const waiting = confirmed.waiting.size();
   const verdict = {
@@ -154,7 +154,7 @@ function audited(kind: ListedKind, { reading, first, second }: Look, confirmed: 
   return { verdict, mendable };
 }
 
-/** A backfill brings what the service has: of a surplus row it has nothing. */
+/** A backfill reads the service's records: for a surplus row there is none. */
 function repairOf(kind: string, { ids, surplus }: Confirmed): string | null {
   const mendable = [...ids.values()].filter((id) => !surplus.has(id));
   return mendable.length === 0 ? null : repairCommand(kind, mendable);
@@ -166,15 +166,15 @@ interface Ending {
   readonly confirmed?: Confirmed;
 }
 
-/** What can be said though a list, or the pull, ended early: what was found once and not twice is nothing yet. */
-function unsettled(
+/** The result if a list or the pull ended early: a difference found once is no result yet. */
+function notCompared(
   kind: ListedKind,
-  look: Look,
+  comparison: Comparison,
   { reason, detail, confirmed = nothing() }: Ending,
 ): KindAudit {
-  const open = union(look.first.ids, look.second?.ids).size() - confirmed.ids.size();
+  const open = union(comparison.first.ids, comparison.second?.ids).size() - confirmed.ids.size();
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
-  const { verdict, mendable } = audited(kind, look, confirmed);
+  const { verdict, mendable } = audited(kind, comparison, confirmed);
   const told = { moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
   return { verdict: { ...verdict, ...told }, mendable };
 }

@@ -1,12 +1,12 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 
-/** So many names of fields are tracked for a kind; a service that sends more sends data as names. */
+/** Field names tracked for a kind; a service that sends more sends data as names. */
 export const MOST_FIELDS = 1_000;
 /** A longer name could have no column, and PostgreSQL could not index it. */
 const LONGEST_NAME = 255;
 
-export interface BoundedFields {
+interface BoundedFields {
   /** The records with the tracked fields only. */
   readonly records: readonly JsonObject[];
   /** Names that are not tracked. */

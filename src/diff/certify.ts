@@ -1,7 +1,9 @@
 import { spansOf } from './spans.ts';
 import type { Spans } from './spans.ts';
 
-/** What one list response showed, and when: ticks of one counter per kind, taken by every send and every receipt. */
+/**
+ * The ids of one list response and its time span, in ticks: one counter per kind, advanced by every send and receipt.
+ */
 export interface Sighting {
   /** The sweep that it belongs to; null = a read of the list's head, which proves nothing about the end. */
   readonly sweep: number | null;
@@ -12,15 +14,15 @@ export interface Sighting {
   readonly rows: number;
   /** Every id on the page, as JSON numbers up to 2^63−1: `[1,2,3]`. */
   readonly ids: string;
-  /** At most so many rows the list had, where this response proves its end. */
+  /** The most rows that the list had, if this response proves its end. */
   readonly endRows: number | null;
   /** Rows that the list had by its own account. */
   readonly total: number | null;
 }
 
-export type Verdict = Certificate | Uncertified;
+export type Certification = Certificate | Uncertified;
 
-/** The list is known to the row, as it was when the response `point` was made. */
+/** The list is known exactly, as of the response `point`. */
 export interface Certificate {
   readonly certified: true;
   readonly point: Sighting;
@@ -36,14 +38,14 @@ export interface Certificate {
   readonly absent: () => string[];
 }
 
-export interface Uncertified {
+interface Uncertified {
   readonly certified: false;
   readonly reason: UncertifiedReason;
   /** One phrase for a person. */
   readonly detail: string;
 }
 
-export type UncertifiedReason = 'no_end' | 'total_differs' | 'rows_unseen' | 'too_many_rows';
+type UncertifiedReason = 'no_end' | 'total_differs' | 'rows_unseen' | 'too_many_rows';
 
 /** A response that proves the list's end: a candidate for a certificate. */
 interface Point extends Sighting {
@@ -68,18 +70,18 @@ export function certify(
   responses: readonly Sighting[],
   known: readonly string[] = [],
   spans: Spans = spansOf(responses, known),
-): Verdict {
-  const told = pointsOf(responses).reduce<Verdict | null>(tellMore(spans), null);
+): Certification {
+  const told = pointsOf(responses).reduce<Certification | null>(tellMore(spans), null);
   return told ?? uncertified('no_end', 'no response proves the end of the list');
 }
 
-/** The newest point that certifies the list or contradicts it decides; else the one that says most. */
-function tellMore(spans: Spans): (told: Verdict | null, point: Point) => Verdict {
+/** The newest point that certifies or contradicts the list decides; without one, the point with the most evidence. */
+function tellMore(spans: Spans): (told: Certification | null, point: Point) => Certification {
   return (told, point) => {
     if (told !== null && (told.certified || told.reason === 'too_many_rows')) return told;
     const verdict = judge(point, spans);
     if (told === null || verdict.certified || verdict.reason === 'too_many_rows') return verdict;
-    // A point whose total agrees says more than the empty page after it, which only bounds the list.
+    // A point whose total agrees is stronger evidence than the empty page after it, which only bounds the list.
     return told.reason === 'total_differs' && verdict.reason === 'rows_unseen' ? verdict : told;
   };
 }
@@ -102,7 +104,7 @@ function isBeyond(response: Sighting, point: Point): boolean {
   );
 }
 
-function judge(point: Point, spans: Spans): Verdict {
+function judge(point: Point, spans: Spans): Certification {
   const { endRows, total, sent } = point;
   if (total !== null && total !== endRows)
     return uncertified('total_differs', `its total is ${total}, its pages hold ${endRows} rows`);

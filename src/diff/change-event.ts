@@ -16,7 +16,7 @@ export interface ChangeEvent {
   readonly observedFrom: string | null;
 }
 
-/** Writes what changed in a record, field by field; a field that one side lacks is null there. */
+/** Writes the changes of a record, field by field; a field that one side lacks is null there. */
 export function fieldChanges(names: readonly string[], before: JsonObject, after: JsonObject): string {
   const members = names.map((name) => {
     const values = [ownValue(before, name) ?? null, ownValue(after, name) ?? null];

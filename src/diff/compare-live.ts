@@ -1,8 +1,8 @@
 import type { Certificate } from './certify.ts';
 import type { Spans } from './spans.ts';
 
-/** Compares the ids of a mirror's live rows with what list responses have shown. */
-export interface LiveComparison {
+/** Compares the ids of a mirror's live rows with the ids that list responses have shown. */
+interface LiveComparison {
   /** Takes ids of live rows, with commas between. */
   readonly take: (ids: string) => void;
   /** Live rows that a certified list does not have, and that nothing has shown since; none where no list is certified. */
@@ -11,7 +11,7 @@ export interface LiveComparison {
   readonly missing: () => readonly string[];
 }
 
-export interface ShownList {
+interface ShownList {
   readonly spans: Spans;
   /** Null where the list is not known exactly. */
   readonly certificate: Certificate | null;

@@ -5,7 +5,7 @@ import type { Json } from '../lib/json.ts';
 import { isStorable } from '../lib/text.ts';
 import { isCalendarDate, isClockTime } from './calendar.ts';
 
-/** What a column holds: 64-bit integers and decimals travel as text. */
+/** The value of a column: 64-bit integers and decimals travel as text. */
 export type SqlValue = string | number | null;
 
 export type MisfitCode =
@@ -19,8 +19,11 @@ export type MisfitCode =
   | 'not_text'
   | 'unstorable_text';
 
-/** Told of a value that fits no rule of its field; the column is then null (but for `more_places`, which keeps it). */
-export type OnMisfit = (field: Field, code: MisfitCode, value: Json) => void;
+/**
+ * Called with each value that violates its field's rules; the column is then null (but for `more_places`, which keeps
+ * it).
+ */
+type OnMisfit = (field: Field, code: MisfitCode, value: Json) => void;
 
 type Decoder = (value: Exclude<Json, null>, field: Field) => SqlValue | Misfit;
 
@@ -29,7 +32,9 @@ interface Misfit {
   readonly kept: SqlValue;
 }
 
-/** Reads one value of the wire as its field's type says; absent and null are null, and so is whatever fits no rule. */
+/**
+ * Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules.
+ */
 export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
   return decodeAs(DECODERS[field.type], field, { value, onMisfit });
 }
@@ -113,7 +118,7 @@ const DECODERS: Record<Field['type'], Decoder> = {
 
   json: (value) => {
     const text = canonicalJson(value);
-    return UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view takes such text apart again.
+    return UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view splits such text again.
   },
 };
 

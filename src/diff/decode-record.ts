@@ -5,14 +5,14 @@ import { isStorable, shortened } from '../lib/text.ts';
 import { decodeColumn } from './decode-field.ts';
 import type { MisfitCode, SqlValue } from './decode-field.ts';
 
-export interface Misfit {
+interface Misfit {
   readonly field: string;
   readonly code: MisfitCode;
   /** The value as received, shortened. */
   readonly detail: string;
 }
 
-export interface DecodedRecord {
+interface DecodedRecord {
   /** One value for each of `kind.fields`, in that order. */
   readonly values: readonly SqlValue[];
   readonly misfits: readonly Misfit[];
@@ -36,7 +36,10 @@ export function decodeRecord(kind: Kind, record: JsonObject): DecodedRecord {
   return { values, misfits };
 }
 
-/** A lost value as text: a text as it is, all else as JSON; null for an empty text and for what no database keeps. */
+/**
+ * A lost value as text: a string unchanged, any other value as JSON; null for an empty string and for text that no
+ * database can store.
+ */
 function textOf(value: Json | undefined): string | null {
   if (value === undefined || value === '') return null;
   const text = typeof value === 'string' ? value : compactJson(value);

@@ -8,7 +8,7 @@ import {
 import { isStorable } from '../lib/text.ts';
 import type { SeenField } from './observe-fields.ts';
 
-/** A kind with more columns than this sends data as names; what is beyond stays in `_raw`. */
+/** A kind with more columns sends data as field names; further fields stay in `_raw`. */
 const MOST_COLUMNS = 300;
 
 /** The column that an undocumented field becomes; null while it has shown no value. Never retyped afterwards. */
@@ -19,9 +19,10 @@ export function discoveredColumn({ hints }: Kind, name: string, { type, fitsHint
 }
 
 /**
- * Why a field cannot have a column of its own name; null where it can.
+ * The reason why a field cannot have a column of its own name; null if it can.
  *
- * Databases tell names apart without regard to case, decimals take further names, and ours begin with `_`.
+ * Databases compare names without regard to case, decimals take further names, and the mirror's own names begin with
+ * `_`.
  */
 export function columnObstacle(kind: Kind, { name, type }: Field): string | null {
   if (!isStorable(name) || name === '') return 'its name is no text that a database keeps';
@@ -34,8 +35,8 @@ export function columnObstacle(kind: Kind, { name, type }: Field): string | null
 }
 
 /**
- * The name of the column that keeps as text what does not fit a field: `<field>_text`, or `<field>_text_2` and so on where a
- * field of the service has that name; null where the kind can have no further column, or no name is short enough.
+ * The name of the text column for values that do not fit a field: `<field>_text`, or `<field>_text_2` and so on if a
+ * field of the service has that name; null if the kind can have no further column, or no name is short enough.
  */
 export function textColumnName(kind: Kind, field: string): string | null {
   if (kind.fields.length >= MOST_COLUMNS) return null;

@@ -6,7 +6,7 @@ export interface FieldDrift {
   readonly detail: string;
 }
 
-/** Tells which fields have come, or come as another JSON type, where what is known has become what is known now. */
+/** Finds the fields that are new, or have another JSON type, between two states of the known fields. */
 export function valueDrift(
   before: ReadonlyMap<string, SeenField>,
   after: ReadonlyMap<string, SeenField>,
@@ -20,9 +20,10 @@ export function valueDrift(
 }
 
 /**
- * Tells which fields no record of a complete list has any more, or some have again; an empty list tells nothing.
+ * Finds the fields that no record of a complete list has any more, and those that are back; an empty list shows
+ * neither.
  *
- * @param known By field, since when it is missing; null where it is not.
+ * @param known By field, since when it is missing; null = it is not missing.
  */
 export function presenceDrift(
   known: ReadonlyMap<string, { readonly vanishedAt: string | null }>,

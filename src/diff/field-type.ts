@@ -13,8 +13,9 @@ const NUMBER_TYPES = ['integer', 'decimal'] as const;
 const TEXT_TYPES = ['decimal', 'date', 'timestamp'] as const;
 
 /**
- * The narrowest type that fits one value: integer (a JSON number), decimal (a number, or text with a point), date, timestamp,
- * text; json if nested. Digits in quotes are text: they may be a code, of which a later one begins with a zero.
+ * The narrowest type that fits one value: integer (a JSON number), decimal (a number, or text with a point), date,
+ * timestamp, text; json if nested. Digits in quotes are text: they may be a code, and a later code may begin with a
+ * zero.
  */
 export function seenType(value: Json): SeenType {
   if (value === null || value === '') return 'none';
@@ -26,7 +27,7 @@ export function seenType(value: Json): SeenType {
   );
 }
 
-/** The narrowest type that fits whatever fitted either. */
+/** The narrowest type that fits all values of both types. */
 export function widerType(a: SeenType, b: SeenType): SeenType {
   if (a === b || b === 'none') return a;
   if (a === 'none') return b;

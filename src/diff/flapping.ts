@@ -8,9 +8,9 @@ const FLAPS = 3;
 const FEWEST_ROWS = 20;
 
 /**
- * Names the fields that go to and fro between two values: three changes running, as in a→b→a→b.
+ * Names the fields that alternate between two values: three consecutive changes, as in a→b→a→b.
  *
- * @param history What the `updated` events of one record changed, oldest first.
+ * @param history The changes in the `updated` events of one record, oldest first.
  */
 export function flappingFields(history: readonly ChangedFields[]): readonly string[] {
   const flaps = new Map<string, number>();

@@ -19,7 +19,7 @@ type Groups = readonly (string | undefined)[];
 const AMPERSANDS = /&(?:(?:amp|#0*38|#x0*26);)+/gi;
 const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/gi;
 const LAST_POINT = 0x10ffff;
-/** `&eacute;` and its like: a letter, and what is added to it. */
+/** `&eacute;` and similar: a letter and its accent. */
 const LETTER = /^([a-z])(?:grave|acute|circ|tilde|uml|ring|cedil|slash|caron)$/i;
 const LIGATURE = /^(ae|oe|sz)lig$/i;
 

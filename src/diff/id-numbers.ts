@@ -96,7 +96,7 @@ function grow(table: Table): void {
   }
 }
 
-/** Neighbouring ids must not share their slots, nor may those that differ in a few bits only. */
+/** Neighbouring ids must not share their slots, nor may ids that differ in a few bits only. */
 function scatter(tail: number, head: number): number {
   let hash = Math.imul(tail ^ Math.imul(head, 0x9e3779b1), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

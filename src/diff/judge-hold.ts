@@ -6,7 +6,7 @@ export interface HoldClock {
   readonly records: number;
 }
 
-export interface HoldFacts {
+interface HoldFacts {
   readonly before: HoldClock | null;
   readonly held: HeldAbsences;
   /** The list may have been cut off: then it misses the same records for ever, and time proves nothing. */
@@ -14,7 +14,7 @@ export interface HoldFacts {
   readonly now: Date;
 }
 
-/** The clock of a hold after a sweep: it starts anew where the records are not exactly those that were held before. */
+/** The clock of a hold after a sweep: it restarts if the held records are not exactly those of before. */
 export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldClock | null {
   const records = held.ids.length;
   if (records === 0) return null;
@@ -22,7 +22,7 @@ export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldCl
   return goesOn ? before : { since: now, records };
 }
 
-/** Whether a hold has lasted long enough to go on by itself; never where a person is to decide. */
+/** Whether a hold has lasted long enough to end by itself; never if a person must decide. */
 export function isOverdue(
   { since }: HoldClock,
   now: Date,

@@ -25,15 +25,15 @@ export interface SortedPage {
   readonly quarantined: readonly Quarantined[];
 }
 
-/** What the mirror holds of a record: its text, the tick of the response that gave it, and whether it is gone. */
+/** The mirror's copy of a record: its text, the tick of its response, and whether it is deleted. */
 export interface Stored {
   readonly raw: string;
   readonly response: number;
   readonly isDeleted: boolean;
 }
 
-/** What a record is to the mirror; `changed` names the fields that differ. */
-export type Verdict =
+/** The change that a record means for the mirror; `changed` names the fields that differ. */
+export type RecordChange =
   | { readonly is: 'created' | 'restored' | 'unchanged' }
   | { readonly is: 'changed'; readonly fields: readonly string[]; readonly before: JsonObject };
 
@@ -64,8 +64,8 @@ export function sortPage(records: readonly Json[]): SortedPage {
   return { incoming, quarantined };
 }
 
-/** Compares a record with what the mirror holds: equal values are equal however they are spelled. */
-export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: Incoming): Verdict {
+/** Compares a record with the mirror's copy; equal values are equal in any spelling. */
+export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: Incoming): RecordChange {
   if (stored === undefined) return { is: 'created' };
   if (stored.isDeleted) return { is: 'restored' };
   if (stored.raw === raw) return { is: 'unchanged' };
@@ -75,7 +75,7 @@ export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: I
   return fields.length === 0 ? { is: 'unchanged' } : { is: 'changed', fields, before };
 }
 
-/** True where the row got its present state after `sent`: what was asked for earlier must not overwrite it. */
+/** True if the row was written by a response after `sent`: an older response must not overwrite it. */
 export function isOvertaken(stored: Stored | undefined, sent: number): boolean {
   return stored !== undefined && sent < stored.response;
 }

@@ -5,10 +5,10 @@ import { ownValue } from './decode-record.ts';
 import { isLooseNumber, isLooseText } from './loosened.ts';
 import { numberText } from './normal-form.ts';
 import { holds } from './written.ts';
-import type { Written } from './written.ts';
+import type { SentAndShown } from './written.ts';
 
-/** Whether what the service shows could be what it made of what was sent. */
-export function couldHold(field: Field | undefined, { sent, remote }: Written): boolean {
+/** Whether a shown value could be the service's version of a sent one. */
+export function couldHold(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
   if (holds(field, { sent, remote })) return true;
   if (remote === undefined) return false;
   if (isArray(sent) && isArray(remote))
@@ -50,7 +50,10 @@ function isLooseCode([sent, remote]: readonly [Json, Json]): boolean {
   return trimmedNumber(sent) === trimmedNumber(remote) || isLooseText(textOf(sent), textOf(remote));
 }
 
-/** How much of a date or time is certain to be kept: seconds, and what follows a date, may go or come. */
+/**
+ * The part of a date or time that the service keeps for certain: seconds, and the time after a date, may be added or
+ * dropped.
+ */
 const CALENDAR_LENGTHS: Partial<Record<Field['type'], number>> = {
   date: '2026-01-05'.length,
   time: '08:00'.length,

@@ -3,14 +3,16 @@ import { decimalPlaces } from '../lib/decimal.ts';
 import { withoutEntities, withoutTornEntity } from './html-entities.ts';
 
 /**
- * Shorter texts are taken to fit their column: `C-1` is another code, not what was left of `C-10`.
+ * Shorter texts are taken to fit their column: `C-1` is another code, not `C-10` cut short.
  *
  * Measured in characters of the longest spelling, since an escaped text is cut sooner.
  */
 const LONGEST_UNCUT = 20;
 const LONGEST_ENTITY = 8;
 
-/** Whether a text could be what a service made of another: spaces, case, accents, escapes, a lossy encoding, a cut. */
+/**
+ * Whether a text could be the service's version of another: spaces, case, accents, escapes, a lossy encoding, a cut.
+ */
 export function isLooseText(sent: string, remote: string): boolean {
   const [ours, theirs] = [folded(sent), folded(remote)];
   if (ours === theirs) return true;
@@ -21,7 +23,7 @@ export function isLooseText(sent: string, remote: string): boolean {
   return hasForeign(sent) && isPlainSpelling(sent, { remote, ending });
 }
 
-/** Whether a text could stand within another, after what a service made of both. */
+/** Whether a text could stand within another, after the service has altered both. */
 export function isLooselyWithin(part: string, whole: string): boolean {
   return folded(whole).includes(folded(part));
 }
@@ -35,7 +37,7 @@ export function isLooseNumber(sent: string, remote: string): boolean {
   return hasPlaces && Math.fround(Number(sent)) === Math.fround(Number(remote));
 }
 
-/** What is left of a text where spelling is nothing: letters without accents in one case, digits, signs, no spaces. */
+/** The text without its spelling: letters without accents in one case, digits, signs, no spaces. */
 function folded(text: string): string {
   const letters = withoutEntities(text)
     .normalize('NFKD')
@@ -45,7 +47,7 @@ function folded(text: string): string {
   return letters.toUpperCase();
 }
 
-/** What an encoding keeps that knows no character beyond ASCII, and puts question marks in their place or nothing. */
+/** The text after an ASCII-only encoding, which replaces other characters by question marks or drops them. */
 function plain(text: string): string {
   return withoutEntities(text)
     .normalize('NFC')
@@ -72,7 +74,7 @@ function isCuttable(text: string): boolean {
   return text.length + escapable * (LONGEST_ENTITY - 1) > LONGEST_UNCUT;
 }
 
-/** Marks on letters, spaces, invisible characters, backslashes, and what old databases do not know. */
+/** Marks on letters, spaces, invisible characters, backslashes, and characters unknown to old databases. */
 const UNSEEN = /[\p{M}\s\p{C}\\\u{10000}-\u{10ffff}]/gu;
 const LOST = /[?\ufffd]/;
 

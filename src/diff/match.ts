@@ -6,9 +6,9 @@ import { couldHold } from './look-alike.ts';
 import { isLooselyWithin } from './loosened.ts';
 import { isBlank, keyForm } from './normal-form.ts';
 import { fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
-import type { Written } from './written.ts';
+import type { SentAndShown } from './written.ts';
 
-/** `exact`: ours by all that can be seen; `look-alike`: could be ours, after what a service may make of a text. */
+/** `exact`: ours by every visible field. `look-alike`: could be ours, as altered by the service. */
 export type Match = 'exact' | 'look-alike' | 'none';
 
 /** A text of our own that a create left in a field; `field` is its name of a read. */
@@ -19,26 +19,26 @@ export interface Marker {
 
 interface Claim {
   readonly kind: Kind;
-  /** What was sent, by the names of a write. */
+  /** The sent payload, by the names of a write. */
   readonly payload: JsonObject;
   readonly marker: Marker | null;
 }
 
-export interface MatchInput extends Claim {
+interface MatchInput extends Claim {
   readonly record: JsonObject;
 }
 
-export interface LookInput extends Claim {
+interface LookInput extends Claim {
   readonly candidates: readonly { readonly id: string; readonly record: JsonObject }[];
 }
 
-/** What a look at the service found of a create whose outcome is unknown. */
+/** The result of searching the service for a create with an unknown outcome. */
 export type Look =
   | { readonly is: 'found'; readonly id: string }
   | { readonly is: 'twins' | 'look-alike'; readonly ids: readonly string[] }
   | { readonly is: 'absent' };
 
-/** A text that is equal for payloads that are the same thing to a person, whatever the spelling of their values. */
+/** A text that is equal for payloads that a person would call the same, in any spelling of their values. */
 export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
   const { keyed, telling } = sentFields({ kind, payload, record: {} });
   const parts = (keyed.length > 0 ? keyed : telling).map(({ name, sent }) =>
@@ -54,7 +54,7 @@ export function matchRecord({ kind, payload, record, marker }: MatchInput): Matc
   const marked = mark ? markOf(record, mark) : 'none';
   if (marked !== 'none') return marked;
   const isEqual = sent.telling.length > 0 && sent.all.every((field) => holdsWritten(kind, field.name, field));
-  if (isEqual && !mark) return 'exact'; // With a marker, an equal record without it is somebody else's.
+  if (isEqual && !mark) return 'exact'; // With a marker, an equal record without it was created by another program.
   return couldBeOurs(kind, sent) ? 'look-alike' : 'none';
 }
 
@@ -72,13 +72,13 @@ export function judgeLook({ candidates, ...claim }: LookInput): Look {
   return alike.length > 0 ? { is: 'look-alike', ids: alike } : { is: 'absent' };
 }
 
-interface SentField extends Written {
+interface SentField extends SentAndShown {
   readonly name: string;
 }
 
 interface SentFields {
   readonly all: readonly SentField[];
-  /** Those that say something: a blank is equal to too much. */
+  /** The fields that have content: a blank equals too many values. */
   readonly telling: readonly SentField[];
   /** Those of the natural key among them. */
   readonly keyed: readonly SentField[];
@@ -104,9 +104,10 @@ function markOf(record: JsonObject, { field, text }: Marker): Match {
 }
 
 /**
- * Whether no field speaks against it: those of the natural key, or all where the record shows none of that key.
+ * Whether no field contradicts the match: the natural key's fields, or all fields if the record shows no field of that
+ * key.
  *
- * A field that a list does not show says nothing; a record that shows nothing of what was sent stays in doubt.
+ * A field that a list does not show contradicts nothing. A record that shows none of the sent fields stays in doubt.
  */
 function couldBeOurs(kind: Kind, { keyed, telling }: SentFields): boolean {
   const shown = [keyed, telling].map((fields) => fields.filter(({ remote }) => remote !== undefined));

@@ -3,17 +3,17 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
 import { holdsWritten, readNameOf, shownValue } from './written.ts';
 
-export interface MergeInput {
+interface MergeInput {
   readonly kind: Kind;
-  /** What the record is to become, by the names of a write. */
+  /** The wanted state of the record, by the names of a write. */
   readonly wanted: JsonObject;
-  /** What the author of the update saw, by the names of a read; null where nobody knows. */
+  /** The state that the author of the update saw, by the names of a read; null = unknown. */
   readonly base: JsonObject | null;
-  /** What the service shows now, by the names of a read. */
+  /** The service's present state, by the names of a read. */
   readonly remote: JsonObject;
 }
 
-/** One field in three states; `field` is its name of a read, and what a state does not show is null. */
+/** One field in three states; `field` is its name of a read. A field that a state does not show is null. */
 export interface FieldStates {
   readonly field: string;
   readonly base: Json;
@@ -21,38 +21,38 @@ export interface FieldStates {
   readonly wanted: Json;
 }
 
-/** A field that somebody else changed meanwhile, to something else than is wanted. */
-export type Conflict = FieldStates;
+/** A field that another writer changed in the meantime, to another value than the wanted one. */
+type Conflict = FieldStates;
 
 export type Merge =
   | { readonly is: 'nothing' }
-  /** Only what changes, by the names of a write. */
+  /** The changes only, by the names of a write. */
   | { readonly is: 'set'; readonly body: JsonObject }
   | { readonly is: 'conflict'; readonly conflicts: readonly Conflict[] };
 
-export interface ReadBackInput {
+interface ReadBackInput {
   readonly kind: Kind;
-  /** What was written, by the names of a write. */
+  /** The written fields, by the names of a write. */
   readonly body: JsonObject;
   readonly before: JsonObject;
   readonly after: JsonObject;
 }
 
-export interface ReadBack {
-  /** Written fields that do not hold; `base` is what was there before, `remote` what is there now. */
+interface ReadBack {
+  /** Written fields that were not kept; `base` is the value before the write, `remote` the present one. */
   readonly missed: readonly FieldStates[];
-  /** Further fields that changed between the two readings: by the write itself, or by somebody else. */
+  /** Further fields that changed between the two readings: through the write itself, or by another writer. */
   readonly others: readonly string[];
 }
 
-/** Merges an update into what the service shows now: one conflict is enough to set nothing. */
+/** Merges an update into the service's present state: a single conflict stops the whole update. */
 export function merge({ kind, wanted, base, remote }: MergeInput): Merge {
   const changes = unheld(kind, wanted, remote);
   const conflicts = changes.flatMap(([name, value]): readonly Conflict[] => {
     const field = readNameOf(kind, name);
     const seen = base === null ? undefined : shownValue(kind, base, field);
     const there = shownValue(kind, remote, field);
-    // What one of them does not show is unknown, so nobody can be said to have changed it.
+    // A field that one state does not show is unknown, so no change can be proved.
     if (seen === undefined || there === undefined || isSame(kind, field, [seen, there])) return [];
     return [{ field, base: seen, remote: there, wanted: value }];
   });
@@ -60,7 +60,9 @@ export function merge({ kind, wanted, base, remote }: MergeInput): Merge {
   return changes.length > 0 ? { is: 'set', body: Object.fromEntries(changes) } : { is: 'nothing' };
 }
 
-/** Compares a reading after a write with the one before it: what was not taken over, and what else changed. */
+/**
+ * Compares the reading after a write with the one before: fields that were not kept, and other fields that changed.
+ */
 export function readBack({ kind, body, before, after }: ReadBackInput): ReadBack {
   const missed = unheld(kind, body, after).map(([name, wanted]) => {
     const field = readNameOf(kind, name);
@@ -78,7 +80,7 @@ function unheld(kind: Kind, wanted: JsonObject, record: JsonObject): readonly (r
   });
 }
 
-/** Whether two readings are one value; of an array, also what the service itself gave its elements counts. */
+/** Whether two readings hold one value; in an array, members that the service itself added count too. */
 function isSame(kind: Kind, field: string, [one, other]: readonly [Json, Json]): boolean {
   return (
     holdsWritten(kind, field, { sent: one, remote: other }) &&

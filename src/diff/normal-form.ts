@@ -9,7 +9,7 @@ const NO_DAY = new Set<Json>(['0000-00-00', '0000-00-00 00:00:00']);
 const HAS_DAYS = new Set<Field['type'] | undefined>(['date', 'time', 'timestamp', 'decimal']); // Decimals: seen so.
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Whether a value says nothing: the service answers null for '' and '' for null, and '0000-00-00' for no date. */
+/** Whether a value is blank: the service answers null for '' and '' for null, and '0000-00-00' for no date. */
 export function isBlank(field: Field | undefined, value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '') return true;
   return HAS_DAYS.has(field?.type) && NO_DAY.has(value);
@@ -30,7 +30,7 @@ export function keyForm(field: Field | undefined, value: Json): Json {
   return value;
 }
 
-/** Whether the field's type says how its values are spelled; a text, and whatever the kind does not know, is as it is. */
+/** Whether the field's type defines a spelling of its values; texts and unknown fields are compared as they are. */
 export function hasType(field: Field | undefined): field is Field {
   return field !== undefined && field.type in FORMS;
 }

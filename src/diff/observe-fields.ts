@@ -6,7 +6,7 @@ import { decodeField } from './decode-field.ts';
 import { seenType, widerType } from './field-type.ts';
 import type { SeenType } from './field-type.ts';
 
-/** What the values of a field have shown so far. */
+/** The observed values of a field so far. */
 export interface SeenField {
   /** The narrowest type that fits all values; for a field that has its column, the type at that time. */
   readonly type: SeenType;
@@ -19,10 +19,10 @@ export interface SeenField {
 const NOTHING_SEEN: SeenField = { type: 'none', fitsHint: true, wire: '' };
 
 /**
- * Looks at the fields of records.
+ * Observes the fields of records.
  *
- * @param known What the kind's fields have shown so far.
- * @returns Only what is new or wider than known.
+ * @param known The kind's observed fields so far.
+ * @returns Only fields that are new or wider than known.
  */
 export function observeFields(
   kind: Kind,
@@ -66,7 +66,7 @@ function isSame(seen: SeenField, before: SeenField | undefined): boolean {
   return seen.type === before?.type && seen.fitsHint === before.fitsHint && seen.wire === before.wire;
 }
 
-/** A reference is one whatever names it: what is no id is kept as text beside it. */
+/** A reference field is always a reference: a value that is no id is kept as text beside it. */
 function fits(hint: Field, value: Json): boolean {
   if (hint.refersTo !== undefined) return !isArray(value) && !isObject(value);
   let isMisfit = false;

@@ -10,14 +10,14 @@ export interface AbsentRow {
 /** `released`: held for so long, with nothing speaking against it, that it goes on as if a person had approved it. */
 export type AbsenceState = 'suspected' | 'held' | 'approved' | 'released' | 'rejected' | 'unlisted';
 
-/** What is known of a record's absence so far. */
+/** The stored evidence of a record's absence. */
 export interface Absence {
   readonly id: string;
   readonly state: AbsenceState;
   /** The sweep (by the tick of its beginning) that missed the record first. */
   readonly sweep: number;
   readonly absentSince: Date;
-  /** When the service first said that the record is gone; null = it has not. */
+  /** When the service first answered that the record is gone; null = it has not. */
   readonly struckAt: Date | null;
   /** A certified list has missed it: false where only complete sweeps did, which prove nothing by themselves. */
   readonly isCertified: boolean;
@@ -34,7 +34,7 @@ export interface DeletionRules {
 export interface AbsenceFacts {
   readonly absent: readonly AbsentRow[];
   readonly noted: ReadonlyMap<string, Absence>;
-  /** Ids that a create or an update of ours may be about to settle. */
+  /** Ids of records that an unsettled create or an update may explain. */
   readonly isProtected: ReadonlySet<string>;
   /** Live rows of the mirror, the absent ones among them. */
   readonly live: number;
@@ -53,29 +53,30 @@ export interface AbsenceFacts {
 export interface HeldAbsences {
   /** Those asked for longest ago first. */
   readonly ids: readonly string[];
-  /** They are those that were held before, and none of them has been shown since. */
+  /** The held records are those of before, and none of them has been shown since. */
   readonly isSame: boolean;
 }
 
 export interface DeletionPlan {
-  /** Absences to note, or to note anew. */
+  /** Absences to note for the first time, or again. */
   readonly note: readonly Absence[];
-  /** Records that are back: what was noted of them is over. */
+  /** Records that are back: their noted absence is over. */
   readonly forget: readonly string[];
   /** Records to ask the service for. */
   readonly ask: readonly string[];
   /** Records that are proven to be gone. */
-  readonly bury: readonly string[];
+  readonly tombstones: readonly string[];
   readonly held: HeldAbsences;
 }
 
-/** Unlisted records are asked for again, so many a sweep: a list that leaves out thousands must not cost thousands. */
+/** Unlisted records retrieved again in each sweep: a list that leaves out thousands must not cost thousands. */
 const UNLISTED_ASKED = 20;
 
 /**
- * Decides what follows from the absence of rows; nothing is concluded from one look alone.
+ * Decides the consequences of absent rows; a single observation proves nothing.
  *
- * Where the list is not known exactly, absence only gives reason to ask; where nobody can be asked, it gives none.
+ * If the list is not known exactly, an absence is only a reason to retrieve the record. If the kind has no single
+ * retrieval, nothing follows.
  */
 export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): DeletionPlan {
   const { absent, noted, isProtected, canAsk, isCertified } = facts;
@@ -87,7 +88,7 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     .filter(({ absence }) => absence.state !== 'rejected');
   if (!isCertified && !canAsk) {
     const held = candidates.filter(({ absence }) => absence.state === 'held');
-    return { note: [], forget, ask: [], bury: [], held: heldAfter(held, noted) };
+    return { note: [], forget, ask: [], tombstones: [], held: heldAfter(held, noted) };
   }
   const undecided = candidates.filter(isUndecided);
   const isHeld = mustBeHeld(undecided, facts, rules);
@@ -100,7 +101,7 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     note: planned.filter((absence) => isNews(absence, noted.get(absence.id))),
     forget,
     ask: canAsk ? dueForAsking(free, facts, rules) : [],
-    bury: canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
+    tombstones: canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
     held: heldAfter(isHeld ? undecided : [], noted),
   };
 }
@@ -136,7 +137,7 @@ interface Candidate extends AbsentRow {
   readonly absence: Absence;
 }
 
-/** What was noted of a record counts as long as it has not been seen since, by whatever sweep. */
+/** A noted absence counts until any sweep shows the record again. */
 function absenceOf({ id, lastShown }: AbsentRow, facts: AbsenceFacts): Absence {
   const { sweep, now, isCertified } = facts;
   const noted = facts.noted.get(id);
@@ -171,7 +172,7 @@ function isMissedAgain(row: Candidate, facts: AbsenceFacts, rules: DeletionRules
   const { absence, changedAt } = row;
   const { sweep, now } = facts;
   if (!facts.isCertified || !absence.isCertified) return false;
-  if (absence.state === 'unlisted') return false; // The service has said that it is there.
+  if (absence.state === 'unlisted') return false; // The service has answered that the record exists.
   return absence.sweep < sweep && isPast(absence.absentSince, now, rules) && isPast(changedAt, now, rules);
 }
 

@@ -1,12 +1,12 @@
 import type { Change } from './change-event.ts';
 
-/** What our own books say of a record, apart from its row: the row is what a hand may have touched. */
+/** The stored facts about a record, without its row: another writer may have altered the row. */
 export interface RecordFacts {
   /** The latest change event that is kept; null where none is. */
   readonly lastChange: Change | null;
-  /** Its deletion was concluded, by what the list of absences still says. */
+  /** Its deletion was concluded, and the list of absences still holds it. */
   readonly isProvenGone: boolean;
-  /** An earlier list response showed it, or our books name it as one that we have landed or written. */
+  /** An earlier list response showed it, or an event or an outbox entry names it. */
   readonly wasLanded: boolean;
   /** It was seen, but perhaps never landed: it was quarantined, or a write of ours was changing it at the time. */
   readonly mayNeverHaveLanded: boolean;
@@ -14,8 +14,8 @@ export interface RecordFacts {
   readonly mayBeForgotten: boolean;
 }
 
-/** What a listed record without a live row is: the service's news, or a row that a hand has taken away. */
-export type ListedIs = 'created' | 'restored' | 'returned';
+/** The cause of a listed record without a live row: the service created it, or another writer removed its row. */
+type ListedIs = 'created' | 'restored' | 'returned';
 
 /**
  * Judges a record that the list shows and that has no live row.
@@ -31,8 +31,8 @@ export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): List
   return wasLanded && hadRow ? 'returned' : 'created';
 }
 
-/** What a live row outside the list is: a disappearance to prove, or the work of a hand. */
-export type UnlistedIs = 'disappeared' | 'inserted' | 'undeleted';
+/** The cause of a live row outside the list: a disappearance to prove, or another writer. */
+type UnlistedIs = 'disappeared' | 'inserted' | 'undeleted';
 
 /** Judges a live row that the list does not have; where the books leave it open, it has disappeared, and needs its proof. */
 export function judgeUnlisted({ lastChange, isProvenGone, wasLanded }: RecordFacts): UnlistedIs {
@@ -41,7 +41,7 @@ export function judgeUnlisted({ lastChange, isProvenGone, wasLanded }: RecordFac
   return wasLanded ? 'disappeared' : 'inserted';
 }
 
-/** Whether a tombstone of a record that the list does not have is a hand's: then its deletion is still to be proven. */
+/** Whether another writer made the tombstone of an unlisted record: then its deletion is still to be proven. */
 export function isFalseTombstone(facts: RecordFacts): boolean {
   const { lastChange, isProvenGone, wasLanded, mayBeForgotten } = facts;
   if (lastChange !== null) return lastChange !== 'deleted';

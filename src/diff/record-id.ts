@@ -2,7 +2,7 @@ import { isNumber, isObject } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 
 export type IdFault = 'not_a_record' | 'no_id' | 'id_not_an_integer' | 'id_too_large';
-export type RecordId = { readonly id: string } | { readonly fault: IdFault; readonly token: string | null };
+type RecordId = { readonly id: string } | { readonly fault: IdFault; readonly token: string | null };
 
 const WHOLE = /^[1-9]\d*$/;
 const LARGEST = 2n ** 63n - 1n;

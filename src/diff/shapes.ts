@@ -2,12 +2,13 @@ import type { Kind } from '../catalog/kind.ts';
 import { compactJson, parseObject } from '../lib/json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
-import type { Incoming, Verdict } from './judge-page.ts';
+import type { Incoming, RecordChange } from './judge-page.ts';
 
 /**
- * A record that was asked for alone, in the shape in which its list shows it: the list's fields, with the newer values.
+ * A retrieved record in the shape of its list: the list's fields, with the newer values.
  *
- * A list may leave out what its record has, and the other way round; a field that one of them never sends was not cleared.
+ * A list may leave out fields of its records, and the other way round; a field that one of them never sends was not
+ * cleared.
  */
 export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {
   const stored = parseObject(storedRaw);
@@ -19,8 +20,11 @@ export function inListShape({ id, record }: Incoming, storedRaw: string): Incomi
   return { id, record: shaped, raw: compactJson(shaped) };
 }
 
-/** What a record's first list reading is to a row that was only asked for so far: only fields that both have can differ. */
-export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): Verdict {
+/**
+ * The change that a record's first list reading means for a row known by retrieval only: only fields in both can
+ * differ.
+ */
+export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): RecordChange {
   const before = parseObject(storedRaw);
   const fields = changedFields(kind, before, record);
   const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(record, name));

@@ -2,7 +2,7 @@ import { createIdNumbers } from './id-numbers.ts';
 import type { IdNumbers } from './id-numbers.ts';
 
 /** When an id, or a page with the same ids, was shown: ticks. */
-export interface Span {
+interface Span {
   /** Of the first response to arrive that showed it; −∞ where it is known from before. */
   readonly firstAnswered: number;
   /** Of the last one to be sent, and the last one to arrive. */

@@ -1,6 +1,6 @@
 import type { Spans } from './spans.ts';
 
-/** What list responses say of the records that none of them has shown since a tick. */
+/** The evidence of list responses about records that none of them has shown since a tick. */
 export interface Unseen {
   /** The tick at which the last response that showed the record was sent; null where none did. */
   readonly lastShown: (id: string) => number | null;
@@ -11,9 +11,9 @@ export interface Unseen {
 }
 
 /**
- * Finds the records that no response has shown that was sent after a tick.
+ * Finds the records that no response sent after a tick has shown.
  *
- * A response that was under way at that tick counts as one from before it: what it shows may be older.
+ * A response under way at that tick counts as one from before it: its content may be older.
  */
 export function unseenSince({ ids, lastSent }: Spans, tick: number): Unseen {
   let shown = 0;

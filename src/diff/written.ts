@@ -5,8 +5,8 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { ownValue } from './decode-record.ts';
 import { hasType, isBlank, normalForm } from './normal-form.ts';
 
-/** A value that was sent, and what the service shows in its place; undefined where it shows nothing. */
-export interface Written {
+/** A sent value and the service's value in its place; undefined if the service shows none. */
+export interface SentAndShown {
   readonly sent: Json;
   readonly remote: Json | undefined;
 }
@@ -25,20 +25,20 @@ export function fieldNamed(kind: Kind, name: string): Field | undefined {
   return sentField(kind, name);
 }
 
-/** What a record shows of a field: under the name by which it is read or, as some copies do, by which it is written. */
+/** A record's value of a field: under its name of a read or, as some copies do, under its name of a write. */
 export function shownValue(kind: Kind, record: JsonObject, name: string): Json | undefined {
   const value = ownValue(record, name);
   const field = fieldNamed(kind, name);
   return value === undefined && field ? ownValue(record, writeNameOf(field)) : value;
 }
 
-/** Whether the service shows what was sent, under the field's normaliser; `name` is the name by which it is read. */
-export function holdsWritten(kind: Kind, name: string, pair: Written): boolean {
+/** Whether the service shows the sent value, under the field's normaliser; `name` is the name of a read. */
+export function holdsWritten(kind: Kind, name: string, pair: SentAndShown): boolean {
   return holds(fieldNamed(kind, name), pair);
 }
 
 /** Whether a value holds in a field of this type; without one, as JSON, a number also as its own text. */
-export function holds(field: Field | undefined, { sent, remote }: Written): boolean {
+export function holds(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
   if (remote === undefined || isBlank(field, remote)) return isBlank(field, sent);
   return isArray(sent)
     ? isArray(remote) && holdsArray(field?.items ?? [], sent, remote)
@@ -50,7 +50,7 @@ function holdsValue(field: Field | undefined, sent: Json, remote: Json): boolean
   return !hasType(field) && (isTextOf(sent, remote) || isTextOf(remote, sent));
 }
 
-/** The service gives the elements of an array ids and further members of its own, so only what was sent must hold. */
+/** The service adds ids and further members to the elements of an array, so only the sent members must hold. */
 function holdsArray(items: readonly Field[], sent: readonly Json[], remote: readonly Json[]): boolean {
   const holdsElement = (element: Json, there: Json | undefined): boolean => {
     if (!isObject(element) || !isObject(there)) return holds(undefined, { sent: element, remote: there });

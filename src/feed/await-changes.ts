@@ -4,20 +4,20 @@ import type { Queryable } from '../mirror/session/session.ts';
 import { latestSeq, readChanges } from './read-changes.ts';
 import type { RecordedChange } from './read-changes.ts';
 
-export interface WantedPage {
+interface WantedPage {
   readonly after: number;
   readonly kind?: string | undefined;
   readonly limit: number;
 }
 
 /** How long to wait where there is nothing yet. */
-export interface Waiting {
+interface ChangeWait {
   readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
   readonly signal: AbortSignal;
   readonly waitMs: number;
 }
 
-export interface ChangePage {
+interface ChangePage {
   readonly changes: readonly RecordedChange[];
   /** Where to go on: up to here, nothing was left out. */
   readonly next: number;
@@ -29,7 +29,7 @@ const POLL_MS = 250;
 export async function awaitChanges(
   db: Queryable,
   { after, kind, limit }: WantedPage,
-  { clock, signal, waitMs }: Waiting,
+  { clock, signal, waitMs }: ChangeWait,
 ): Promise<ChangePage> {
   const deadline = clock.monotonicMs() + waitMs;
   for (let cursor = after; ;) {

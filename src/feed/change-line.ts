@@ -3,8 +3,8 @@ import type { RecordedChange } from './read-changes.ts';
 /**
  * Writes an event as one line of JSON, under the names of the table's columns.
  *
- * The record's own JSON is spliced in as it is stored: read and written anew, its numbers and the order of its keys could
- * come out otherwise than the service sent them.
+ * The record's own JSON is inserted as stored: parsing it and writing it again could alter its numbers and the order
+ * of its keys.
  */
 export function changeLine(change: RecordedChange): string {
   const members: readonly [name: string, json: string][] = [

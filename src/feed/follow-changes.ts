@@ -8,7 +8,7 @@ export interface FollowOptions {
   readonly kind?: string | undefined;
 }
 
-export interface FollowParts {
+interface FollowParts {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly signal: AbortSignal;
 }
@@ -16,10 +16,11 @@ export interface FollowParts {
 const POLL_MS = 1_000;
 
 /**
- * Hands out the events after a `seq` in order, each once, then waits for further ones; ends when the signal is aborted.
+ * Hands out the events after a `seq` in order, each once, then waits for further ones; ends when the signal is
+ * aborted.
  *
- * Writers commit one after the other on both databases, in the order of `seq`: what lies up to the latest event that can be
- * seen is complete, and the cursor may move there even past events of other kinds.
+ * Writers commit one after the other on both databases, in the order of `seq`. So all events up to the latest visible
+ * one are complete, and the cursor may pass events of other kinds.
  */
 export async function* followChanges(
   db: Queryable,

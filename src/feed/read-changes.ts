@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Queryable, Row } from '../mirror/session/session.ts';
@@ -20,12 +20,12 @@ export interface RecordedChange {
   readonly after: string | null;
   /** `{name: [old, new]}` as JSON text. */
   readonly fields: string;
-  /** `service`, or `outbox:<id>` for what bms-sync wrote itself. */
+  /** `service`, or `outbox:<id>` for changes written by bms-sync itself. */
   readonly origin: string;
   readonly runId: number | null;
 }
 
-export interface ChangesWanted {
+interface ChangesWanted {
   /** Events after this `seq`; 0 for all. */
   readonly after: number;
   /** Events up to this `seq`. */
@@ -54,7 +54,7 @@ export async function* changesBetween(
     const page = await readChanges(db, { after: from, upTo, kind, limit: PAGE });
     yield* page;
     from = page.length < PAGE ? upTo : (page.at(-1)?.seq ?? upTo);
-    await breathe(); // SQLite answers at once: without a turn, no signal would be heard until the end.
+    await yieldToEventLoop(); // SQLite answers at once: without a turn, no signal would be heard until the end.
   }
 }
 

@@ -5,7 +5,7 @@ import type { Session } from '../mirror/session/session.ts';
 import type { Source } from '../source/source.ts';
 import type { SendMark } from './freeze/freeze.ts';
 
-/** What sending works with; the composition root makes it, a test may replace any of it. */
+/** The dependencies of sending. The composition root makes them, and a test may replace any of them. */
 export interface OutboundParts {
   readonly session: Session;
   readonly source: Pick<Source, 'write' | 'retrieve' | 'pages'>;
@@ -20,11 +20,11 @@ export interface OutboundParts {
   readonly mark: SendMark;
 }
 
-/** The settings under `outbox` and what they need of others. */
+/** The settings under `outbound`, and those of other groups that sending needs. */
 export interface OutboundRules {
   /** Rest after a send whose outcome is not known. */
   readonly settleSeconds: number;
-  /** How long such a send is looked for before it is sent again. */
+  /** How long the mirror is searched for such a create before it is sent again. */
   readonly patienceSeconds: number;
   /** When to look for it, counted from the send. */
   readonly lookScheduleSeconds: readonly number[];

@@ -17,7 +17,7 @@ import type { SweepRequest } from './sweep/begin-sweep.ts';
 
 export interface PullRequest extends ReadingRules {
   readonly kinds: readonly ListedKind[];
-  /** The run that was asked for, where this is to be its work. */
+  /** The requested run that this work belongs to, if there is one. */
   readonly runId?: number;
   readonly baseUrl: string;
   /** Accepts another base URL or company for this mirror. */
@@ -32,7 +32,7 @@ export interface PullReport extends RunFacts {
 /**
  * Sweeps kinds one after the other as one run; a kind that fails never stops the others.
  *
- * @throws {MirrorError} {LeaseError} What concerns the whole mirror ends the run, and is recorded in it; so does an
+ * @throws {MirrorError} {LeaseError} A fault of the whole mirror ends the run and is recorded in it; so does an
  * {OtherSourceError} of the base URL or of every kind.
  */
 export async function pullKinds(parts: PullParts, request: PullRequest): Promise<PullReport> {
@@ -63,7 +63,7 @@ async function sweepAll(
   return kinds.flatMap((kind) => reports.get(kind) ?? []);
 }
 
-/** Sweeps a kind, or reports that somebody else is sweeping it at this moment. */
+/** Sweeps a kind, or reports that another process is sweeping it. */
 async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindReport> {
   try {
     return await sweepKind(parts, request);
@@ -78,7 +78,7 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
 
 const INTERRUPTED = { reason: 'interrupted', detail: 'The run was interrupted before this kind.' };
 
-/** A token of which every list is another company's is the wrong one. @throws {OtherSourceError} */
+/** Refuses the token when every list belongs to another company. @throws {OtherSourceError} */
 function refuseForeign({ refusal }: SourceClaim, reports: readonly KindReport[]): void {
   if (refusal !== null && reports.every(({ reason }) => reason === OTHER_SOURCE)) throw refusal;
 }

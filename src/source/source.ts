@@ -12,7 +12,7 @@ import type { SourceParts, SourceSettings } from './http/settings.ts';
 import { somePages } from './paging/some-pages.ts';
 import { sweepList } from './paging/sweep.ts';
 import type { SweepOptions } from './paging/sweep.ts';
-import type { PageRange } from './paging/sweep-plan.ts';
+import type { PageRange } from './paging/sweep-state.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
 import type { WriteAnswer } from './answer/write-answer.ts';
@@ -23,25 +23,25 @@ export type { LoadOptions } from './paging/load-page.ts';
 export type { KnownPage, PageDigest } from './page/page-digest.ts';
 export type { SourceParts, SourceSettings } from './http/settings.ts';
 export type { SweepOptions } from './paging/sweep.ts';
-export type { PageRange, SweepPlan } from './paging/sweep-plan.ts';
+export type { PageRange, SweepPlan } from './paging/sweep-state.ts';
 export type { WriteOptions, WriteRequest } from './write.ts';
 export type { WriteAnswer } from './answer/write-answer.ts';
 
-/** One record, or null where the service itself says that there is none; with the ticks of its request. */
-export interface Retrieved {
+/** One record, or null if the service itself says that it does not exist; with the ticks of its request. */
+interface Retrieved {
   readonly record: JsonObject | null;
   readonly sent: number;
   readonly answered: number;
 }
 
-/** What an answer tells besides its records: the service's own time, where it says so. */
-export interface Probed {
+/** The facts of an answer besides its records: the service's own time, if it gives one. */
+interface Probed {
   readonly saidAt: Date | null;
 }
 
 /** The service. Every method that reads throws `SourceError` where the service fails us. */
 export interface Source extends AsyncDisposable {
-  /** Reads a whole list, page by page, as the plan of a sweep says; side by side, pages come in page order. */
+  /** Reads a whole list, page by page, by the plan of a sweep. Pages load side by side and come in page order. */
   sweep(kind: ListedKind, options: SweepOptions): AsyncIterable<ListResponse>;
   /**
    * Reads a range of pages only, side by side, in page order; `to` may be Infinity.
@@ -57,7 +57,7 @@ export interface Source extends AsyncDisposable {
   write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /** Running totals: attempts sent, and those of them that were not the first. */
   readonly counts: { readonly requests: number; readonly retries: number };
-  /** Interrupts whatever is under way and lets go of all connections. */
+  /** Aborts all requests under way and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -71,16 +71,16 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
     retrieve: async ({ retrieve }, id, options = {}) => {
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
       const question = { path, query: '', page: null, header: retrieve.header, read: readRecord(id) };
-      const life = createDeadline(null, [options.signal, requester.closing]);
+      const scope = createDeadline(null, [options.signal, requester.closing]);
       try {
         const { value, sent, answered } = await requester.ask({
           ...question,
           ...options,
-          signal: life.signal,
+          signal: scope.signal,
         });
         return { record: value, sent, answered };
       } finally {
-        life.release();
+        scope.release();
       }
     },
     probe: probeBy(requester),

@@ -1,9 +1,9 @@
 import type { Kind, WriteEndpoint } from '../catalog/kind.ts';
 import { createDeadline } from './http/deadline.ts';
 import { tokenHeaders } from './request/exchange.ts';
-import type { HttpClient } from './http/http-client.ts';
+import type { HttpClient } from './http/http.ts';
 import type { Requester } from './request/requester.ts';
-import type { SendRequest, SentAnswer } from './http/send-once.ts';
+import type { SendRequest, SentAnswer } from './http/http.ts';
 import type { SourceParts, SourceSettings } from './http/settings.ts';
 import { readWriteAnswer } from './answer/write-answer.ts';
 import type { WriteAnswer } from './answer/write-answer.ts';
@@ -25,9 +25,9 @@ export interface WriteOptions {
 }
 
 /** Sends one write once; throws on bugs only. */
-export type Write = (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer>;
+type Write = (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer>;
 
-/** Makes what sends writes: when their turn among all requests has come, within the deadline, with a line in the log. */
+/** Creates the sender of writes: each waits its turn among all requests, keeps the deadline, and is logged. */
 export function createWrite(settings: SourceSettings, parts: SourceParts, requester: Requester): Write {
   const { clock } = parts;
   const log = sendLog(parts);
@@ -52,7 +52,7 @@ export function createWrite(settings: SourceSettings, parts: SourceParts, reques
 
   return async (write, { signal, mayGo } = {}) => {
     const request = { ...sendRequest(settings, write), mayGo };
-    const answer = await requester.inTurn((client, life) => exchange(client, request, life), signal);
+    const answer = await requester.inTurn((client, scope) => exchange(client, request, scope), signal);
     return answer ?? { is: 'unsent', why: 'interrupted' };
   };
 }

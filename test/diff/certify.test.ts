@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { certify } from '../../src/diff/certify.ts';
-import type { Certificate, Sighting, Verdict } from '../../src/diff/certify.ts';
+import type { Certificate, Sighting, Certification } from '../../src/diff/certify.ts';
 
 /** Responses one after the other, each answered before the next is sent. */
 function oneByOne(...pages: readonly Partial<Sighting>[]): Sighting[] {
@@ -30,7 +30,7 @@ function certificateOf(responses: readonly Sighting[], known: readonly string[] 
   return verdict;
 }
 
-const outcome = (verdict: Verdict): string => (verdict.certified ? 'certified' : verdict.reason);
+const outcome = (verdict: Certification): string => (verdict.certified ? 'certified' : verdict.reason);
 
 const QUIET = oneByOne(
   { page: 1, ids: '[1,2]' },
@@ -353,7 +353,7 @@ describe('any responses', () => {
   );
   const known = fc.array(fc.constantFrom(...POOL), { maxLength: 3 });
 
-  const told = (verdict: Verdict): unknown => {
+  const told = (verdict: Certification): unknown => {
     if (!verdict.certified) return verdict.reason;
     const { point, size, lists, showedSince, lastShown, absent } = verdict;
     const all = POOL.toSorted();

@@ -78,10 +78,10 @@ const holds = (claim: (facts: AbsenceFacts, plan: DeletionPlan) => void): void =
 
 describe('whatever is known, a plan', () => {
   test('asks or buries, never both, each record once, and only those that are absent', () => {
-    holds(({ absent, canAsk }, { ask, bury, note }) => {
+    holds(({ absent, canAsk }, { ask, tombstones, note }) => {
       const ids = new Set(absent.map(({ id }) => id));
-      expect(canAsk ? bury : ask).toEqual([]);
-      for (const some of [ask, bury, note.map(({ id }) => id)]) {
+      expect(canAsk ? tombstones : ask).toEqual([]);
+      for (const some of [ask, tombstones, note.map(({ id }) => id)]) {
         expect(new Set(some).size).toBe(some.length);
         expect(some.filter((id) => !ids.has(id))).toEqual([]);
       }
@@ -96,8 +96,8 @@ describe('whatever is known, a plan', () => {
   });
 
   test('buries none at the first look: it takes a later sweep, a grace since it was missed and since it was written', () => {
-    holds(({ absent, noted, sweep }, { bury }) => {
-      for (const id of bury) {
+    holds(({ absent, noted, sweep }, { tombstones }) => {
+      for (const id of tombstones) {
         const absence = noted.get(id);
         const changedAt = absent.find((row) => row.id === id)?.changedAt;
         expect(absence === undefined || changedAt === undefined).toBe(false);
@@ -109,10 +109,10 @@ describe('whatever is known, a plan', () => {
   });
 
   test('buries none, and suspects none where nobody can be asked, unless a certified list says so', () => {
-    holds(({ noted, isCertified, canAsk }, { note, ask, bury }) => {
-      if (!isCertified) expect(bury).toEqual([]);
+    holds(({ noted, isCertified, canAsk }, { note, ask, tombstones }) => {
+      if (!isCertified) expect(tombstones).toEqual([]);
       if (!isCertified && !canAsk) expect([note, ask]).toEqual([[], []]);
-      for (const id of bury) expect(noted.get(id)?.isCertified).toBe(true);
+      for (const id of tombstones) expect(noted.get(id)?.isCertified).toBe(true);
       if (!isCertified)
         expect(note.some((one) => one.isCertified && !noted.get(one.id)?.isCertified)).toBe(false);
     });
@@ -141,7 +141,7 @@ describe('whatever is known, a plan', () => {
   test('neither asks for nor buries what is held, rejected or protected; nor notes the last two', () => {
     holds((facts, plan) => {
       const known = afterwards(facts, plan);
-      for (const id of [...plan.ask, ...plan.bury]) {
+      for (const id of [...plan.ask, ...plan.tombstones]) {
         expect(['held', 'rejected']).not.toContain(known.get(id)?.state);
         expect(facts.isProtected.has(id)).toBe(false);
       }
@@ -155,8 +155,8 @@ describe('whatever is known, a plan', () => {
   });
 
   test('never buries by the list what the service has said to be there', () => {
-    holds(({ noted }, { bury }) => {
-      for (const id of bury) expect(noted.get(id)?.state).not.toBe('unlisted');
+    holds(({ noted }, { tombstones }) => {
+      for (const id of tombstones) expect(noted.get(id)?.state).not.toBe('unlisted');
     });
   });
 
@@ -171,7 +171,7 @@ describe('whatever is known, a plan', () => {
       const isHeld = undecided.some(({ id }) => facts.noted.get(id)?.state === 'held');
       if (undecided.length === 0 || !(facts.isDoubtful || isMany || isHeld)) return;
       for (const { id } of undecided) expect(known.get(id)?.state).toBe('held');
-      for (const id of [...plan.ask, ...plan.bury])
+      for (const id of [...plan.ask, ...plan.tombstones])
         expect(['approved', 'released']).toContain(known.get(id)?.state);
     });
   });
@@ -180,7 +180,7 @@ describe('whatever is known, a plan', () => {
     holds((facts, plan) => {
       const again = planDeletions({ ...facts, noted: afterwards(facts, plan) }, RULES);
       expect([again.note, again.forget]).toEqual([[], []]);
-      expect([again.ask, again.bury]).toEqual([plan.ask, plan.bury]);
+      expect([again.ask, again.tombstones]).toEqual([plan.ask, plan.tombstones]);
     });
   });
 });
@@ -219,8 +219,8 @@ describe('over many sweeps', () => {
     };
     const plan = planDeletions(facts, RULES);
     teller.known = afterwards(facts, plan);
-    for (const id of plan.bury) teller.known.delete(id);
-    for (const id of plan.bury) teller.buried.add(id);
+    for (const id of plan.tombstones) teller.known.delete(id);
+    for (const id of plan.tombstones) teller.buried.add(id);
     return plan;
   }
 
@@ -235,7 +235,7 @@ describe('over many sweeps', () => {
       fc.property(sweeps, (story) => {
         const teller: Teller = { known: new Map(), now: NOW, buried: new Set(), missedSince: new Map() };
         for (const [index, chapter] of story.entries()) {
-          for (const id of sweep(teller, chapter, index).bury) {
+          for (const id of sweep(teller, chapter, index).tombstones) {
             expect(teller.now - (teller.missedSince.get(id) ?? teller.now)).toBeGreaterThanOrEqual(GRACE_MS);
             burials++;
           }

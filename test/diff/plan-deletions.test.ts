@@ -8,7 +8,7 @@ const NOON = new Date('2026-03-01T12:00:00Z');
 const ago = (ms: number): Date => new Date(NOON.getTime() - ms);
 const LONG_AGO = ago(30 * 86_400_000);
 type Plan = Omit<DeletionPlan, 'held'>;
-const NOTHING: Plan = { note: [], forget: [], ask: [], bury: [] };
+const NOTHING: Plan = { note: [], forget: [], ask: [], tombstones: [] };
 
 const row = (id: string, changedAt = LONG_AGO, lastShown = 0): AbsentRow => ({ id, changedAt, lastShown });
 const rows = (count: number): AbsentRow[] =>
@@ -36,8 +36,8 @@ const wholePlan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = 
 
 /** The same without the summary of what is held. */
 const plan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = {}): Plan => {
-  const { note, forget, ask, bury } = wholePlan(absent, facts);
-  return { note, forget, ask, bury };
+  const { note, forget, ask, tombstones } = wholePlan(absent, facts);
+  return { note, forget, ask, tombstones };
 };
 
 describe('a row that a certified list does not have', () => {
@@ -83,7 +83,7 @@ describe('proof by the list', () => {
   test('is a second certified point, of a later sweep, a grace after the first and after the last write', () => {
     expect(plan([row('7', ago(GRACE_MS))], { noted: noted(missing('7')) })).toEqual({
       ...NOTHING,
-      bury: ['7'],
+      tombstones: ['7'],
     });
   });
 
@@ -115,9 +115,9 @@ describe('proof by asking', () => {
   });
 
   test('is never the list, however often that misses the row', () => {
-    expect(plan([row('7')], { noted: noted(missing('7', { struckAt: NOON })), canAsk: true }).bury).toEqual(
-      [],
-    );
+    expect(
+      plan([row('7')], { noted: noted(missing('7', { struckAt: NOON })), canAsk: true }).tombstones,
+    ).toEqual([]);
   });
 
   test('asks for what the list leaves out again and again, but for twenty a sweep', () => {
@@ -149,8 +149,8 @@ describe('a mass disappearance', () => {
 
   test('that comes little by little is held all the same, those noted before included', () => {
     const before = rows(20).map(({ id }) => missing(id));
-    const { note, bury } = plan(rows(21), { noted: noted(...before) });
-    expect([note.length, bury]).toEqual([21, []]);
+    const { note, tombstones } = plan(rows(21), { noted: noted(...before) });
+    expect([note.length, tombstones]).toEqual([21, []]);
     expect(new Set(note.map(({ state }) => state))).toEqual(new Set(['held']));
     expect(note.find(({ id }) => id === '1')).toEqual(missing('1', { state: 'held' }));
   });
@@ -181,16 +181,16 @@ describe('a mass disappearance', () => {
     const young = { state: 'approved', absentSince: NOON } as const;
     const thirty = (changes: Partial<Absence>) => noted(...rows(30).map(({ id }) => missing(id, changes)));
     expect(plan(rows(30), { noted: thirty(young) })).toEqual(NOTHING);
-    expect(plan(rows(30), { noted: thirty({ state: 'approved' }) }).bury).toHaveLength(30);
+    expect(plan(rows(30), { noted: thirty({ state: 'approved' }) }).tombstones).toHaveLength(30);
     expect(plan(rows(30), { noted: thirty({ state: 'approved' }), canAsk: true })).toMatchObject({
-      bury: [],
+      tombstones: [],
     });
     expect(plan(rows(30), { noted: thirty({ state: 'approved' }), canAsk: true }).ask).toHaveLength(30);
   });
 
   test('that was approved goes on, although another one is held meanwhile', () => {
     const facts = { noted: noted(missing('1', { state: 'approved' }), missing('2', { state: 'held' })) };
-    expect(plan([row('1'), row('2')], facts).bury).toEqual(['1']);
+    expect(plan([row('1'), row('2')], facts).tombstones).toEqual(['1']);
   });
 
   test('that was rejected stays out, and counts for no other', () => {

@@ -4,7 +4,7 @@ import { provenEnd } from '../../src/source/paging/end-proof.ts';
 import { NO_META } from '../../src/source/answer/envelope.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
 import { advance, reopenSweep, startSweep } from '../../src/source/paging/sweep-plan.ts';
-import type { SweepPlan } from '../../src/source/paging/sweep-plan.ts';
+import type { SweepPlan } from '../../src/source/paging/sweep-state.ts';
 import { createListStates } from './list-states.ts';
 import type { ListState, ListStates, Shown } from './list-states.ts';
 

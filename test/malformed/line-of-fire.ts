@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
 import { canary } from '../support/canary.ts';
 import { noWrites } from '../support/no-writes.ts';
 import { answerOf } from './draft.ts';

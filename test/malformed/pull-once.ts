@@ -4,7 +4,7 @@ import { SyncError } from '../../src/lib/sync-error.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
 import type { KindReport } from '../../src/mirror/runs/run-store.ts';
-import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { TOKEN } from './line-of-fire.ts';
@@ -50,7 +50,7 @@ const logger = createLogger({ level: 'silent', secrets: [], destination: process
 const RULES = {
   ...{ baseUrl: BASE_URL, acceptNewSource: false, retention: KEEP_ALL },
   deletions: { graceSeconds: GRACE_SECONDS, holdAbove: { rows: 5, share: 0.02 } },
-  ...{ repeatBelowPages: 20, salt: 'malformed', ignoreFields: {} },
+  ...{ repeatBelowPages: 20, digestScope: 'malformed', ignoreFields: {} },
 };
 
 /** Pulls once; a fault of the service is a report, and any other error is part of what is handed back. */

@@ -1,5 +1,5 @@
 import { networkError } from '../simulation/faults.ts';
-import type { SentAnswer } from '../../src/source/http/send-once.ts';
+import type { SentAnswer } from '../../src/source/http/http.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Fate } from './fates.ts';
 

@@ -1,5 +1,5 @@
-import type { HttpClient } from '../../src/source/http/http-client.ts';
-import type { SendRequest, SentAnswer } from '../../src/source/http/send-once.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
+import type { SendRequest, SentAnswer } from '../../src/source/http/http.ts';
 import { isObject, parseJson } from '../../src/lib/json.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { textOf } from '../simulation/records.ts';

@@ -34,6 +34,6 @@ export function pullRequest({
   return {
     ...{ kinds, runId, baseUrl: BASE_URL, acceptNewSource: false, retention: KEEP_ALL },
     deletions: { graceSeconds: 900, holdAbove: { rows: 1_000_000, share: 1 } },
-    ...{ repeatBelowPages: 20, salt: 'simulation', ignoreFields: {} },
+    ...{ repeatBelowPages: 20, digestScope: 'simulation', ignoreFields: {} },
   };
 }

@@ -6,7 +6,7 @@ import { MOST_FIELDS } from '../../src/diff/bound-fields.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { createOwner } from '../../src/pull/run/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
-import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { MIRRORS } from './steps.ts';

@@ -83,7 +83,7 @@ describe.each(DATABASES)('%s', (database) => {
 describe('a page that is known is parsed all the same', () => {
   test('under another token', async () => {
     const { service, session } = await pulled();
-    const rules = { salt: 'another token' };
+    const rules = { digestScope: 'another token' };
     expect((await pullWatched(service, session, { rules, minute: 10 })).parsed).toEqual([1, 2, 3]);
     expect((await pullWatched(service, session, { rules, minute: 20 })).parsed).toEqual([]);
     expect((await pullWatched(service, session, { minute: 30 })).parsed).toEqual([1, 2, 3]);

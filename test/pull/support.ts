@@ -49,7 +49,7 @@ export async function mirror(): Promise<Session> {
 export const RULES = {
   deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
   repeatBelowPages: 20,
-  salt: 'token',
+  digestScope: 'token',
   ignoreFields: {},
   retention: { ...KEEP_ALL, runsDays: 30 },
 } as const;

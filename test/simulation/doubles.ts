@@ -1,5 +1,5 @@
 import type { RetrievableKind } from '../../src/catalog/kind.ts';
-import type { Sighting, Verdict } from '../../src/diff/certify.ts';
+import type { Sighting, Certification } from '../../src/diff/certify.ts';
 import type { Session, SqlValue, TableRows, Transaction } from '../../src/mirror/session/session.ts';
 import type { HttpAnswer } from '../../src/source/http/receive.ts';
 import type { Source } from '../../src/source/source.ts';
@@ -14,7 +14,7 @@ export function lastSweepOf(responses: readonly Sighting[]): number | null {
 }
 
 /** Takes what one sweep showed for all there is. */
-export function presenceIn(responses: readonly Sighting[], sweep: number | null): Verdict {
+export function presenceIn(responses: readonly Sighting[], sweep: number | null): Certification {
   const shown = new Set(responses.filter((one) => one.sweep === sweep).flatMap(idsOf));
   const point = responses.at(-1);
   if (point === undefined) return { certified: false, reason: 'no_end', detail: 'nothing was read' };

@@ -65,7 +65,7 @@ const HASTY: Planted = {
   planDeletions: (real) => (facts, rules) => ({
     ...real(facts, rules),
     ask: [],
-    bury: facts.absent.map(({ id }) => id),
+    tombstones: facts.absent.map(({ id }) => id),
   }),
 };
 const LIVELY: Fixed = {
@@ -185,7 +185,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       planDeletions: (real) => (facts, rules) =>
         facts.isCertified
           ? real(facts, rules)
-          : { ...real(facts, rules), ask: [], bury: facts.absent.map(({ id }) => id) },
+          : { ...real(facts, rules), ask: [], tombstones: facts.absent.map(({ id }) => id) },
     },
   },
   {

@@ -112,7 +112,7 @@ function requestOf(schedule: Schedule): PullRequest {
     retention: KEEP_ALL,
     deletions: { graceSeconds: schedule.graceSeconds, holdAbove: schedule.holdAbove },
     repeatBelowPages: schedule.repeatBelowPages,
-    salt: 'simulation',
+    digestScope: 'simulation',
     ignoreFields: {},
   };
 }

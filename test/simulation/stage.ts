@@ -3,7 +3,7 @@ import type { Session } from '../../src/mirror/session/session.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import { randomFrom } from '../../src/sandbox/random.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { NetworkPlan } from './network.ts';
 import { personality } from './personalities.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
 import type { HttpAnswer } from '../../src/source/http/receive.ts';
 import type { KnownPage, ListResponse, Source, SweepOptions } from '../../src/source/source.ts';
 import {
@@ -106,7 +106,7 @@ test('a page that is compared with its records is asked for again, too', async (
     send(response, cut ? text.slice(0, -30) : text);
   });
   const { source } = open(base, { concurrency: 1 });
-  const options: SweepOptions = { thorough: false, salt: 'salt', tick: ticker() };
+  const options: SweepOptions = { thorough: false, digestScope: 'digestScope', tick: ticker() };
   const known = new Map<number, KnownPage>();
   const records = new Map<number, string>();
   for await (const { page, digest, keys } of source.sweep(documentedKind, options)) {

@@ -9,7 +9,12 @@ type Options = Partial<SweepOptions>;
 
 async function sweep(source: Source, options: Options = {}): Promise<ListResponse[]> {
   const responses: ListResponse[] = [];
-  const sweep = source.sweep(documentedKind, { thorough: false, tick: ticker(), salt: 'salt', ...options });
+  const sweep = source.sweep(documentedKind, {
+    thorough: false,
+    tick: ticker(),
+    digestScope: 'digestScope',
+    ...options,
+  });
   for await (const response of sweep) responses.push(response);
   return responses;
 }
@@ -71,11 +76,11 @@ describe('a list that is swept again', () => {
     expect(after[1]?.end).toEqual({ rows: 251 });
   });
 
-  test('is parsed whole under another salt, and has no digest without one', async () => {
+  test('is parsed whole under another digestScope, and has no digest without one', async () => {
     const { source } = await company(250);
     const knownPages = knownFrom(await sweep(source));
-    expect(parsed(await sweep(source, { knownPages, salt: 'other' }))).toEqual([1, 3, 1, 2]);
-    const plain = await sweep(source, { knownPages, salt: undefined });
+    expect(parsed(await sweep(source, { knownPages, digestScope: 'other' }))).toEqual([1, 3, 1, 2]);
+    const plain = await sweep(source, { knownPages, digestScope: undefined });
     expect(parsed(plain)).toEqual([1, 3, 1, 2]);
     expect(plain.map(({ digest }) => digest)).toEqual([null, null, null, null]);
   });

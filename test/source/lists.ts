@@ -90,6 +90,6 @@ export function received(body: string | Uint8Array): Received {
     bytes,
     where: 'GET /x',
     receivedAt: new Date(0),
-    unseen: (read) => read(),
+    withRedactedErrors: (read) => read(),
   };
 }

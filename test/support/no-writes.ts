@@ -1,4 +1,4 @@
-import type { HttpClient } from '../../src/source/http/http-client.ts';
+import type { HttpClient } from '../../src/source/http/http.ts';
 
 /** What a simulated network that is only read does with a write. */
 export const noWrites: HttpClient['send'] = ({ where }) =>

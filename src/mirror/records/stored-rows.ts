@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { judge } from '../../diff/judge-page.ts';
-import type { Incoming, Stored, Verdict } from '../../diff/judge-page.ts';
+import type { Incoming, Stored, RecordChange } from '../../diff/judge-page.ts';
 import { inListShape } from '../../diff/shapes.ts';
 import type { SqlValue, Transaction, Values } from '../session/session.ts';
 
@@ -16,7 +16,7 @@ export interface StoredRow extends Stored {
 /** A record that was read, together with its row. */
 export interface Judged extends Incoming {
   readonly stored: StoredRow | undefined;
-  readonly verdict: Verdict;
+  readonly verdict: RecordChange;
   /** Changes by another program that writing this row repairs; empty if there are none. */
   readonly repair?: string;
 }

@@ -14,7 +14,7 @@ import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-list.ts';
 import { namesOfViews } from '../views/view-names.ts';
 import { openToReaders, selectOf } from '../views/views.ts';
-import type { View } from '../views/views.ts';
+import type { View } from '../views/view.ts';
 
 /** Our views of a mirror before its tables are changed. */
 export interface ViewsBefore {

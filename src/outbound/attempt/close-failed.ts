@@ -4,12 +4,12 @@ import { dropBlock } from '../../mirror/outbox/block-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import type { WriteAnswer } from '../../source/answer/write-answer.ts';
-import { blockKind, settleAs, tryLater, waitAfter } from './conclude.ts';
+import { blockKind, finishAs, tryLater, waitAfter } from './conclude.ts';
 import type { Grade } from './grade.ts';
 import { closeWith } from './journal.ts';
 import type { OutboundParts } from '../parts.ts';
 
-export interface Failed {
+interface Failed {
   readonly entry: Entry;
   readonly answer: WriteAnswer;
   readonly graded: Exclude<Grade, { readonly is: 'accepted' | 'ambiguous' }>;
@@ -27,11 +27,11 @@ export async function closeFailed(
   if (graded.is === 'refused') return blockKind(tx, entry, { reason: `status ${String(status)}`, now });
   if (graded.is === 'unsent')
     return tryLater(tx, entry, { verdict: 'unreachable', now, waitMs: waitAfter(entry, parts, null) });
-  await dropBlock(tx, entry.kind, now); // Whatever it says, it does not say that we may not.
+  await dropBlock(tx, entry.kind, now); // Its answer does not prove that the write is forbidden.
   if (graded.is === 'busy')
     return tryLater(tx, entry, { verdict: 'busy', now, waitMs: waitAfter(entry, parts, graded.waitMs) });
   const result = { status, answer: answer.is === 'answered' ? said(answer.body, answer.start) : null };
-  return settleAs(tx, entry, { state: 'rejected', verdict: 'service_refused', result, now });
+  return finishAs(tx, entry, { state: 'rejected', verdict: 'service_refused', result, now });
 }
 
 /** The service's own words, where it has some. */

@@ -7,10 +7,9 @@ import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
 import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { backOffMs } from './back-off.ts';
 import type { OutboundParts } from '../parts.ts';
 
-/** Somebody else took an entry over while we worked on it; whatever we were about to store is void. */
+/** Another process took the entry over while we worked on it; our pending changes must not be stored. */
 export class ClaimLostError extends SyncError {
   override readonly name = 'ClaimLostError';
 }
@@ -22,19 +21,19 @@ export function claimLost({ id }: Pick<Entry, 'id'>): ClaimLostError {
   });
 }
 
-/** Where an entry goes, why, and what a person may want to know about it. */
-export interface Verdict {
+/** The next state of an entry, the reason, and details for a person. */
+interface EntryOutcome {
   readonly verdict: string;
   readonly result?: Json;
   readonly recordId?: string;
 }
 
 /**
- * Lets go of an entry in a state; the epoch rises, so that nobody goes on with what it was in our hands.
+ * Releases an entry in a new state. The epoch rises, so that no process continues the earlier claim.
  *
- * @throws {ClaimLostError} Where it is ours no more; the transaction must not land.
+ * @throws {ClaimLostError} If this process no longer holds the entry; the transaction must not commit.
  */
-export async function letGo(
+export async function release(
   tx: Transaction,
   entry: Entry,
   { now, ...patch }: EntryPatch & { readonly now: Date },
@@ -44,18 +43,18 @@ export async function letGo(
   throw claimLost(entry);
 }
 
-/** An entry that has come to its end, or waits for a person: those that waited for it may go. */
-export async function settleAs(
+/** An entry that is done, or waits for a person: entries waiting for it may continue. */
+export async function finishAs(
   tx: Transaction,
   entry: Entry,
-  end: Verdict & {
+  end: EntryOutcome & {
     readonly state: 'done' | 'parked' | 'rejected';
     readonly now: Date;
     readonly watchUntil?: Date;
   },
 ): Promise<void> {
   const { state, verdict, result = null, recordId, now, watchUntil } = end;
-  await letGo(tx, entry, {
+  await release(tx, entry, {
     ...{ state, verdict, now, result: result === null ? null : compactJson(result) },
     nextAttemptAt: watchUntil ? instantText(watchUntil) : null,
     ...(recordId !== undefined && { recordId }),
@@ -63,7 +62,7 @@ export async function settleAs(
   if (state !== 'parked') await wakeWaiting(tx, entry, now);
 }
 
-interface Later extends Pick<Verdict, 'verdict' | 'result'> {
+interface Later extends Pick<EntryOutcome, 'verdict' | 'result'> {
   readonly now: Date;
   readonly waitMs: number;
 }
@@ -76,7 +75,7 @@ export async function tryLater(
 ): Promise<void> {
   const nextAttemptAt = instantText(new Date(now.getTime() + waitMs));
   const told = result === undefined ? {} : { result: compactJson(result) };
-  await letGo(tx, entry, { state: 'ready', verdict, ...told, nextAttemptAt, now });
+  await release(tx, entry, { state: 'ready', verdict, ...told, nextAttemptAt, now });
 }
 
 const PROBE_AFTER_MS = 300_000;
@@ -92,11 +91,20 @@ export async function blockKind(
   await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs: PROBE_AFTER_MS });
 }
 
-/** How long an entry waits after a try that told nothing. */
+/** How long an entry waits after an inconclusive attempt. */
 export function waitAfter(
   { attempts }: Pick<Entry, 'attempts'>,
   { random }: OutboundParts,
   askedMs: number | null,
 ): number {
   return Math.max(askedMs ?? 0, backOffMs(attempts, random));
+}
+
+const FIRST_MS = 5_000;
+const LONGEST_MS = 600_000;
+
+/** Exponential back-off with jitter: the bound doubles with every attempt; half of it is fixed, half is random. */
+export function backOffMs(attempts: number, random: () => number): number {
+  const bound = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempts, 20));
+  return Math.round(bound / 2 + (random() * bound) / 2);
 }

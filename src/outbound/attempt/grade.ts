@@ -4,11 +4,11 @@ import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
 import type { AnsweredWrite, WriteAnswer } from '../../source/answer/write-answer.ts';
 import { writtenRecord } from '../../source/answer/written-record.ts';
 
-/** What an answer to a write says about the service's records. */
+/** What an answer to a write proves about the service's records. */
 export type Grade =
-  /** The service says that it did it; `record` is what it shows, null where it shows none. */
+  /** The service reports success; `record` is the record it shows, null if it shows none. */
   | { readonly is: 'accepted'; readonly record: JsonObject | null }
-  /** It certainly never heard of it. */
+  /** The request certainly did not reach the service. */
   | { readonly is: 'unsent' }
   /** It refused, and will refuse again. */
   | { readonly is: 'rejected' }
@@ -16,17 +16,17 @@ export type Grade =
   | { readonly is: 'refused' }
   /** It refused for now. */
   | { readonly is: 'busy'; readonly waitMs: number | null }
-  /** Nobody can tell. */
+  /** Unknown. */
   | { readonly is: 'ambiguous' };
 
-/** Statuses with which the service itself says that it has done nothing, and why. */
+/** Statuses with which the service itself says that it changed nothing, with the reason. */
 const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 415, 422]);
 
-/** Whether the service may have carried out an attempt, or may still do so, though it has not said it. */
+/** Whether the service may have carried out an attempt, or still may, without having reported it. */
 export const mayHaveArrived = ({ closedAt, grade }: Pick<Attempt, 'closedAt' | 'grade'>): boolean =>
   closedAt === null || grade === 'ambiguous' || grade === 'not_applied';
 
-/** Grades what became of a write; whatever is not certain is ambiguous. */
+/** Grades the result of a write; every uncertain result is ambiguous. */
 export function grade(answer: WriteAnswer): Grade {
   if (answer.is === 'unsent') return { is: 'unsent' };
   return answer.is === 'lost' ? { is: 'ambiguous' } : gradeAnswer(answer);
@@ -41,7 +41,7 @@ function gradeAnswer(answer: AnsweredWrite): Grade {
   return REJECTIONS.has(status) && body !== undefined ? { is: 'rejected' } : { is: 'ambiguous' };
 }
 
-/** A web page, of a proxy or to sign in, says nothing about what the service behind it has done, whatever its status. */
+/** A web page, of a proxy or a sign-in, proves nothing about the service behind it, whatever its status. */
 function gradeSuccess({ body, start }: AnsweredWrite): Grade {
   if (body !== undefined) return { is: 'accepted', record: writtenRecord(body) };
   return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };

@@ -1,6 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { instantText } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { parseObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { closeAttempt, openAttempt } from '../../mirror/outbox/attempt-store.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
@@ -27,7 +29,7 @@ interface ToJournal {
   readonly clock: Clock;
 }
 
-/** Journals a request before it is sent: from here on, nobody may believe that it was not. */
+/** Journals a request before it is sent: from then on every process must assume that it was sent. */
 export async function journal(
   tx: Transaction,
   entry: Entry,
@@ -49,9 +51,10 @@ const LONGEST_PAUSE_MS = 2_000;
 const LONGEST_WAY_MS = 20_000;
 
 /**
- * Sends what is in the journal, once.
+ * Sends the journalled request, once.
  *
- * A process that was stopped between the journal and the first byte, for so long that others may take it for dead, sends nothing.
+ * A process that was paused between the journal and the first byte, for so long that others may take it for dead,
+ * sends nothing.
  */
 export async function sendJournalled(
   { source, clock, mark }: OutboundParts,
@@ -65,7 +68,7 @@ export async function sendJournalled(
   return source.write({ kind, operation, id: operation === 'update' ? recordId : null, body }, { mayGo });
 }
 
-/** Closes an attempt with its grade and what was answered. */
+/** Closes an attempt with its grade and answer. */
 export async function closeWith(
   tx: Transaction,
   { id, attempts }: Entry,
@@ -75,3 +78,6 @@ export async function closeWith(
   const status = answer.is === 'answered' ? answer.status : null;
   await closeAttempt(tx, { outboxId: id, n: attempts, grade, status, responseStart: told, now });
 }
+
+/** The fields that an entry wants written, by the names of a write. */
+export const payloadOf = ({ payload }: Pick<Entry, 'payload'>): JsonObject => parseObject(payload);

@@ -17,16 +17,16 @@ import type { OutboundParts } from '../parts.ts';
 export interface OwnReading {
   readonly kind: Kind;
   readonly record: JsonObject;
-  /** `service` for what was there before our write, `outbox:<id>` for what it made of it. */
+  /** `service` for the record before our write, `outbox:<id>` for the record after it. */
   readonly origin: string;
   /** A record that the mirror does not know gets a row. */
   readonly mayBeNew: boolean;
 }
 
 /**
- * Brings a record that a write of ours has shown into the mirror at once, with the event that it is.
+ * Lands a record from the answer to our own write at once, with its event.
  *
- * It counts as newer than whatever any list was asked for until now; so no page that was read before reverts it.
+ * It counts as newer than every list response requested until now, so that no page read earlier reverts it.
  */
 export async function landOwn(
   tx: Transaction,

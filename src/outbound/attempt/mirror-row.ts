@@ -1,13 +1,13 @@
 import type { Transaction } from '../../mirror/session/session.ts';
 
-/** What the mirror has of a record. */
+/** The mirror's copy of a record. */
 export interface MirrorRow {
   /** The record as compact JSON, by the names of a read. */
   readonly raw: string;
   readonly isLive: boolean;
 }
 
-/** Reads what the mirror has of these records; a record without a row is absent from the map. */
+/** Reads the mirror's copies of these records; a record without a row is absent from the map. */
 export async function readRows(
   tx: Transaction,
   kind: string,

@@ -3,6 +3,7 @@ import { askableKind } from '../../catalog/kind.ts';
 import { matchRecord } from '../../diff/match.ts';
 import { readNameOf, shownValue } from '../../diff/written.ts';
 import { recordId } from '../../diff/record-id.ts';
+import { instantText } from '../../lib/clock.ts';
 import { compactJson } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
@@ -14,16 +15,15 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/answer/write-answer.ts';
-import { settleAs } from '../attempt/conclude.ts';
+import { finishAs, release } from '../attempt/conclude.ts';
 import { closeFailed } from '../attempt/close-failed.ts';
 import { grade } from '../attempt/grade.ts';
-import { closeWith, journal, sendJournalled } from '../attempt/journal.ts';
+import { closeWith, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import type { Journalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
 import { markerOf, withMarker } from './marker.ts';
-import type { OutboundParts } from '../parts.ts';
-import { payloadOf } from '../attempt/payload.ts';
-import { unsettle } from './unsettle.ts';
+import type { OutboundParts, OutboundRules } from '../parts.ts';
+import { lookTimes } from './look-schedule.ts';
 
 /** Journals the request of a create. */
 export async function journalCreate(
@@ -36,7 +36,7 @@ export async function journalCreate(
   return journal(tx, entry, { body, path: kind.create?.path ?? '', clock });
 }
 
-/** Sends a create that is in the journal, once, and stores what became of it. */
+/** Sends a journalled create, once, and stores the result. */
 export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: Journalled): Promise<void> {
   const { entry } = journalled;
   const answer = await sendJournalled(parts, kind, journalled);
@@ -85,7 +85,7 @@ async function fullRecord(
   }
 }
 
-/** Whether an answer speaks of what was sent: nothing that it shows says otherwise. */
+/** Whether an answer fits the request: none of its fields contradicts the sent ones. */
 function isCompatible({ rules }: OutboundParts, { kind, entry, shown }: Accepted): boolean {
   const payload = Object.fromEntries(
     Object.entries(payloadOf(entry)).filter(
@@ -114,23 +114,35 @@ async function closeAccepted(
     if (isOld || !isCompatible(parts, created)) {
       await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
       if (!isOld) return unsettle(tx, entry, { rules, now });
-      return settleAs(tx, entry, { state: 'parked', verdict: 'existed', result: { ids: [id] }, now });
+      return finishAs(tx, entry, { state: 'parked', verdict: 'existed', result: { ids: [id] }, now });
     }
     await closeWith(tx, entry, { grade: 'done', answer, now });
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
-      return settleAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [id] }, now });
+      return finishAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [id] }, now });
     if (isWhole)
       await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
     const end = { state: 'done', recordId: id, result: { recordId: id }, now } as const;
     const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
     // A send that was given up may still arrive, days late.
-    if (wasLost) return settleAs(tx, entry, { ...end, verdict: 'resent', watchUntil: now });
-    return settleAs(tx, entry, { ...end, verdict: 'sent' });
+    if (wasLost) return finishAs(tx, entry, { ...end, verdict: 'resent', watchUntil: now });
+    return finishAs(tx, entry, { ...end, verdict: 'sent' });
   });
 }
 
-/** Where the mirror stood when an entry was sent last. */
+/** The watermark of an entry's last send: records first seen at or before it are not new. */
 export function momentOf({ preimage, createdAt }: Entry): Moment {
   const { tick = 0, at = createdAt } = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Moment>;
   return { tick, at };
+}
+
+/** Its outcome is unknown: the mirror is searched, and the create is not sent again until its absence is certain. */
+async function unsettle(
+  tx: Transaction,
+  entry: Entry,
+  { rules, now }: { readonly rules: OutboundRules; readonly now: Date },
+): Promise<void> {
+  const { next } = lookTimes(0, rules);
+  const nextAttemptAt = instantText(new Date(now.getTime() + next));
+  // Notes about an earlier send do not apply to this one.
+  await release(tx, entry, { state: 'unsettled', verdict: 'ambiguous', result: null, nextAttemptAt, now });
 }

@@ -2,7 +2,7 @@ import type { Look } from '../../diff/match.ts';
 import { lookTimes } from './look-schedule.ts';
 import type { OutboundRules } from '../parts.ts';
 
-/** What is known of a create whose outcome is not. */
+/** The known facts about a create with an unknown outcome. */
 export interface SettlementFacts {
   readonly look: Look;
   /** Equal records are legitimate in this kind. */
@@ -13,13 +13,13 @@ export interface SettlementFacts {
   readonly knownAt: Date | null;
   /** The end of the last sweep that saw all of the list; null = there was none. */
   readonly sweptAt: Date | null;
-  /** How many complete sweeps have begun since the rest ended. */
+  /** Complete sweeps that began after `settleSeconds`. */
   readonly sweepsSince: number;
-  /** What was found bears our own mark: no other record does. */
+  /** The record carries our own marker: no other record does. */
   readonly isMarked: boolean;
   /** The list has since shown records that no row could be made of. */
   readonly isDoubtful: boolean;
-  /** A person has asked for another try: patience is over. */
+  /** A person has requested another attempt: `patienceSeconds` no longer apply. */
   readonly isAskedFor: boolean;
   /** Sweeps that were asked for since the send, by the look that they were asked for; null = none yet. */
   readonly asked: AskedSweeps | null;
@@ -41,15 +41,15 @@ export type Settlement =
       readonly is: 'park';
       readonly verdict: string;
       readonly ids: readonly string[];
-      /** Records that no row can be made of are what is in doubt. */
+      /** Records without a row are the ones in doubt. */
       readonly hasUnreadable?: true;
     }
   /** `asked` is set where a sweep must be asked for. */
   | { readonly is: 'wait'; readonly until: Date; readonly asked: AskedSweeps | null }
   | { readonly is: 'resend' };
 
-/** So many times its patience a create waits for a list that is known exactly. */
-const PATIENCES = 2;
+/** Multiple of `patienceSeconds` that a create waits for a certificate. */
+const PATIENCE_MULTIPLE = 2;
 const SWEEPS_A_LOOK = 2;
 const ASK_AGAIN_MS = 60_000;
 
@@ -71,7 +71,7 @@ export function decideSettlement(facts: SettlementFacts): Settlement {
   return isTime && isOfLate(facts) ? notFound(facts) : lookFurther(facts, { isTime });
 }
 
-/** So many complete sweeps must find the record and no other like it; the first may have missed a twin that moved. */
+/** Complete sweeps that must find the record alone; the first may have missed a twin that moved. */
 const SWEEPS_TO_ADOPT = 2;
 
 /** Whether complete sweeps have shown the only record that can be it. */
@@ -79,15 +79,15 @@ function isShown({ look, repeats, sweepsSince, isMarked }: SettlementFacts): boo
   return look.is === 'found' && !repeats && sweepsSince >= (isMarked ? 1 : SWEEPS_TO_ADOPT);
 }
 
-/** Waits for the next look; where it is time to send, only a list that is known anew will do. */
+/** Waits for the next search; a repeated send needs a fresh certificate. */
 function lookFurther(facts: SettlementFacts, { isTime }: { readonly isTime: boolean }): Settlement {
   const { givenUpAt, now, rules } = facts;
   const elapsedMs = sinceGivenUp(facts, now);
   const { due, next } = lookTimes(elapsedMs, rules);
   const isLooked = due === null || (!isTime && sinceGivenUp(facts, facts.knownAt) >= due);
   const asked = isLooked ? null : askOnceMore(facts.asked, { due, elapsedMs });
-  // Whoever was away for long has had no sweep yet: the time alone parks nothing.
-  const isOver = due !== null && elapsedMs >= PATIENCES * rules.patienceSeconds * 1000;
+  // After a long downtime no sweep has run yet: elapsed time alone parks no entry.
+  const isOver = due !== null && elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000;
   if (asked === null && isOver) return notKnown(facts);
   // A sweep that was asked for wakes it; one that comes to nothing is asked for again soon.
   const afterMs = asked === null ? next : Math.min(next, elapsedMs + ASK_AGAIN_MS);
@@ -99,8 +99,8 @@ function sinceGivenUp({ givenUpAt }: SettlementFacts, instant: Date | null): num
 }
 
 /**
- * Whether the list was known exactly of late, so that a send begins with what is there now; a long list was so at the
- * beginning of its sweep, then the sweep must be one that was asked for.
+ * Whether the list was known exactly a short time ago, so that a send starts from the present records. A long list is
+ * known as of the beginning of its sweep; then the sweep must be a requested one.
  */
 function isOfLate(facts: SettlementFacts): boolean {
   const { knownAt, sweptAt, asked, now, rules } = facts;
@@ -115,7 +115,7 @@ function notFound({ isDoubtful }: SettlementFacts): Settlement {
   return isDoubtful ? { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true } : { is: 'resend' };
 }
 
-/** A list that does not stand still is not read over and over: it is asked for again at the next look. */
+/** A list that keeps moving is not read over and over: it is requested again at the next search. */
 function askOnceMore(
   asked: AskedSweeps | null,
   { due, elapsedMs }: { readonly due: number; readonly elapsedMs: number },
@@ -124,7 +124,7 @@ function askOnceMore(
   return asked.times < SWEEPS_A_LOOK ? { ...asked, times: asked.times + 1 } : null;
 }
 
-/** Patience is over, and the list was never known exactly: what was found is for a person to judge. */
+/** `patienceSeconds` have passed and the list was never known exactly: a person must judge the findings. */
 function notKnown({ look, repeats }: SettlementFacts): Settlement {
   if (look.is === 'absent') return { is: 'park', verdict: 'no_certificate', ids: [] };
   const judged = found(look, repeats);

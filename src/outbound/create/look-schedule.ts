@@ -2,17 +2,17 @@ import type { OutboundRules } from '../parts.ts';
 
 type LookRules = Pick<OutboundRules, 'settleSeconds' | 'patienceSeconds' | 'lookScheduleSeconds'>;
 
-/** Where the looks for a send stand, in milliseconds since it was given up. */
-export interface LookTimes {
-  /** The latest look that is due by now, which a list must be known since; null = none is yet. */
+/** The schedule of searches for a send, in milliseconds since it was given up. */
+interface LookTimes {
+  /** The latest search that is due; the list must be known since then. Null = none is due yet. */
   readonly due: number | null;
-  /** When to look next. */
+  /** The time of the next search. */
   readonly next: number;
 }
 
 /**
- * Finds out which looks for a send are due and when the next one is: after the rest, at the times of the schedule, when
- * patience ends, and from then on as often as patience lasts, an hour at least.
+ * Computes the due search and the next one: at `settleSeconds`, at the times of `lookScheduleSeconds`, at
+ * `patienceSeconds`, and then every `patienceSeconds` (at least hourly).
  */
 export function lookTimes(elapsedMs: number, rules: LookRules): LookTimes {
   const [rest, patience] = [rules.settleSeconds * 1000, rules.patienceSeconds * 1000];

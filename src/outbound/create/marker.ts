@@ -17,7 +17,7 @@ export function markerOf(
   return { field, text: `bms-sync:${createHash('sha256').update(key).digest('hex').slice(0, 16)}` };
 }
 
-/** Puts the mark behind whatever its field is to hold. */
+/** Appends the marker to the field's own text. */
 export function withMarker(kind: Kind, payload: JsonObject, marker: Marker | null): JsonObject {
   if (marker === null) return payload;
   const field = fieldNamed(kind, marker.field);

@@ -1,11 +1,11 @@
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { AskedSweeps } from './decide-settlement.ts';
 
-/** What the result of a create that is not settled keeps for its next look. */
-export interface Notes {
+/** The notes that an unsettled create keeps for its next search. */
+interface Notes {
   /** Records that were shown to a person, who decided against them. */
   readonly ids?: readonly string[];
-  /** A person was told of records that no row can be made of, and decided against them too. */
+  /** A person has seen the quarantined records and decided against them too. */
   readonly hasUnreadable?: boolean;
   /** A person asked for another try, and the service has put it off since. */
   readonly isAskedFor?: boolean;

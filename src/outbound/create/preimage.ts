@@ -3,10 +3,10 @@ import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 
 /**
- * Whether the mirror knows well enough what is there before a create: then whatever it first sees later may be ours.
+ * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours.
  *
- * A list that is known to certify must have done so of late; where it no longer does, a whole sweep that ended after the
- * entry was stored is as much as can be had.
+ * If the list certifies, require a recent certificate. If it has stopped certifying, accept a complete sweep that
+ * ended after the entry was stored.
  */
 export function isFresh(
   { certifiedAt, lastSweepAt }: KindStanding,

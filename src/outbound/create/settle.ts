@@ -11,9 +11,9 @@ import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { letGo, settleAs } from '../attempt/conclude.ts';
+import { release, finishAs } from '../attempt/conclude.ts';
 import { journalCreate, momentOf } from './create.ts';
-import { payloadOf } from '../attempt/payload.ts';
+import { payloadOf } from '../attempt/journal.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import type { Settlement } from './decide-settlement.ts';
 import type { Grade } from '../attempt/grade.ts';
@@ -22,14 +22,14 @@ import { markerOf } from './marker.ts';
 import { notesOf } from './notes.ts';
 import type { OutboundParts, OutboundRules } from '../parts.ts';
 
-/** A create whose outcome nobody knows, and the time. */
-export interface Unsettled {
+/** A create with an unknown outcome, and the time. */
+interface Unsettled {
   readonly kind: Kind;
   readonly entry: Entry;
   readonly now: Date;
 }
 
-/** Looks for a create in what the mirror has learned since it was sent; returns it journalled where it must be sent again. */
+/** Searches the mirror's new records for a create; returns it journalled if it must be sent again. */
 export async function settle(
   tx: Transaction,
   parts: OutboundParts,
@@ -58,7 +58,7 @@ export async function settle(
     await carryOut(tx, unsettled, decision);
     return null;
   }
-  // Where the service only puts it off, the person's word still holds at the next try.
+  // If the service only delays it, the person's decision still holds at the next attempt.
   const result = JSON.stringify({ ...notes, isAskedFor });
   await changeEntry(tx, { ...entry, patch: { result }, now });
   return journalCreate(tx, parts, { kind, entry });
@@ -69,7 +69,7 @@ const asInstant = (text: string | null): Date | null => (text === null ? null : 
 const wasAskedFor = (entry: Entry): boolean =>
   entry.verdict === 'retry' || notesOf(entry).isAskedFor === true;
 
-/** Grades of attempts that have certainly changed nothing; even what was rejected may have been done. */
+/** Grades of attempts that have certainly changed nothing; even a rejected attempt may have been carried out. */
 const NOTHING_DONE: ReadonlySet<string | null> = new Set<Grade['is']>(['unsent', 'busy', 'refused']);
 
 /** When the last send that may have done something was given up. */
@@ -79,7 +79,7 @@ async function givenUpAt(tx: Transaction, { id, createdAt }: Entry): Promise<str
   return ends.toSorted().at(-1) ?? createdAt;
 }
 
-/** Judges every record that is new since the send; what a person has seen and decided against is none. */
+/** Judges every record that is new since the send, except those that a person has seen and decided against. */
 async function lookFor(tx: Transaction, rules: OutboundRules, { kind, entry }: Unsettled): Promise<Look> {
   const dismissed = wasAskedFor(entry) ? (notesOf(entry).ids ?? []) : [];
   const newcomers = await readNewcomers(tx, kind.name, momentOf(entry));
@@ -100,26 +100,32 @@ async function carryOut(
     if (asked !== null) await requestPull(tx, { kinds: [kind.name], request: LOOKING, now });
     const verdict = wasAskedFor(entry) ? 'retry' : 'looking';
     const result = JSON.stringify({ ...notesOf(entry), ...(asked && { asked }) });
-    return letGo(tx, entry, { state: 'unsettled', verdict, result, nextAttemptAt: instantText(until), now });
+    return release(tx, entry, {
+      state: 'unsettled',
+      verdict,
+      result,
+      nextAttemptAt: instantText(until),
+      now,
+    });
   }
   if (decision.is === 'park') {
     const { verdict } = decision;
-    // What a person has decided against before stays decided.
+    // Records that a person has decided against stay excluded.
     const seen = wasAskedFor(entry) ? notesOf(entry) : {};
     const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
     const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
     const result = { ids, ...(hasUnreadable && { hasUnreadable }) };
-    return settleAs(tx, entry, { state: 'parked', verdict, result, now });
+    return finishAs(tx, entry, { state: 'parked', verdict, result, now });
   }
   return adopt(tx, { kind, entry, now }, decision.id);
 }
 
-/** What was found becomes the record of the create, unless another entry has it by now. */
+/** The found record becomes the create's own, unless another entry has taken it. */
 async function adopt(tx: Transaction, { kind, entry, now }: Unsettled, recordId: string): Promise<void> {
   if (!(await saveLink(tx, { kind: kind.name, recordId, outboxId: entry.id }, now)))
-    return settleAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [recordId] }, now });
+    return finishAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [recordId] }, now });
   const end = { state: 'done', verdict: 'adopted', recordId, result: { recordId } } as const;
-  return settleAs(tx, entry, { ...end, now, watchUntil: now });
+  return finishAs(tx, entry, { ...end, now, watchUntil: now });
 }
 
 const LOOKING = 'outbox: what became of a create';

@@ -8,9 +8,9 @@ import { saveTwins } from '../../mirror/records/issue-store.ts';
 import { rowsFirstSeenAfter as readNewcomers } from '../../mirror/records/first-seen.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { letGo } from '../attempt/conclude.ts';
+import { release } from '../attempt/conclude.ts';
 import { momentOf } from './create.ts';
-import { payloadOf } from '../attempt/payload.ts';
+import { payloadOf } from '../attempt/journal.ts';
 import { markerOf } from './marker.ts';
 import { readRows } from '../attempt/mirror-row.ts';
 import type { OutboundParts } from '../parts.ts';
@@ -19,9 +19,9 @@ const WATCH_MS = 7 * 86_400_000;
 const LOOK_EVERY_MS = 3_600_000;
 
 /**
- * Looks for a second record of a create that was adopted or sent again: a request that arrives days late doubles it.
+ * Watches for a second record of a create that was adopted or sent again: a request that arrives days late doubles it.
  *
- * What is found is told and never repaired: only a person can say which of the two may go.
+ * A twin is reported and never repaired: only a person can decide which of the two to delete.
  */
 export async function watchTwins(
   tx: Transaction,
@@ -40,10 +40,10 @@ export async function watchTwins(
   if (ids.length > 0) await saveTwins(tx, kind.name, { recordId: entry.recordId ?? '', ids, now });
   const isOver = now.getTime() - instantOf(momentOf(entry).at).getTime() > WATCH_MS;
   const nextAttemptAt = isOver ? null : instantText(new Date(now.getTime() + LOOK_EVERY_MS));
-  await letGo(tx, entry, { nextAttemptAt, now });
+  await release(tx, entry, { nextAttemptAt, now });
 }
 
-/** What was sent in the form that the service gave it, as our own record shows it: it does the same to a twin. */
+/** The sent payload in the service's form, as our own record shows it: the service treats a twin alike. */
 async function payloadAsKept(tx: Transaction, kind: Kind, entry: Entry): Promise<JsonObject> {
   const row = (await readRows(tx, kind.name, [entry.recordId ?? ''])).get(entry.recordId ?? '');
   const own = row === undefined ? null : parseJson(row.raw);

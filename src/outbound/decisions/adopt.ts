@@ -6,12 +6,12 @@ import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import { change, decide, entryIn } from './decide.ts';
-import type { Decided } from './decide.ts';
+import type { DecidedEntry } from './decide.ts';
 import { readRows } from '../attempt/mirror-row.ts';
 
 const ADOPTING: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
 
-export interface Adoption {
+interface Adoption {
   readonly kinds: readonly Kind[];
   /** Of the create. */
   readonly id: number;
@@ -21,15 +21,16 @@ export interface Adoption {
 }
 
 /**
- * Settles a create by hand: this record of the mirror is what it made.
+ * Settles a create by hand: names the mirror's record that it made.
  *
- * @throws {UsageError} `usage.id`. @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`,
- * `outbox.no_record` where the mirror has no such live row, `outbox.record_taken` where another entry made it.
+ * @throws {UsageError} `usage.id`.
+ * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`, `outbox.no_record` if the mirror has no
+ * such live row, `outbox.record_taken` if another entry made it.
  */
 export async function adoptRecord(
   session: Session,
   { kinds, id, recordId, now }: Adoption,
-): Promise<Decided> {
+): Promise<DecidedEntry> {
   if (!('id' in readId({ id: recordId })))
     throw new UsageError(`"${recordId}" is not the id of a record.`, { code: 'usage.id' });
   return await decide(session, async (tx) => {

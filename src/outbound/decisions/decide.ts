@@ -7,10 +7,10 @@ import type { Entry, EntryPatch, EntryState } from '../../mirror/outbox/outbox-s
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 
-/** What a person's decision made of an entry. */
-export interface Decided {
+/** The entry after a person's decision. */
+export interface DecidedEntry {
   readonly entry: Entry;
-  /** What the person should know of what they decided. */
+  /** Consequences of the decision that the person should know. */
   readonly warning: string | null;
 }
 
@@ -18,12 +18,12 @@ const RETRIED: readonly EntryState[] = ['parked', 'rejected'];
 const ABANDONED: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejected'];
 
 /**
- * Lets an entry have another try. A create that may have reached the service is looked for once more before it is sent
- * again; what was found of it stays noted, as that is what the person has seen.
+ * Gives an entry another attempt. A create that may have reached the service is searched for once more before it is
+ * sent again; the findings stay noted, since the person has seen them.
  *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
-export async function retryEntry(session: Session, id: number, now: Date): Promise<Decided> {
+export async function retryEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, async (tx) => {
     const entry = await entryIn(tx, { id, states: RETRIED, verb: 'retried' });
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
@@ -36,11 +36,11 @@ export async function retryEntry(session: Session, id: number, now: Date): Promi
 }
 
 /**
- * Gives an entry up: nothing more is sent for it. What of it has reached the service already stays there.
+ * Cancels an entry: no more requests are sent for it. Changes that have reached the service stay there.
  *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
-export async function abandonEntry(session: Session, id: number, now: Date): Promise<Decided> {
+export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, async (tx) => {
     const entry = await entryIn(tx, { id, states: ABANDONED, verb: 'abandoned' });
     await change(tx, { entry, patch: { state: 'abandoned', nextAttemptAt: null }, now });
@@ -53,11 +53,11 @@ export async function abandonEntry(session: Session, id: number, now: Date): Pro
 const MAY_BE_THERE =
   'The service may have the record all the same: it was sent once, and nobody knows what became of it.';
 
-/** Makes a decision in one transaction and reads what it made of the entry. */
+/** Makes a decision in one transaction and reads the entry afterwards. */
 export async function decide(
   session: Session,
   work: (tx: Transaction) => Promise<{ readonly id: number; readonly warning: string | null }>,
-): Promise<Decided> {
+): Promise<DecidedEntry> {
   await session.makeDurable();
   return await session.atomically(async (tx) => {
     const { id, warning } = await work(tx);
@@ -67,15 +67,15 @@ export async function decide(
   });
 }
 
-export interface Wanted {
+interface Wanted {
   readonly id: number;
   /** The states from which the decision can be made. */
   readonly states: readonly EntryState[];
-  /** What the entry is to be, for messages. */
+  /** The decision in words, for messages. */
   readonly verb: string;
 }
 
-/** @throws {SyncError} Where there is no such entry, or nothing of the sort can be decided of it now. */
+/** @throws {SyncError} If there is no such entry, or its state does not allow this decision. */
 export async function entryIn(tx: Transaction, { id, states, verb }: Wanted): Promise<Entry> {
   const entry = await findEntry(tx, id);
   if (entry === null) throw absent(id);
@@ -88,14 +88,14 @@ export async function entryIn(tx: Transaction, { id, states, verb }: Wanted): Pr
   return entry;
 }
 
-export interface Change {
+interface DecisionChange {
   readonly entry: Entry;
   readonly patch: EntryPatch;
   readonly now: Date;
 }
 
-/** Changes an entry that a decision was made about, and takes it out of the hands of whoever was rung for it. */
-export async function change(tx: Transaction, { entry, patch, now }: Change): Promise<void> {
+/** Applies a decision to an entry, and releases it from the worker that was notified of it. */
+export async function change(tx: Transaction, { entry, patch, now }: DecisionChange): Promise<void> {
   const { id, epoch } = entry;
   if (!(await changeEntry(tx, { id, epoch, patch, now, raises: true }))) throw inWork(id);
 }

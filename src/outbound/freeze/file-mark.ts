@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { SendMark } from './freeze.ts';
 
-/** A mark that can be let go of. */
-export interface FileMark extends SendMark {
+/** A mark that can be closed. */
+interface FileMark extends SendMark {
   readonly close: () => void;
 }
 

@@ -19,8 +19,8 @@ export async function countSend(tx: Transaction): Promise<number> {
 }
 
 /**
- * Freezes all sends where the database is older than what was sent from it: a restored back-up has forgotten sends, and
- * would make them again.
+ * Freezes all sends if the database is older than the sends made from it: a restored backup has forgotten sends, and
+ * would repeat them.
  */
 export async function freezeIfRestored(
   session: Session,

@@ -9,7 +9,7 @@ export interface Frozen {
   readonly since: string;
 }
 
-/** Reads why nothing is sent; null where sends are free. */
+/** Reads the cause of a freeze; null = sends are allowed. */
 export async function readFrozen(db: Queryable): Promise<Frozen | null> {
   const text = await readMeta(db, 'outbox.frozen');
   if (text === null) return null;
@@ -23,10 +23,10 @@ export async function freeze(tx: Transaction, reason: string, now: Date): Promis
 }
 
 /**
- * Lets sends go on, after a person has looked at what froze them.
+ * Resumes sends after a person has examined the cause of the freeze.
  *
- * @param marked How many sends the mark beside the database counts: from now on the database counts no fewer.
- * @returns What froze them; null where nothing did.
+ * @param marked The sends counted by the mark beside the database: the database's own count is raised to it.
+ * @returns The cause of the freeze; null if there was none.
  */
 export async function resumeSends(session: Session, marked: number): Promise<Frozen | null> {
   await session.makeDurable();

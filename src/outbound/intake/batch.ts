@@ -4,7 +4,10 @@ import type { EntryRequest } from './entry-request.ts';
 
 const KEYS: readonly string[] = ['operation', 'kind', 'id', 'data', 'key', 'base'];
 
-/** Reads requests from NDJSON, one object a line; a blank line is none. What cannot be read is told when all are checked. */
+/**
+ * Reads requests from NDJSON, one object a line, without blank lines. Unreadable lines are reported when all are
+ * checked.
+ */
 export function readBatch(text: string): EntryRequest[] {
   return text
     .split('\n')

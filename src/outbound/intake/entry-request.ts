@@ -7,13 +7,13 @@ import { validateEntry } from './validate-entry.ts';
 import type { EntryDraft, ValidEntry } from './validate-entry.ts';
 import { shown } from './write-value.ts';
 
-/** What somebody wants to have in the outbox. */
+/** A request for an entry of the outbox. */
 export interface EntryRequest extends EntryDraft {
   /** The caller's own name for it: the same key is stored once. None given, a random one is made. */
   readonly key?: Json | undefined;
   /** Which of several it is, for messages: `line 3`. */
   readonly where?: string;
-  /** What its reader found wrong; then nothing else is looked at. */
+  /** The parser's fault; the request is then not checked further. */
   readonly unreadable?: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { isSameAsEnded, isSameRequest } from './same-request.ts';
 import { readRows } from '../attempt/mirror-row.ts';
 import type { MirrorRow } from '../attempt/mirror-row.ts';
 
-/** What became of a request. */
+/** The result of a request. */
 export interface StoredEntry {
   readonly id: number;
   readonly key: string;
@@ -23,16 +23,18 @@ export interface StoredEntry {
   readonly notes: readonly string[];
 }
 
-export interface Intake {
+interface Intake {
   readonly kinds: readonly Kind[];
   readonly requests: readonly EntryRequest[];
   readonly now: Date;
 }
 
 /**
- * Stores requests as entries of the outbox, all or none; what was stored before under the same key is not stored again.
+ * Stores requests as entries of the outbox, all or none; a request stored earlier under the same key is not stored
+ * again.
  *
- * @throws {UsageError} `outbox.invalid`. @throws {SyncError} `outbox.key_taken` where another request has the key.
+ * @throws {UsageError} `outbox.invalid`.
+ * @throws {SyncError} `outbox.key_taken` if another request has the key.
  */
 export async function storeEntries(
   session: Session,
@@ -47,7 +49,7 @@ export async function storeChecked(
   entries: readonly CheckedEntry[],
   now: Date,
 ): Promise<StoredEntry[]> {
-  await session.makeDurable(); // Who was told that an entry is stored will not say it again after a power cut.
+  await session.makeDurable(); // A caller that was told of a stored entry will not repeat it after a power cut.
   return await session.atomically(async (tx) => {
     const rows = await rowsToUpdate(tx, entries);
     const stored: StoredEntry[] = [];
@@ -58,7 +60,7 @@ export async function storeChecked(
 
 type Rows = ReadonlyMap<string, ReadonlyMap<string, MirrorRow>>;
 
-/** What the mirror has of the records whose author did not say what they saw. */
+/** The mirror's rows for requests without a base from their author. */
 async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]): Promise<Rows> {
   const ids = new Map<string, string[]>();
   for (const { operation, base, kind, recordId } of entries) {

@@ -17,29 +17,29 @@ export interface RequestShown {
   readonly body: JsonObject;
 }
 
-/** A record of the mirror that looks like what would be created. */
-export interface Alike {
+/** A record of the mirror that looks like the record to be created. */
+interface Alike {
   readonly recordId: string;
   readonly match: Exclude<Match, 'none'>;
 }
 
-/** What an entry would do, as far as the mirror knows; nothing was stored or sent. */
+/** The effects of an entry, as far as the mirror knows them; nothing was stored or sent. */
 export type Preview = {
   readonly kind: string;
   readonly key: string;
   readonly notes: readonly string[];
 } & (CreatePreview | UpdatePreview);
 
-export interface CreatePreview {
+interface CreatePreview {
   readonly operation: 'create';
   readonly request: RequestShown;
   readonly alike: readonly Alike[];
 }
 
-export interface UpdatePreview {
+interface UpdatePreview {
   readonly operation: 'update';
   readonly recordId: string;
-  /** How the update goes with the mirror's row, in the place of what the service has now; null where there is no row. */
+  /** The update merged with the mirror's row, in place of the service's record; null if there is no row. */
   readonly merge: Merge | null;
   /** Null where nothing would be sent. */
   readonly request: RequestShown | null;
@@ -47,7 +47,7 @@ export interface UpdatePreview {
 
 const ALIKE_SHOWN = 20;
 
-/** Finds out what an entry would do, without storing or sending anything. */
+/** Computes the effects of an entry, without storing or sending it. */
 export async function previewEntry(session: Session, entry: CheckedEntry): Promise<Preview> {
   const { kind, key, notes } = entry;
   const shared = { kind: kind.name, key, notes };

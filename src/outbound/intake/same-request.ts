@@ -5,9 +5,9 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { ValidEntry } from './validate-entry.ts';
 
 /**
- * Whether a stored entry is what is asked for once more.
+ * Whether a stored entry is a repetition of this request.
  *
- * Who does not say what they saw asks for the same whatever the mirror shows by now: then the base counts for nothing.
+ * Without a base from the author, two requests are the same whatever the mirror shows: the base is then not compared.
  */
 export function isSameRequest(
   { kind, operation, recordId, payload, base }: ValidEntry,
@@ -29,7 +29,7 @@ function isSameJson(asked: string, stored: string | null): boolean {
   try {
     return canonicalJson(parseJson(asked)) === canonicalJson(parseJson(stored));
   } catch (error) {
-    // An application may have stored anything by SQL, and what is no JSON is not the same.
+    // An application may have stored any text by SQL; text that is not JSON differs.
     if (error instanceof SyntaxError || error instanceof RangeError) return false;
     throw error;
   }

@@ -2,13 +2,13 @@ import { kindNamed } from '../../catalog/catalog.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
 import { recordId } from '../../diff/record-id.ts';
-import { DEEPEST, compactJson, isDeeper, isObject } from '../../lib/json.ts';
+import { DEEPEST, compactJson, isDeeper, isObject, parseJson } from '../../lib/json.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import type { Operation } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry, Operation } from '../../mirror/outbox/outbox-store.ts';
 import { readBase, writeBody } from './write-body.ts';
 import { shown } from './write-value.ts';
 
-/** A create or an update as somebody asks for it; nothing of it can be relied on. */
+/** A create or an update as requested, not yet checked. */
 export interface EntryDraft {
   readonly operation: Json | undefined;
   readonly kind: Json | undefined;
@@ -16,7 +16,7 @@ export interface EntryDraft {
   readonly id?: Json | undefined;
   /** The fields to write, by the names of a write or of a read. */
   readonly data: Json | undefined;
-  /** What the caller saw before an update. */
+  /** The state that the caller saw before an update. */
   readonly base?: Json | undefined;
 }
 
@@ -30,11 +30,11 @@ export interface ValidEntry {
   readonly recordId: string | null;
   /** A compact JSON object by the names of a write. */
   readonly payload: string;
-  /** A compact JSON object by the names of a read; null where the caller told nothing. */
+  /** A compact JSON object by the names of a read; null if the caller gave none. */
   readonly base: string | null;
   /** Null for an update. */
   readonly naturalKey: string | null;
-  /** What the caller should know, though nothing is wrong. */
+  /** Warnings for the caller. */
   readonly notes: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export type Validation = { readonly ok: ValidEntry } | { readonly faults: readon
 
 const OPERATIONS: readonly Operation[] = ['create', 'update'];
 
-/** Checks a create or an update against the catalogue; what is wrong with it is told all at once. */
+/** Checks a create or an update against the catalogue and reports all faults at once. */
 export function validateEntry(kinds: readonly Kind[], draft: EntryDraft): Validation {
   const operation = OPERATIONS.find((known) => known === draft.operation);
   const kind = kinds.find(({ name }) => name === draft.kind);
@@ -139,3 +139,26 @@ function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undef
 }
 
 const shownOrNone = (value: Json | undefined): string => (value === undefined ? 'nothing' : shown(value));
+
+/** The columns of an outbox row that an application may have written by SQL. */
+type StoredDraft = Pick<Entry, 'operation' | 'kind' | 'recordId' | 'payload' | 'base'>;
+
+/** Checks a row of the outbox as `validateEntry` checks a request: an application may have inserted it by SQL. */
+export function validateStored(kinds: readonly Kind[], row: StoredDraft): Validation {
+  const { operation, kind, recordId } = row;
+  const payload = jsonOf('payload', row.payload);
+  const base = row.base === null ? { value: null } : jsonOf('base', row.base);
+  if ('fault' in payload || 'fault' in base)
+    return { faults: [payload, base].flatMap((part) => ('fault' in part ? [part.fault] : [])) };
+  return validateEntry(kinds, { operation, kind, id: recordId, data: payload.value, base: base.value });
+}
+
+function jsonOf(name: string, text: string): { readonly value: Json } | { readonly fault: string } {
+  try {
+    return { value: parseJson(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError)
+      return { fault: `${name}: expected the text of a JSON object` };
+    throw error;
+  }
+}

@@ -6,9 +6,9 @@ import { isStorable } from '../../lib/text.ts';
 import { shown, writtenValue } from './write-value.ts';
 import type { WrittenValue } from './write-value.ts';
 
-/** The body of a write, and all that is to be said about it. */
-export interface WriteBody {
-  /** By the names of a write; only what is without fault. */
+/** The body of a write, with all faults and warnings. */
+interface WriteBody {
+  /** By the names of a write; only fields without a fault. */
   readonly body: JsonObject;
   readonly faults: readonly string[];
   readonly notes: readonly string[];
@@ -67,7 +67,7 @@ function undocumented(value: Json): WrittenValue {
   return 'fault' in written ? written : { value, note: 'is undocumented: it is sent as it is' };
 }
 
-/** A hint is what was seen once, not what the service promises: it refuses nothing. */
+/** A hint is an observation, not a promise of the service: it refuses no value. */
 function asHinted(written: WrittenValue, value: Json): WrittenValue {
   const plain = undocumented(value);
   if ('fault' in plain || 'value' in written) return 'fault' in plain ? plain : written;
@@ -95,7 +95,7 @@ function contradictions(
 const spellings = (members: readonly Member[], writeName: string): string[] =>
   members.filter((member) => member.writeName === writeName).map(({ name }) => name);
 
-/** What the caller saw before, by the names of a read; or what is wrong with it. */
+/** The state that the caller saw before, by the names of a read; or its faults. */
 export function readBase(
   kind: Kind,
   base: JsonObject,

@@ -39,19 +39,19 @@ export function writtenValue(field: Field, given: Json): WrittenValue {
   return spelled(field, value);
 }
 
-/** What reading would find wrong with the value, and what only a write must not send. */
+/** The faults that reading would find with the value, and those that only a write must avoid. */
 function misfitOf(field: Field, value: Exclude<Json, null>): MisfitCode | 'not_writable' | null {
   const misfits: MisfitCode[] = [];
   decodeField(field, value, (_field, code) => misfits.push(code));
   return misfits[0] ?? (NOT_WRITABLE[field.type]?.(value, field) ? 'not_writable' : null);
 }
 
-/** What a reader puts up with, and a write need not. */
+/** Faults that a reader tolerates and a write should avoid. */
 const NOT_WRITABLE: Partial<Record<FieldType, (value: Json, field: Field) => boolean>> = {
   decimal: (value) => value === '0000-00-00' || (typeof value === 'string' && /e/i.test(value)),
   time: (value) => value === '0000-00-00',
   text: (value) => typeof value === 'boolean',
-  // Where the elements are known, a single value is none of them; elsewhere nobody knows what is right.
+  // If the elements are documented, a single value is a fault; otherwise the right form is unknown.
   json: (value, { items }) => items !== undefined && !isArray(value) && !isObject(value),
 };
 

@@ -25,7 +25,7 @@ export function historyDocument({ entry, attempts, isMaker }: History): JsonObje
   };
 }
 
-/** JSON of the outbox as what it says; what an application has stored otherwise stays the text that it is. */
+/** JSON of the outbox, parsed; text that an application stored in another form stays text. */
 export function jsonOrText(text: string | null): Json {
   if (text === null) return null;
   try {

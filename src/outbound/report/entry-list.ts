@@ -28,7 +28,7 @@ export interface OutboxList {
   readonly frozen: Frozen | null;
 }
 
-/** Lists the latest entries in these states: what needs a person first, then the newest first. */
+/** Lists the latest entries in these states: first those that need a person, then the newest. */
 export async function listOutbox(
   db: Queryable,
   { states, limit }: { readonly states: readonly EntryState[]; readonly limit: number },
@@ -41,7 +41,7 @@ export async function listOutbox(
   return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
 }
 
-/** Lists entries in these states by their ids, a page at a time: each once, whatever becomes of it meanwhile. */
+/** Lists entries in these states by their ids, a page at a time: each once, even if its state changes meanwhile. */
 export async function pageOfOutbox(db: Queryable, wanted: EntriesWanted): Promise<OutboxList> {
   const entries = await entriesAfter(db, wanted);
   return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
@@ -55,7 +55,7 @@ export interface History {
   readonly isMaker: boolean;
 }
 
-/** @throws {SyncError} `outbox.ended` where only the entry's key is kept, `outbox.absent` where there is no such entry. */
+/** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
 export async function readHistory(db: Queryable, id: number): Promise<History> {
   const entry = await findEntry(db, id);
   if (entry === null) throw endedOrAbsent(id, await findEnded(db, id));

@@ -1,9 +1,9 @@
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 
-/** Why an entry is where it is, for a person. */
+/** The explanation of an entry's state, for a person. */
 export interface Explanation {
   readonly meaning: string;
-  /** What a person can do; nothing where nothing is to be done. */
+  /** The actions open to a person; absent if no action is needed. */
   readonly next: readonly string[];
 }
 
@@ -125,7 +125,7 @@ export const VERDICTS = {
 
 const BY_NAME: ReadonlyMap<string, Verdict> = new Map(Object.entries(VERDICTS));
 
-/** What is to be said where no verdict is. */
+/** The text for an entry without a verdict. */
 const BY_STATE: Record<EntryState, Verdict> = {
   ready: { meaning: 'It waits for its turn.' },
   sending: { meaning: 'It is being sent at this moment.' },
@@ -142,10 +142,10 @@ const BY_STATE: Record<EntryState, Verdict> = {
   abandoned: { meaning: 'A person gave it up; nothing more is sent for it.' },
 };
 
-/** Says in plain words why an entry is where it is, and what a person can do. */
+/** Explains in plain words the state of an entry, and the actions open to a person. */
 export function explain(entry: About): Explanation {
   const { state, verdict } = entry;
-  const isOver = state === 'abandoned' || state === 'sending'; // Its verdict tells of the time before.
+  const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.
   const known = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
   const { meaning, onItsWay, next } = known ?? BY_STATE[state];
   if (onItsWay !== undefined && state === 'ready') return { meaning: onItsWay, next: [] };

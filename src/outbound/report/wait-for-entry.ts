@@ -4,7 +4,7 @@ import { findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 
-export interface Waiting {
+interface EntryWait {
   readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -13,11 +13,11 @@ export interface Waiting {
 const POLL_MS = 500;
 const ENDED: readonly EntryState[] = ['done', 'rejected', 'parked', 'abandoned'];
 
-/** Waits until these entries are done or cannot go on by themselves, or the time is up; tells how they are by then. */
+/** Waits until these entries are done or need a person, or the time is up; returns their states. */
 export async function waitForEntries(
   db: Queryable,
   ids: readonly number[],
-  waiting: Waiting,
+  waiting: EntryWait,
 ): Promise<Entry[]> {
   const { clock, timeoutMs, signal } = waiting;
   const deadline = clock.monotonicMs() + timeoutMs;

@@ -9,10 +9,10 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 
 /**
- * What the author of an update saw, by the names of a read; null where nobody knows.
+ * The state that the author of an update saw, by the names of a read; null = unknown.
  *
- * A base that was taken from the mirror goes on with what our own earlier updates of the record have made of it since:
- * those are nobody else's work. A base that the author told is taken at their word.
+ * A base taken from the mirror includes the effects of our own earlier updates of the record, since no other writer
+ * made them. A base that the author gave is used as it is.
  */
 export async function baseOf(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   const told = entry.base === null ? null : objectOf(entry.base);
@@ -24,8 +24,8 @@ export async function baseOf(db: Queryable, kind: Kind, entry: Entry): Promise<J
 }
 
 /**
- * What an update has made of the fields that it wrote: as the service showed them, or as they were sent where no event says
- * more. A field that was as wanted already is not ours, nor is what changed beside it.
+ * The effect of an update on the fields that it wrote: as the service showed them, or as sent if no event shows more.
+ * A field that already had the wanted value is not ours, nor is any other change.
  */
 async function madeBy(db: Queryable, kind: Kind, update: Entry): Promise<JsonObject> {
   const sent = (await readAttempts(db, update.id))

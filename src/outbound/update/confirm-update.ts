@@ -10,7 +10,7 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/answer/write-answer.ts';
-import { settleAs, tryLater, waitAfter } from '../attempt/conclude.ts';
+import { finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
 import { grade } from '../attempt/grade.ts';
 import { closeWith } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
@@ -24,30 +24,30 @@ export interface Updating {
   readonly remote: JsonObject;
 }
 
-export interface Written extends Updating {
-  /** What was written, by the names of a write. */
+interface WrittenUpdate extends Updating {
+  /** The written fields, by the names of a write. */
   readonly body: JsonObject;
   readonly answer: WriteAnswer;
 }
 
-/** So many writes that the service accepted may leave a field out before a person must look. */
+/** Accepted writes that may leave a field unchanged before a person must look. */
 const ROUNDS = 2;
 
-/** Reads back what a write has made of a record: only that says whether it was done, whatever was answered. */
-export async function confirmUpdate(parts: OutboundParts, written: Written): Promise<void> {
+/** Reads a record back after a write: only that proves whether the write was done, whatever its answer was. */
+export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate): Promise<void> {
   const { kind, entry } = written;
   const after = await readAgain(parts, kind, entry);
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
-    if (after === undefined) return doubt(tx, parts, { ...written, verdict: 'unreachable' });
+    if (after === undefined) return retryUnconfirmed(tx, parts, { ...written, verdict: 'unreachable' });
     if (after !== null) return conclude(tx, parts, { ...written, after });
     await closeWith(tx, entry, { grade: 'ambiguous', answer: written.answer, now });
-    return settleAs(tx, entry, { state: 'parked', verdict: 'gone', now });
+    return finishAs(tx, entry, { state: 'parked', verdict: 'gone', now });
   });
 }
 
-/** The record as it is now, null where it is gone, undefined where nobody knows. */
+/** The present record; null if it is gone, undefined if unknown. */
 async function readAgain(
   parts: OutboundParts,
   kind: Updating['kind'],
@@ -61,10 +61,14 @@ async function readAgain(
   }
 }
 
-async function doubt(
+async function retryUnconfirmed(
   tx: Transaction,
   parts: OutboundParts,
-  { entry, answer, verdict }: Written & { readonly verdict: 'unreachable' | 'no_answer' | 'not_applied' },
+  {
+    entry,
+    answer,
+    verdict,
+  }: WrittenUpdate & { readonly verdict: 'unreachable' | 'no_answer' | 'not_applied' },
 ): Promise<void> {
   const now = parts.clock.now();
   await closeWith(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
@@ -74,29 +78,29 @@ async function doubt(
 async function conclude(
   tx: Transaction,
   parts: OutboundParts,
-  written: Written & { readonly after: JsonObject },
+  written: WrittenUpdate & { readonly after: JsonObject },
 ): Promise<void> {
   const { kind, entry, remote, body, answer, after } = written;
   const now = parts.clock.now();
   const { missed, others } = readBack({ kind, body, before: remote, after });
   const lost = missed.filter((field) => !isNormalized(written, field));
   if (lost.length > 0 && grade(answer).is !== 'accepted')
-    return doubt(tx, parts, { ...written, verdict: 'no_answer' });
+    return retryUnconfirmed(tx, parts, { ...written, verdict: 'no_answer' });
   if (lost.length > 0 && (await roundsBefore(tx, entry)) + 1 < ROUNDS)
-    return doubt(tx, parts, { ...written, verdict: 'not_applied' });
+    return retryUnconfirmed(tx, parts, { ...written, verdict: 'not_applied' });
 
   await closeWith(tx, entry, { grade: lost.length > 0 ? 'not_applied' : 'done', answer, now });
-  // What others had changed by then is theirs, what differs from it is ours.
+  // Land the reading before the write with origin `service`, then the reading after it with ours.
   await landOwn(tx, parts, { kind, record: remote, origin: 'service', mayBeNew: false });
   await landOwn(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, mayBeNew: false });
   const fields = missed.map((field) => ({ ...field }));
   if (lost.length > 0)
-    return settleAs(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
+    return finishAs(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
   const result = {
     ...(others.length > 0 && { alsoChanged: others }),
     ...(fields.length > 0 && { normalized: fields }),
   };
-  return settleAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
+  return finishAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
 }
 
 /** Who asked for another try gets one round more. */
@@ -105,8 +109,11 @@ async function roundsBefore(tx: Transaction, { id }: Entry): Promise<number> {
   return attempts.filter(({ grade }) => grade === 'not_applied').length;
 }
 
-/** The service keeps some values in a form of its own: what changed to something that could be ours was taken. */
-function isNormalized({ kind, remote: before }: Written, { field, remote, wanted }: FieldStates): boolean {
+/** The service keeps some values in a form of its own: a change to a look-alike of the sent value counts as taken. */
+function isNormalized(
+  { kind, remote: before }: WrittenUpdate,
+  { field, remote, wanted }: FieldStates,
+): boolean {
   const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
   return !isAsBefore && couldHold(fieldNamed(kind, field), { sent: wanted, remote });
 }

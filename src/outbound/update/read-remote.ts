@@ -7,16 +7,16 @@ import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { readPageOf } from '../../mirror/sightings/page-of-record.ts';
 import type { OutboundParts } from '../parts.ts';
 
-/** A path that failed to find a known record in so many sweeps is not asked. */
+/** Sweeps with a failed control after which a path is no longer used. */
 const MOST_CONTROL_FAILURES = 3;
-/** Nothing of what is read here lands, so that no counter need know of it. */
+/** This reading does not land, so no counter needs its ticks. */
 const NO_TICKS = { tick: (): number => 0 };
 
 /**
- * Reads a record as the service has it now: by its path, or in its list where no path can be relied on.
+ * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
  *
- * @returns null where the service has no such record.
- * @throws {SourceError} Where it gives no answer that tells.
+ * @returns Null if the service has no such record.
+ * @throws {SourceError} If no answer decides that.
  */
 export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
   const askable = askableKind(kind);
@@ -28,10 +28,10 @@ export async function readRemote(parts: OutboundParts, kind: Kind, id: string): 
   return isListed(kind) ? findInList(parts, kind, id) : null;
 }
 
-/** Rows move from page to page while a list is read, and one that moves may be on none of those that come. */
+/** Rows move between pages while a list is read, so that a moving row may be on none of the pages read. */
 const MOST_READINGS = 3;
 
-/** Looks on the page that showed it last, then on all of them, several times. */
+/** Searches the page that showed it last, then all pages, several times. */
 async function findInList(parts: OutboundParts, kind: ListedKind, id: string): Promise<JsonObject | null> {
   const page = await readPageOf(parts.session, kind.name, id);
   let found = page === null ? null : await findOnPages(parts, kind, { id, from: page, to: page });

@@ -11,15 +11,16 @@ import { baseOf } from './base-of.ts';
 import { closeFailed } from '../attempt/close-failed.ts';
 import { confirmUpdate } from './confirm-update.ts';
 import type { Updating } from './confirm-update.ts';
-import { blockKind, settleAs, tryLater, waitAfter } from '../attempt/conclude.ts';
-import { payloadOf } from '../attempt/payload.ts';
+import { blockKind, finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
-import { journal, sendJournalled } from '../attempt/journal.ts';
+import { journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
 import type { OutboundParts } from '../parts.ts';
 import { readRemote } from './read-remote.ts';
 
-/** Read, merge, write what differs, read back; whatever goes wrong on the way, the next try begins at the read. */
+/**
+ * Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading.
+ */
 export async function update(
   parts: OutboundParts,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
@@ -41,7 +42,7 @@ async function readOrLater(
     const record = await readRemote(parts, kind, entry.recordId ?? '');
     if (record !== null) return record;
     await parts.session.atomically((tx) =>
-      settleAs(tx, entry, { state: 'parked', verdict: 'gone', now: parts.clock.now() }),
+      finishAs(tx, entry, { state: 'parked', verdict: 'gone', now: parts.clock.now() }),
     );
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
@@ -58,7 +59,7 @@ async function readLater(
   const now = parts.clock.now();
   if (error.reason === 'unauthorized' || error.reason === 'forbidden')
     return blockKind(tx, entry, { reason: error.reason, now });
-  // Nothing was sent, so the attempts do not tell how often it has failed.
+  // No request was sent, so the attempts do not count its failures.
   const failedReads = failedReadsOf(entry) + 1;
   const tries = { attempts: entry.attempts + failedReads };
   const waitMs = waitAfter(tries, parts, error.passing?.waitMs ?? null);
@@ -74,7 +75,9 @@ interface Unwritten extends Updating {
   readonly merged: Exclude<Merge, { readonly is: 'set' }>;
 }
 
-/** Nothing is to be written: the service has it so already, or somebody else's change is in the way. */
+/**
+ * No write is needed, or none is possible: the service has the wanted values, or another writer's change conflicts.
+ */
 async function leaveAlone(
   tx: Transaction,
   parts: OutboundParts,
@@ -83,25 +86,25 @@ async function leaveAlone(
   const now = parts.clock.now();
   if (merged.is === 'conflict') {
     const conflicts = merged.conflicts.map((conflict) => ({ ...conflict }));
-    return settleAs(tx, entry, { state: 'parked', verdict: 'conflict', result: { conflicts }, now });
+    return finishAs(tx, entry, { state: 'parked', verdict: 'conflict', result: { conflicts }, now });
   }
-  // An earlier attempt of ours that gave no answer is what made it so.
+  // An earlier attempt without an answer caused this state.
   const isOurs = (await readAttempts(tx, entry.id)).some(mayHaveArrived);
   const origin = isOurs ? `outbox:${entry.id}` : 'service';
   await landOwn(tx, parts, { kind, record: remote, origin, mayBeNew: false });
-  return settleAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
+  return finishAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
 }
 
-/** So often the same fields are written before a person must look. */
+/** Writes of the same fields before a person must look. */
 const MOST_ATTEMPTS = 10;
 
 async function write(parts: OutboundParts, updating: Updating, body: JsonObject): Promise<void> {
   const { session, clock } = parts;
   const { kind, entry, remote } = updating;
-  // Whoever asked for another try gets one: then there is no verdict yet.
+  // A person asked for another attempt: until it ends there is no verdict.
   if (entry.attempts >= MOST_ATTEMPTS && entry.verdict !== null) {
     await session.atomically((tx) =>
-      settleAs(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
+      finishAs(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
     );
     return;
   }

@@ -10,7 +10,7 @@ import { claimEntry, entryBefore } from '../../mirror/outbox/outbox-queue.ts';
 import type { WorkRef as DueEntry } from '../../lib/work-queue.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { letGo, settleAs, tryLater } from '../attempt/conclude.ts';
+import { release, finishAs, tryLater } from '../attempt/conclude.ts';
 import { journalCreate } from '../create/create.ts';
 import { readFrozen } from '../freeze/frozen.ts';
 import type { Journalled } from '../attempt/journal.ts';
@@ -19,9 +19,9 @@ import { mayHaveArrived } from '../attempt/grade.ts';
 import { readRows } from '../attempt/mirror-row.ts';
 import { notesOf } from '../create/notes.ts';
 import { isFresh } from '../create/preimage.ts';
-import { validateStored } from '../intake/validate-stored.ts';
+import { validateStored } from '../intake/validate-entry.ts';
 
-/** An entry that is ours, and what is to be done with it outside the transaction. */
+/** A claimed entry, and the work to do outside the transaction. */
 export type Claimed =
   | { readonly step: 'send'; readonly kind: Kind; readonly journalled: Journalled }
   | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
@@ -37,7 +37,7 @@ export async function claim(parts: OutboundParts, due: DueEntry): Promise<Claime
     if (entry.state === 'ready') return claimReady(tx, parts, { entry, now });
     const kind = parts.kinds.find(({ name }) => name === entry.kind);
     if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
-    await settleAs(tx, entry, { state: 'parked', verdict: 'invalid', result: NO_KIND, now });
+    await finishAs(tx, entry, { state: 'parked', verdict: 'invalid', result: NO_KIND, now });
     return null;
   });
 }
@@ -56,29 +56,29 @@ async function claimReady(
 ): Promise<Claimed | null> {
   const valid = validateStored(parts.kinds, stored);
   if ('faults' in valid) {
-    await settleAs(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
+    await finishAs(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
     return null;
   }
   const ended = await findEndedByKey(tx, stored.key);
   if (ended !== null) {
     const { id, recordId, state } = ended;
     const result = { entry: id, recordId, state };
-    await settleAs(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
+    await finishAs(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
     return null;
   }
   const { kind, payload, naturalKey, recordId } = valid.ok;
-  // What an application has inserted by SQL knows nothing of these.
+  // Rows that an application inserted by SQL have none of these.
   const patch = { payload, naturalKey, recordId, ...(await baseNow(tx, stored, now)) };
   await changeEntry(tx, { ...stored, patch, now });
   const entry = { ...stored, ...patch };
   if ((await waitsForEntry(tx, entry, now)) || (await waitsForBlock(tx, entry, now))) return null;
   if (entry.operation === 'create') return claimCreate(tx, parts, { entry, now, kind });
-  await beProbe(tx, entry, now);
+  await markAsProbe(tx, entry, now);
   await changeEntry(tx, { ...entry, patch: { state: 'sending' }, now }); // From now on no list overwrites its row.
   return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
 }
 
-/** An update whose author did not say what they saw begins with what the mirror has. */
+/** An update without a base from its author takes the mirror's row as base. */
 async function baseNow(
   tx: Transaction,
   { operation, kind, recordId, base }: Entry,
@@ -97,7 +97,7 @@ async function waitsForEntry(tx: Transaction, entry: Entry, now: Date): Promise<
   if (before === null) return false;
   const result = JSON.stringify({ ...notesOf(entry), waitsFor: before });
   const nextAttemptAt = instantText(new Date(now.getTime() + LOOK_AGAIN_MS));
-  await letGo(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
+  await release(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
   return true;
 }
 
@@ -110,8 +110,8 @@ async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): Promise<
   return true;
 }
 
-/** Makes an entry that is about to be sent the probe of its blocked kind: whoever comes next waits for what it finds. */
-async function beProbe(tx: Transaction, { kind }: Entry, now: Date): Promise<void> {
+/** Makes an entry that is about to be sent the probe of its blocked kind: later entries wait for its result. */
+async function markAsProbe(tx: Transaction, { kind }: Entry, now: Date): Promise<void> {
   const block = await readBlock(tx, kind);
   if (block !== null)
     await saveBlock(tx, { ...block, now, probeAt: new Date(now.getTime() + 5 * LOOK_AGAIN_MS) });
@@ -122,14 +122,14 @@ async function claimCreate(
   parts: OutboundParts,
   { entry, now, kind }: Ready & { readonly kind: Kind },
 ): Promise<Claimed | null> {
-  // An earlier send may still arrive: whatever put this one off, it is looked for before it is made again.
+  // An earlier send may still arrive: search for its record before sending again, whatever caused the delay.
   if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) {
-    await beProbe(tx, entry, now);
+    await markAsProbe(tx, entry, now);
     return { step: 'settle', kind, entry };
   }
   const standing = await readStanding(tx, kind.name);
   if (isFresh(standing, entry, { now, maxAgeSeconds: parts.rules.preimageMaxAgeSeconds })) {
-    await beProbe(tx, entry, now);
+    await markAsProbe(tx, entry, now);
     return { step: 'send', kind, journalled: await journalCreate(tx, parts, { kind, entry }) };
   }
   await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });

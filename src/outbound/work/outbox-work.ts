@@ -1,15 +1,14 @@
+import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry } from '../../mirror/outbox/outbox-queue.ts';
-import type { WorkRef as DueEntry } from '../../lib/work-queue.ts';
 import { readFrozen } from '../freeze/frozen.ts';
 import type { OutboundParts } from '../parts.ts';
 import { recoverEntries } from './recover.ts';
 import { workEntry } from './work-entry.ts';
 
-/** The outbox as rows that somebody works: what is due, how to work it, how to free it from the dead. */
-export interface OutboxWork {
-  due(limit: number): Promise<readonly DueEntry[]>;
-  raise(due: DueEntry): Promise<DueEntry | null>;
-  work(due: DueEntry): Promise<void>;
+/** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
+export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
+  work(due: WorkRef): Promise<void>;
+  /** Frees the entries of owners that are gone, and those of this process that an error dropped. */
   takeOver(isDead: (owner: string) => boolean): Promise<void>;
 }
 
@@ -29,7 +28,7 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
         inHand.delete(due.id);
       }
     },
-    // What is ours and not in hand was dropped by an error: its journal says where it is.
+    // An entry of ours that is not being worked was dropped by an error: its journal shows its state.
     takeOver: (isDead) =>
       recoverEntries(parts, ({ id }, other) => (other === owner ? !inHand.has(id) : isDead(other))),
   };

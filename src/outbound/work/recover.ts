@@ -8,9 +8,9 @@ import { lookTimes } from '../create/look-schedule.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /**
- * Takes back the entries of owners that are gone: a send that is open in the journal may have arrived.
+ * Takes entries back from owners that are gone: a send that is open in the journal may have arrived.
  *
- * @param isGone Whether nobody works on an entry any more that has this owner.
+ * @param isGone Whether the process with this owner name has ended.
  */
 export async function recoverEntries(
   parts: OutboundParts,
@@ -22,7 +22,7 @@ export async function recoverEntries(
   for (const entry of lost) await parts.session.atomically((tx) => recover(tx, parts, entry));
 }
 
-/** Puts one entry where its journal says that it is; its owner may have been slow, and have gone on since it was found. */
+/** Puts one entry into the state that its journal proves; a slow owner may have continued since it was found. */
 async function recover(tx: Transaction, { rules, clock }: OutboundParts, lost: Entry): Promise<void> {
   const { id, epoch } = lost;
   const entry = await findEntry(tx, id);

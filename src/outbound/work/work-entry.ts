@@ -8,7 +8,7 @@ import { settle } from '../create/settle.ts';
 import { update } from '../update/update.ts';
 import { watchTwins } from '../create/watch-twins.ts';
 
-/** Claims an entry and works it to where it rests next; an entry that is not due any more is left alone. */
+/** Claims an entry and works it to its next resting state; does nothing if it is no longer due. */
 export async function workEntry(parts: OutboundParts, due: DueEntry): Promise<void> {
   const claimed = await claim(parts, due);
   if (claimed === null) return;

@@ -3,22 +3,22 @@ import type { Kind, ListedKind, RetrievableKind } from '../../catalog/kind.ts';
 import { sortPage } from '../../diff/judge-page.ts';
 import type { SortedPage } from '../../diff/judge-page.ts';
 import { saveCursor } from '../../mirror/runs/run-store.ts';
-import type { BackfillWork } from './backfill.ts';
+import type { BackfillWork } from './backfill-work.ts';
 import { requireCompanies, requireCompany } from '../tenant/guard-source.ts';
 import { inDraft } from '../land/in-draft.ts';
 import type { Shown } from '../land/land-records.ts';
-import { landSorted } from '../land/land-sorted.ts';
-import type { LandedSorted } from '../land/land-sorted.ts';
+import { landSorted } from '../land/land-records.ts';
+import type { LandedSorted } from '../land/land-records.ts';
 import type { PullParts } from '../run/parts.ts';
 
 const ASKED_TOGETHER = 50;
 
-export interface WantedIds {
+interface WantedIds {
   readonly kind: Kind;
   readonly ids: readonly string[];
 }
 
-/** Reads records by their ids and lands them; a kind that cannot be asked for one record is read page by page for them. */
+/** Reads records by their ids and lands them. A kind without single retrieval is read page by page instead. */
 export async function backfillIds(
   parts: PullParts,
   work: BackfillWork,
@@ -79,7 +79,7 @@ async function lookForIds(
 
 interface Answered {
   readonly answers: readonly (SortedPage & Pick<Shown, 'sent' | 'answered'>)[];
-  /** How many of the ids are done with this. */
+  /** Ids that are done, counted from the first. */
   readonly cursor: number;
   readonly isListed: boolean;
 }

@@ -2,12 +2,12 @@ import { isListed } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { saveCursor } from '../../mirror/runs/run-store.ts';
 import { arrivedTogether } from '../land/arrived-together.ts';
-import type { BackfillWork } from './backfill.ts';
+import type { BackfillWork } from './backfill-work.ts';
 import { requireCompanies } from '../tenant/guard-source.ts';
 import { TOGETHER, landPages } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
 
-/** Reads pages of a list and lands them; each batch notes how far it came. */
+/** Reads pages of a list and lands them; each batch saves the cursor. */
 export async function backfillPages(
   parts: PullParts,
   { sweep, tally, done }: BackfillWork,

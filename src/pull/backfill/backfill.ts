@@ -10,28 +10,27 @@ import { readTenants } from '../../mirror/kinds/tenant-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { backfillIds } from './backfill-ids.ts';
 import { backfillPages } from './backfill-pages.ts';
+import type { BackfillWork } from './backfill-work.ts';
 import { beginSweep } from '../sweep/begin-sweep.ts';
 import { addColumns } from '../sweep/end-sweep.ts';
 import { verifyTenant } from '../tenant/guard-source.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { recordRun } from '../run/record-run.ts';
 import type { RunFacts } from '../run/record-run.ts';
-import type { Sweep } from '../state/sweep.ts';
 import { createTally } from '../land/tally.ts';
-import type { Tally } from '../land/tally.ts';
 
-/** What to read again: some records, some pages of a list, or all of it. */
+/** The part of a list to read again: some records, some pages, or all of it. */
 export type Extent =
   { readonly ids: readonly string[] } | { readonly pages: { readonly from: number; readonly to: number } };
 
 export interface BackfillRequest extends ReadingRules {
-  /** The run that was asked for, where this is to be its work. */
+  /** The requested run that this work belongs to, if there is one. */
   readonly runId?: number;
   readonly kind: Kind;
   readonly extent: Extent;
-  /** The extent as it was asked for: the same text goes on where it was interrupted. */
+  /** The extent as the caller wrote it: the same text resumes an interrupted run. */
   readonly request: string;
-  /** Begins anew, wherever the same request was interrupted. */
+  /** Starts from the beginning, even if the same request was interrupted. */
   readonly restart: boolean;
   readonly baseUrl: string;
   readonly retention: Retention;
@@ -40,26 +39,19 @@ export interface BackfillRequest extends ReadingRules {
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
   /** The run whose work this one went on with; null = it began at the beginning. */
   readonly resumed: number | null;
-  /** Records that are as they were, and whose rows something else had written to. */
+  /** Records unchanged by the service whose rows another writer had altered. */
   readonly mended: number;
   /** Records that were asked for and that the service does not have. */
   readonly missing: readonly string[];
 }
 
-export interface BackfillWork {
-  readonly sweep: Sweep;
-  readonly tally: Tally;
-  /** How far an interrupted run of the same request came: a page, or how many of the ids. */
-  readonly done: number;
-  readonly missing: string[];
-}
-
 type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
 
 /**
- * Reads records again by hand and lands them; proves nothing about what it does not read.
+ * Reads records again on request and lands them; proves nothing about records that it does not read.
  *
- * @throws {LeaseError} Where somebody else sweeps this kind. @throws {MirrorError} {OtherSourceError}
+ * @throws {LeaseError} If another process sweeps this kind.
+ * @throws {MirrorError} {OtherSourceError}
  */
 export async function backfill(parts: PullParts, request: BackfillRequest): Promise<BackfillReport> {
   const { kind } = request;
@@ -117,7 +109,7 @@ async function read(
   }
 }
 
-/** Gives the lease back as the last sweep left it: a backfill says nothing about the state of the list. */
+/** Releases the lease with the standing of the last sweep: a backfill proves nothing about the whole list. */
 async function end(
   parts: PullParts,
   { sweep, tally }: BackfillWork,

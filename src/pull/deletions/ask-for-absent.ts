@@ -3,15 +3,15 @@ import { SourceError } from '../../source/http/errors.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ticks } from '../state/ticks.ts';
 
-export interface AbsentRecords {
+interface AbsentRecords {
   readonly kind: RetrievableKind;
   readonly ids: readonly string[];
-  /** A record that the sweep has just seen: only a path that finds it proves that others are gone. */
+  /** The control: a record that the sweep has just seen. Only a path that finds it proves that others are gone. */
   readonly control: string;
   readonly ticks: Ticks;
 }
 
-export interface Answers {
+interface Answers {
   readonly gone: readonly string[];
   readonly there: readonly string[];
   /** Whether the control was found before and after; if not, the answers prove nothing, and there are none. */
@@ -34,7 +34,7 @@ export async function askForAbsent(
   return { gone: those(false), there: those(true), isSound: true };
 }
 
-/** Asks for one record; null where the service gave no answer that tells. */
+/** Retrieves one record; null if the answer proves neither presence nor absence. */
 export async function isThere(
   { source, signal }: PullParts,
   { kind, id, ticks }: Pick<AbsentRecords, 'kind' | 'ticks'> & { readonly id: string },

@@ -4,8 +4,8 @@ import { liveIds } from '../../mirror/records/live-ids.ts';
 import type { ListVerdict } from '../state/certify-list.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** Where a mirror's live rows are not what a list has shown. */
-export interface RowsApart {
+/** The differences between a mirror's live rows and the ids that a list has shown. */
+interface RowsApart {
   /** Live rows that a certified list does not have, and that nothing has shown since. */
   readonly outside: readonly string[];
   /** Records that the sweep has shown, and that have no live row. */

@@ -11,7 +11,7 @@ import {
 } from '../../mirror/records/deletion-store.ts';
 import { renewLease, saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
-import { bury } from './bury.ts';
+import { writeTombstones } from './write-tombstones.ts';
 import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
 import type { AbsenceEvidence } from './find-absent.ts';
 import type { ListVerdict } from '../state/certify-list.ts';
@@ -25,18 +25,18 @@ import type { Tally } from '../land/tally.ts';
 import { wayToAsk } from './way-to-ask.ts';
 import type { WayToAsk } from './way-to-ask.ts';
 
-/** What was concluded from the rows that a list does not have. */
+/** The conclusions about rows that the list does not show. */
 export interface Concluded {
   readonly deleted: number;
   /** Live rows that the list does not have, and that wait for proof or for a person. */
   readonly waiting: number;
   /** Rows outside the list that something else had written, and that are put right. */
   readonly mended: number;
-  /** In how many sweeps running the control could not be asked for. */
+  /** Consecutive sweeps in which the control could not be retrieved. */
   readonly controlFailures: number;
 }
 
-export interface CompleteReading {
+interface CompleteReading {
   readonly list: ListVerdict;
   readonly tally: Tally;
   /** Live rows that a certified list does not have. */
@@ -70,7 +70,7 @@ interface OutsideFacts extends CompleteReading {
   readonly noted: ReadonlyMap<string, Absence>;
 }
 
-/** Finds the rows that have disappeared, apart from rows that only a hand can have made: those get no event. */
+/** Finds the disappeared rows, without those that only another writer can have made: these get no event. */
 async function sortOutside(
   parts: PullParts,
   sweep: Sweep,
@@ -90,13 +90,13 @@ interface ToProve extends Planned, CompleteReading, WayToAsk {
   readonly isCertified: boolean;
 }
 
-/** Looks for the proof that absent records are gone, in the list or by asking. */
+/** Collects the proof that absent records are gone: from the list, or by retrieving them. */
 async function prove(
   parts: PullParts,
   sweep: Sweep,
   { plan, hold, path, failures, noted, rules, isCertified }: ToProve,
 ): Promise<Pick<Concluded, 'deleted' | 'controlFailures'>> {
-  const missed = await bury(parts, sweep, { ids: plan.bury, proof: 'list' });
+  const missed = await writeTombstones(parts, sweep, { ids: plan.tombstones, proof: 'list' });
   const asking = path && { ...path, noted, rules };
   const asked =
     asking && plan.ask.length > 0
@@ -122,8 +122,8 @@ function failuresAfter(
 }
 
 /**
- * What the reading says of absent rows: a certificate, where it is as new as the complete sweep before; else, of kinds whose
- * records can be asked for, two complete sweeps. Null where there is nothing to say, and nothing to take back.
+ * The evidence of a reading about absent rows: a certificate at least as new as the previous complete sweep; else, for
+ * kinds with single retrieval, two complete sweeps. Null if there is neither evidence nor an absence to take back.
  */
 function evidenceOf(
   { began, lease }: Sweep,
@@ -154,7 +154,7 @@ interface ToNote extends Planned, Pick<ListVerdict, 'sentAt'> {
   readonly evidence: AbsenceEvidence;
 }
 
-/** Notes what was planned, some at a time: other writers must not wait for a mass disappearance. */
+/** Notes the plan in batches: other writers must not wait for a mass disappearance. */
 async function note(
   { session, clock }: PullParts,
   { kind, lease, ticks }: Sweep,
@@ -170,7 +170,7 @@ async function note(
     const to = from + NOTED_TOGETHER;
     await session.atomically(async (tx) => {
       await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
-      if (from === 0) await saveHold(tx, kind.name, hold); // First: a clock that starts anew must not be lost.
+      if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
       await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
       await saveAbsences(tx, kind.name, absences.slice(from, to));
     });
@@ -204,7 +204,7 @@ async function planFor(
   return { plan, hold: holdAfter({ before: lease.hold, held: plan.held, mayBeCutOff: isCutOff, now }) };
 }
 
-/** As many rows as before, and a round number of them, without a word of the total: a silent limit looks like this. */
+/** The same round number of rows as before, and no total: a silent limit looks like this. */
 function mayBeCutOff({ point, size }: Certificate, listedBefore: number): boolean {
   return point.total === null && size === listedBefore && (size % 10 === 0 || size % 25 === 0);
 }

@@ -6,11 +6,11 @@ import type { Session } from '../../mirror/session/session.ts';
 import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
 
-/** What tells which live rows a list does not have. */
+/** The evidence that shows which live rows a list does not have. */
 export interface AbsenceEvidence {
   /** The list is known exactly; if not, complete sweeps did not show the rows, which alone proves nothing. */
   readonly isCertified: boolean;
-  /** The sweep, by the tick of its beginning, as of which rows are absent. */
+  /** The starting tick of the sweep that proves the absence. */
   readonly sweep: number;
   /** The list had no row at all. */
   readonly isEmpty: boolean;
@@ -40,7 +40,7 @@ export function byCertificate(certificate: Certificate, shown: number): AbsenceE
   };
 }
 
-export interface CompleteSweeps {
+interface CompleteSweeps {
   readonly unseen: Unseen;
   /** The ticks at which this sweep and the complete one before it began; null = no other sweep counts. */
   readonly sweep: number;
@@ -50,10 +50,10 @@ export interface CompleteSweeps {
 }
 
 /**
- * Rows that two complete sweeps running did not show, and those that were absent before and were not shown since.
+ * Rows that two consecutive complete sweeps did not show, and rows absent before that were not shown since.
  *
- * All that was asked for since the first of the two counts, responses of failed sweeps too; and a row that was written
- * since is none of them.
+ * Every response requested since the first of the two sweeps counts, those of failed sweeps too. A row written since
+ * then is not absent.
  */
 export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSweeps): AbsenceEvidence {
   const lastKnown = ({ id, response }: LiveRow): number =>
@@ -69,7 +69,7 @@ export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSwee
 
 export type FoundAbsent = AbsentRow & Pick<LiveRow, 'response'>;
 
-export interface AbsenceSearch {
+interface AbsenceSearch {
   readonly kind: string;
   readonly evidence: AbsenceEvidence;
   /** Ids that were absent before. */

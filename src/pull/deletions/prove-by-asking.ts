@@ -4,7 +4,7 @@ import type { Absence, DeletionRules } from '../../diff/plan-deletions.ts';
 import { saveAbsences } from '../../mirror/records/deletion-store.ts';
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { askForAbsent } from './ask-for-absent.ts';
-import { bury } from './bury.ts';
+import { writeTombstones } from './write-tombstones.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 
@@ -19,8 +19,8 @@ export interface Asking {
 }
 
 /**
- * Asks the service for records that its list no longer has, some at a time, and marks those that are gone twice, a grace
- * apart; without a grace, the second look follows at once.
+ * Retrieves records that are absent from their list, in batches, and marks those that are gone twice, a grace period
+ * apart. Without a grace period the second retrieval follows at once.
  */
 export async function proveByAsking(
   parts: PullParts,
@@ -42,7 +42,7 @@ export async function proveByAsking(
   return { deleted, isSound: true };
 }
 
-export interface AskedOnce {
+interface AskedOnce {
   readonly deleted: number;
   /** Records that were gone, and for which that is no proof yet. */
   readonly struck: readonly Absence[];
@@ -51,7 +51,7 @@ export interface AskedOnce {
   readonly isSound: boolean;
 }
 
-/** Asks once for records that a list no longer has, notes the answers, and marks those that are proven to be gone. */
+/** Retrieves absent records once, notes the answers, and marks the records that are proven gone. */
 export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): Promise<AskedOnce> {
   const { noted, rules } = asking;
   const { gone, there, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });
@@ -70,7 +70,7 @@ export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): P
     await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
     await saveAbsences(tx, sweep.kind.name, seen);
   });
-  const deleted = await bury(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
+  const deleted = await writeTombstones(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
   return { deleted, struck, unlisted, isSound };
 }
 

@@ -9,14 +9,14 @@ import { askOnce } from './prove-by-asking.ts';
 import type { Asking } from './prove-by-asking.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** So many held records are asked for in each sweep, in turn: a hold of thousands must not cost thousands each time. */
+/** Held records retrieved in each sweep, in turn: a hold of thousands must not cost thousands each time. */
 const HELD_ASKED = 20;
 
-export interface HeldRecords {
+interface HeldRecords {
   readonly hold: HoldClock | null;
   /** Those asked for longest ago first. */
   readonly ids: readonly string[];
-  /** How to ask for them; null where only the list can tell. */
+  /** How to retrieve them; null if only the list can show them. */
   readonly asking: Omit<Asking, 'ids'> | null;
   readonly rules: DeletionRules;
   /** The list is known exactly. */
@@ -24,10 +24,10 @@ export interface HeldRecords {
 }
 
 /**
- * Where the settings let a hold end by itself: asks for some of the held records, starts the clock anew if one of them is
- * there, and lets all go on to their proof once they have been gone for long enough.
+ * Ends a hold if the settings allow that: retrieves some of the held records, restarts the clock if one of them
+ * exists, and releases all to their proof once they have been gone long enough.
  *
- * @returns Whether the control was found before and after; null where none was asked for.
+ * @returns Whether the control was found before and after; null if none was retrieved.
  */
 export async function releaseOverdue(
   parts: PullParts,
@@ -59,7 +59,7 @@ async function saveClock(
   });
 }
 
-/** Lets a hold go on to its proof, and says so: nobody has looked at it. */
+/** Releases a hold to its proof and reports that no person has reviewed it. */
 async function releaseIfOverdue(
   { session, clock, logger }: PullParts,
   { kind, lease, ticks }: Sweep,

@@ -16,7 +16,7 @@ import type { FoundAbsent } from './find-absent.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-export interface Outside {
+interface Outside {
   readonly certificate: Certificate;
   /** Live rows that the list does not have. */
   readonly ids: readonly string[];
@@ -25,15 +25,15 @@ export interface Outside {
 }
 
 export interface Sorted {
-  /** Rows of records that have disappeared, as far as the list tells: that is still to be proven. */
+  /** Rows of records that the list shows as disappeared; the proof is still to come. */
   readonly absent: readonly AbsentRow[];
-  /** Rows that a hand had inserted, brought back or marked, and that are put right. */
+  /** Rows that another writer had inserted, restored or marked as deleted, and that are repaired. */
   readonly mended: number;
 }
 
 const ROWS_A_TRANSACTION = 500;
 
-/** Sorts what is outside a certified list: disappeared records from rows that only a hand can have made. */
+/** Sorts rows outside a certified list: disappeared records, and rows that only another writer can have made. */
 export async function settleStrays(parts: PullParts, sweep: Sweep, outside: Outside): Promise<Sorted> {
   const { certificate } = outside;
   const lifted = await liftFalse(parts, sweep, outside);
@@ -56,7 +56,7 @@ export async function settleStrays(parts: PullParts, sweep: Sweep, outside: Outs
   return { absent, mended: marked + lifted.length };
 }
 
-/** Leaves out the rows that only a hand can have made: without a certificate they are left alone. */
+/** Leaves out the rows that only another writer can have made: without a certificate they stay unchanged. */
 export async function withoutStrays(
   db: Queryable,
   sweep: Sweep,
@@ -89,7 +89,7 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
   });
 }
 
-/** Judges once more within the transaction: a write of ours may have landed a row meanwhile, with its event. */
+/** Judges again within the transaction: an outbox entry may have landed a row in the meantime, with its event. */
 async function markStrays(
   { session, clock }: PullParts,
   sweep: Sweep,

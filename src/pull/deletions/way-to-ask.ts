@@ -8,7 +8,7 @@ export const MOST_CONTROL_FAILURES = 3;
 
 /** How records of a kind can be asked for one by one. */
 export interface WayToAsk {
-  /** Null where nothing can be proven by asking in this sweep. */
+  /** Null if retrieving can prove nothing in this sweep. */
   readonly path: { readonly kind: RetrievableKind; readonly control: string } | null;
   /** Records of the kind can be asked for, though this sweep may have shown none that could be the control. */
   readonly isUsable: boolean;

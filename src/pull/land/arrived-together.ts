@@ -1,33 +1,33 @@
-/** How much a batch takes, and how long its first item may wait for others, in milliseconds. */
-export interface BatchLimits<T> {
-  /** A batch takes items until they weigh so much, together. */
+/** The largest weight of a batch, and how long its first item may wait for others, in milliseconds. */
+interface BatchLimits<T> {
+  /** The largest sum of weights in a batch. */
   readonly most: number;
   readonly weigh: (item: T) => number;
   readonly lingerMs: number;
 }
 
 /**
- * Gathers what arrives shortly one after the other, so that one transaction can land it: each waits for the disk.
+ * Batches responses that arrive close together, so that one transaction lands them: each commit waits for the disk.
  *
- * An error ends the batch before it: what came earlier is handed out first.
+ * An error ends the batch before it: earlier responses are handed out first.
  */
 export async function* arrivedTogether<T>(
   items: AsyncIterable<T>,
   limits: BatchLimits<T>,
 ): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
-  let next = settled(iterator.next());
+  let next = toSettled(iterator.next());
   try {
     for (let first = unwrap(await next); first.done !== true; first = unwrap(await next)) {
       const batch = [first.value];
       let weight = limits.weigh(first.value);
-      next = settled(iterator.next());
+      next = toSettled(iterator.next());
       const patience = startPatience(limits.lingerMs);
       const another = async () => (weight < limits.most ? arrived(next, patience.over) : null);
       for (let more = await another(); more !== null; more = await another()) {
         batch.push(more.value);
         weight += limits.weigh(more.value);
-        next = settled(iterator.next());
+        next = toSettled(iterator.next());
       }
       patience.stop();
       yield batch;
@@ -42,7 +42,7 @@ interface Patience {
   readonly stop: () => void;
 }
 
-/** A timer of the process: when pages share a transaction is no part of what the clock means to a sweep. */
+/** A timer of the process: batching does not depend on the sweep's clock. */
 function startPatience(ms: number): Patience {
   let stop = (): void => undefined;
   const over = new Promise<null>((resolve) => {
@@ -57,7 +57,7 @@ function startPatience(ms: number): Patience {
 type Settled<T> = { readonly result: IteratorResult<T, unknown> } | { readonly error: unknown };
 
 /** An error waits for its turn: unlooked at, it would be an unhandled rejection. */
-async function settled<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Settled<T>> {
+async function toSettled<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Settled<T>> {
   return next.then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
@@ -69,7 +69,7 @@ function unwrap<T>(settledNext: Settled<T>): IteratorResult<T, unknown> {
   return settledNext.result;
 }
 
-/** The next item if it comes before patience ends; null if not, or if there is none. */
+/** The next item if it comes within the waiting time; null if not, or if there is none. */
 async function arrived<T>(
   next: Promise<Settled<T>>,
   over: Promise<null>,

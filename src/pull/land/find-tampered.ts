@@ -5,7 +5,7 @@ import { writtenColumns } from '../../mirror/tables/kind-table.ts';
 import type { SqlValue, Transaction } from '../../mirror/session/session.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
 
-/** Finds, among unchanged records, rows whose columns are not what their own content decodes to: they are written anew. */
+/** Finds unchanged records whose columns differ from the decoding of their own content, so that they are rewritten. */
 export async function findTampered(
   tx: Transaction,
   kind: Kind,
@@ -21,7 +21,7 @@ export async function findTampered(
   for (const judged of unchanged) {
     const columns = held.get(judged.id);
     if (columns === undefined || judged.stored === undefined) continue;
-    const { raw } = judged.stored; // What the columns were made of: the record may spell the same values otherwise.
+    const { raw } = judged.stored; // The columns' own source: the record may spell the same values in another way.
     const record = parseObject(raw);
     const { values } = decodeRecord(kind, record);
     const differing = names.filter((_, at) => textOf(columns[at]) !== textOf(values[at]));

@@ -6,10 +6,10 @@ import { readDirtyRows as readTouches } from '../../mirror/records/dirty-row-sto
 import type { Sweep } from '../state/sweep.ts';
 
 /**
- * Runs a landing as one transaction, on a draft of what the sweep knows: what it learns counts once it has landed, since
+ * Runs a landing as one transaction, on a draft of the sweep's state. The draft counts only after the commit, since
  * the work may run again after a lost connection.
  *
- * @throws {LeaseError} Where another owner has taken the sweep over; nothing lands.
+ * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
  */
 export async function inDraft<T>(
   session: Session,

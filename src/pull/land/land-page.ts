@@ -1,27 +1,27 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { TextList } from '../../lib/text-list.ts';
 import { dropPage, idsText, savePage } from '../../mirror/sightings/page-store.ts';
 import type { StoredPage } from '../../mirror/sightings/page-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
 import type { ListResponse } from '../../source/source.ts';
-import { landSorted } from './land-sorted.ts';
-import type { LandedSorted } from './land-sorted.ts';
+import { landSorted } from './land-records.ts';
+import type { LandedSorted } from './land-records.ts';
 import { hasOtherWrites } from './other-writes.ts';
 import { contentOf } from './page-content.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /** A response, and the instant at which it lands. */
-export interface Arrival {
+interface Arrival {
   readonly response: ListResponse;
   readonly now: Date;
 }
 
-/** What became of a page, by record id. */
+/** The result of landing a page, by record id. */
 export interface Landing extends LandedSorted {
   readonly response: ListResponse;
   readonly seen: TextList;
-  /** What of it is to be remembered, together with that of the other pages of the transaction. */
+  /** The page's entry for the page store, written together with those of the transaction's other pages. */
   readonly sighting: NewSighting;
   /** Tracked fields that some record had. */
   readonly fields: Iterable<string>;
@@ -52,7 +52,7 @@ async function landShown(tx: Transaction, sweep: Sweep, { response, now }: Arriv
   const page = sweep.pages.get(response.page);
   const { incoming, quarantined, seen, unclear, fields: shown } = contentOf(response, page, sweep);
   const { sent, answered } = response;
-  await breathe(); // A record of 100,000 fields takes long in each of these steps.
+  await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
   const landed = await landSorted(tx, sweep, { incoming, quarantined, sent, answered, isListed: true, now });
   const fields = [...shown].filter((name) => sweep.fields.has(name));
   const ids = idsText(seen);

@@ -6,7 +6,7 @@ import { landPage } from './land-page.ts';
 import type { Landing } from './land-page.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** What landing a page costs whatever it shows, in rows. */
+/** Fixed cost of landing a page, in rows. */
 const PAGE_WEIGHT = 10;
 
 /** So much shares a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */
@@ -17,15 +17,15 @@ export const TOGETHER = {
   lingerMs: 100,
 };
 
-export interface Arrivals {
+interface Arrivals {
   readonly responses: readonly ListResponse[];
   readonly now: Date;
 }
 
 /**
- * Lands list responses in one transaction, in their order: each of them whole, or none of them.
+ * Lands list responses in one transaction, in their order: all of them or none.
  *
- * @throws {LeaseError} Where another owner has taken the sweep over; nothing lands.
+ * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
  */
 export async function landPages(
   session: Session,

@@ -1,8 +1,12 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
 import { isOvertaken, judge } from '../../diff/judge-page.ts';
-import type { Incoming } from '../../diff/judge-page.ts';
+import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
 import { judgeFirstListing } from '../../diff/shapes.ts';
+import { issueKey, saveQuarantined } from '../../mirror/records/issue-store.ts';
+import type { Issue } from '../../mirror/records/issue-store.ts';
+import { writeRows } from '../../mirror/records/write-rows.ts';
+import { dropPagesAfter } from '../../mirror/sightings/page-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
@@ -10,33 +14,56 @@ import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/
 import { findTampered } from './find-tampered.ts';
 import { recallRows } from './recall-rows.ts';
 import type { Sweep } from '../state/sweep.ts';
-import { writeRecords } from './write-records.ts';
+import { landFields } from './land-fields.ts';
 
-/** Records that one response showed. */
+/** The records of one response. */
 export interface Shown {
   readonly records: readonly Incoming[];
   readonly sent: number;
   readonly answered: number;
-  /** A list showed them; else they were asked for one by one. */
+  /** Shown by a list; else retrieved one by one. */
   readonly isListed: boolean;
   readonly now: Date;
 }
 
-/** What became of records, by id. */
+/** The result of landing records, by id. */
 export interface Landed {
   readonly created: string[];
   readonly changed: string[];
   readonly restored: string[];
-  /** Not changed by the service, and put right here: something else had written to their rows. */
+  /** Unchanged by the service and restored here: another writer had altered their rows. */
   readonly mended: string[];
-  /** Left alone: their rows were written after the request was sent, or a request of ours is changing them. */
+  /** Not written: the row is newer than the request, or an outbox entry is changing the record. */
   readonly overtaken: string[];
+}
+
+/** The result of landing one response: records by id, quarantined records by the keys of their issues. */
+export interface LandedSorted extends Landed {
+  readonly quarantined: readonly string[];
+}
+
+/** Lands one response within a transaction: rows for the records, issues for those that cannot become a row. */
+export async function landSorted(
+  tx: Transaction,
+  sweep: Sweep,
+  { incoming, quarantined, ...shown }: SortedPage & Omit<Shown, 'records'>,
+): Promise<LandedSorted> {
+  const issues = quarantined.map(quarantineIssue);
+  const fresh = issues.filter((issue) => !sweep.quarantined.has(issueKey(issue)));
+  await saveQuarantined(tx, sweep.kind.name, { issues: fresh, now: shown.now });
+  for (const issue of fresh) sweep.quarantined.add(issueKey(issue));
+  const landed = await landRecords(tx, sweep, { ...shown, records: incoming });
+  return { ...landed, quarantined: issues.map(issueKey) };
+}
+
+function quarantineIssue({ id, code, raw }: Quarantined): Issue {
+  return { recordId: id, field: null, code, detail: raw };
 }
 
 const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
 
 /** Lands records within a transaction: rows, their change events, issues and new fields. */
-export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
+async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
   const landed: Landed = { created: [], changed: [], restored: [], mended: [], overtaken: [] };
   for (let from = 0; from < shown.records.length; from += ROWS_A_SLICE) {
     const records = shown.records.slice(from, from + ROWS_A_SLICE);
@@ -46,15 +73,15 @@ export async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): 
       if (place !== null) landed[place].push(record.id);
     }
     const news = all.filter(isJudged).filter(mustBeWritten);
-    await breathe();
+    await yieldToEventLoop();
     if (news.length > 0) await writeRecords(tx, sweep, { ...shown, records: news });
     if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
-    await breathe();
+    await yieldToEventLoop();
   }
   return landed;
 }
 
-/** A record that was asked for and found as it was is as new as its answer: an older page must not undo it. */
+/** Marks retrieved and unchanged records as new as their answer, so that an older page cannot undo them. */
 async function confirm(
   tx: Transaction,
   { kind, touched }: Sweep,
@@ -66,7 +93,7 @@ async function confirm(
   touched.add(new Map(ids.map((id) => [id, answered])));
 }
 
-/** Where a record counts; a row that is written anew without an event has not changed. */
+/** The count that a record adds to; a row rewritten without an event has not changed. */
 function placeOf(compared: Compared, { ignoredFields }: Sweep): keyof Landed | null {
   if (!isJudged(compared)) return 'overtaken';
   const { verdict, repair } = compared;
@@ -108,4 +135,22 @@ function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incomi
   const isFirst = stored?.listed === null && !stored.isDeleted;
   const verdict = isFirst ? judgeFirstListing(kind, stored.raw, received) : judge(kind, stored, received);
   return { ...received, stored, verdict };
+}
+
+/** Writes new and changed records, and adds their fields to the sweep's state. */
+async function writeRecords(
+  tx: Transaction,
+  sweep: Sweep,
+  { records, isListed, answered, now }: Shown & { readonly records: readonly Judged[] },
+): Promise<void> {
+  const { kind, runId, touched, newest, lease, ignoredFields } = sweep;
+  const rewritten = await writeRows(tx, {
+    ...{ kind, records, response: answered, isListed, now },
+    ...{ origin: 'service', runId, standing: lease, ignoredFields },
+  });
+  touched.add(new Map(rewritten.map((id) => [id, answered])));
+  // Pages requested after this answer but landed before it may have shown newer records.
+  if (rewritten.length > 0 && newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
+  await yieldToEventLoop();
+  await landFields(tx, sweep, { records: records.map(({ record }) => record), now });
 }

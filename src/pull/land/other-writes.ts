@@ -3,8 +3,8 @@ import type { StoredPage } from '../../mirror/sightings/page-store.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /**
- * Whether a row may differ by now from what its page showed when it was landed: another response wrote it after the page
- * was asked for, or a write of ours is changing it.
+ * Whether a row may differ from its page as last landed: another response wrote it after the page was requested, or an
+ * outbox entry is changing it.
  */
 export function hasOtherWrites(
   ids: TextList,

@@ -6,8 +6,8 @@ import type { ListResponse } from '../../source/source.ts';
 import { hasOtherWrites } from './other-writes.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** What a page shows, as far as it must be landed. */
-export interface PageContent extends SortedPage {
+/** The part of a page that must be landed. */
+interface PageContent extends SortedPage {
   /** Ids of the records that have rows, or get them, in the order of the page. */
   readonly seen: TextList;
   /** Ids of records that are known to be in the list, although no row can be made of them. */
@@ -18,16 +18,16 @@ export interface PageContent extends SortedPage {
 
 const HAS_ID: ReadonlySet<string> = new Set<Quarantined['code']>(['two_versions', 'too_deep']);
 
-/** Takes what must be landed of a page: its changed records if that is certain, else all of them. */
+/** Takes the part of a page that must be landed: its changed records if that is safe, else all of them. */
 export function contentOf(response: ListResponse, page: StoredPage | undefined, sweep: Sweep): PageContent {
   return (page && changedContent(response, page, sweep)) ?? wholeContent(response);
 }
 
 /**
- * Takes the changed records of a page; null where that says too little.
+ * Takes the changed records of a page; null if all records must be parsed.
  *
- * Every fact of the others is one of the page as it was: so their rows must be as it left them, and which fields they have
- * is known only where the changed ones have all that the page had.
+ * Unparsed records are taken as last landed. That is safe only if no other write has altered their rows, and if the
+ * changed records still show every field the page had (else a vanished field would go unnoticed).
  */
 function changedContent({ partial, keys }: ListResponse, page: StoredPage, sweep: Sweep): PageContent | null {
   if (partial === null || hasOtherWrites(partial.unchanged, page, sweep)) return null;
@@ -49,7 +49,7 @@ function wholeContent(response: ListResponse): PageContent {
   };
 }
 
-/** Most records of a page have the same fields in the same order: those of the record before need no second look. */
+/** Most records of a page have the same fields in the same order: an equal field list is checked once. */
 function fieldsOf(records: readonly Incoming[]): ReadonlySet<string> {
   const fields = new Set<string>();
   let before: readonly string[] = [];

@@ -10,21 +10,21 @@ import type { StoredRow } from '../../mirror/records/stored-rows.ts';
 import type { FirstSighting } from '../state/earlier-sightings.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** What a record is to be compared with, where its row is not as we left it. */
-export interface Recalled {
+/** The stored state that a record is compared with if its row was altered. */
+interface Recalled {
   /** None where the record is new. */
   readonly stored: StoredRow | undefined;
   readonly repair?: string;
 }
 
-export interface Read {
+interface Read {
   readonly records: readonly Incoming[];
   readonly rows: ReadonlyMap<string, StoredRow>;
 }
 
 /**
- * Asks the books about records whose row is missing, is a tombstone or has no content: is it news of the service, or was a
- * row touched? Of a row that is gone, the content is recalled from its last event.
+ * Checks the event log for records whose row is missing, is a tombstone or has no content: is the record new, or was
+ * the row altered? The content of a missing row comes from its last event.
  */
 export async function recallRows(
   tx: Transaction,
@@ -87,7 +87,7 @@ function factsOf({ row, own, seen, forgottenBefore }: Known): RecordFacts {
   };
 }
 
-/** The row as it was before it was touched; where its content is lost, the record is taken to be as it was. */
+/** The row before it was altered; if its content is lost, the record counts as unchanged. */
 function returned(sweep: Sweep, known: Known, repair: string): Recalled {
   const { row, record, own } = known;
   const content = own.lastEvent?.after ?? record.raw;
@@ -102,7 +102,7 @@ function lost(sweep: Sweep, known: Known): Omit<StoredRow, 'raw' | 'isDeleted'> 
   return { response: 0, firstSeenAt, changedAt, deletedAt: null, listed: known.seen?.listed ?? null };
 }
 
-/** The earliest instant at which our books have the record. */
+/** The earliest instant at which the mirror has the record. */
 function earliestOf({ lease }: Sweep, { own, seen, forgottenBefore }: Known): string | null {
   const { firstEvent } = own;
   // A row that never was an event has been here since before the baseline, as long as no event was forgotten.

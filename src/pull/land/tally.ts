@@ -1,13 +1,31 @@
+import { createIdSet } from '../../lib/id-set.ts';
 import { sameTexts } from '../../lib/text-list.ts';
 import type { TextList } from '../../lib/text-list.ts';
 import type { ListShape } from '../../mirror/kinds/drift-store.ts';
-import { createRecordCounter } from './count-records.ts';
-import type { RecordCounts } from './count-records.ts';
 import type { Landing } from './land-page.ts';
-import type { LandedSorted } from './land-sorted.ts';
+import type { LandedSorted } from './land-records.ts';
+
+/** Counts of a reading: a record counts once, however often it was read. */
+interface RecordCounts {
+  readonly rows: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly restored: number;
+  readonly unchanged: number;
+  /** Unchanged records whose rows had been altered. */
+  readonly mended: number;
+  readonly quarantined: number;
+}
+
+interface RecordCounter {
+  readonly add: (ids: TextList, landed: LandedSorted) => void;
+  /** Keys of the quarantined records. */
+  readonly quarantined: ReadonlySet<string>;
+  readonly counts: () => RecordCounts;
+}
 
 /** Counts of a reading: a page and a record count once, however often they were read. */
-export interface TallyCounts extends RecordCounts {
+interface TallyCounts extends RecordCounts {
   readonly pages: number;
 }
 
@@ -20,7 +38,7 @@ export interface Tally {
   readonly lastPage: () => number;
   /** A record that the page landed last has shown; null where no page had any. */
   readonly latestId: () => string | null;
-  /** A short page had others with rows after it. */
+  /** A short page was followed by pages with rows. */
   readonly hasHoles: () => boolean;
   readonly changes: () => number;
   /** How the list was wrapped and paged. */
@@ -72,5 +90,29 @@ export function createTally(): Tally {
     fields,
     quarantined: records.quarantined,
     counts: () => ({ pages: pages.size, ...records.counts() }),
+  };
+}
+
+function createRecordCounter(): RecordCounter {
+  const [seen, touched, mended] = [createIdSet(), createIdSet(), createIdSet()];
+  const quarantined = new Set<string>();
+  let [created, updated, restored] = [0, 0, 0];
+  return {
+    quarantined,
+    add: (ids, landed) => {
+      created += landed.created.length;
+      updated += landed.changed.length;
+      restored += landed.restored.length;
+      for (const key of landed.quarantined) quarantined.add(key);
+      seen.addAll(ids);
+      for (const id of [...landed.created, ...landed.changed, ...landed.restored]) touched.add(id);
+      for (const id of landed.mended) mended.add(id);
+    },
+    counts: () => {
+      const rows = seen.size();
+      const unchanged = rows - touched.size() - mended.size();
+      const counts = { rows, created, updated, restored, unchanged, mended: mended.size() };
+      return { ...counts, quarantined: quarantined.size };
+    },
   };
 }

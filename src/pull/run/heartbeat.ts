@@ -8,9 +8,9 @@ import type { PullParts } from './parts.ts';
 type Parts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
 
 /**
- * Renews a lease while a sweep waits for the service, which may ask for a quarter of an hour; returns what stops it.
+ * Renews a lease while a sweep waits for the service, up to a quarter of an hour; returns the function that stops it.
  *
- * A beat that fails is left to the next landing, which is refused where the lease is lost.
+ * A failed renewal is left to the next landing, which is refused if the lease is lost.
  */
 export function startHeartbeat(parts: Parts, lease: KindLease): () => void {
   const { session, clock, logger } = parts;
@@ -22,7 +22,7 @@ export function startHeartbeat(parts: Parts, lease: KindLease): () => void {
   );
 }
 
-/** Renews the lease of a run, between its lists too; returns what stops it. */
+/** Renews the lease of a run, between its lists too; returns the function that stops it. */
 export function keepRun({ session, clock, logger }: Parts, run: OwnRun): () => void {
   return beating(
     () => renewRun(session, run, clock.now()),

@@ -2,7 +2,7 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import { instantOf } from '../../lib/clock.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 
-/** The database's instants are UTC by contract; whoever reads a report must not take them for local time. */
+/** The database's instants are UTC by contract; a reader of a report must not take them for local time. */
 export function withZone(report: KindReport): KindReport {
   const { certifiedAt } = report;
   return { ...report, certifiedAt: certifiedAt === null ? null : instantOf(certifiedAt).toISOString() };

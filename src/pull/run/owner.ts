@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Owner } from './parts.ts';
 
-/** Names this process so that another one on this host can tell whether it still lives. */
+/** Names this process so that another process on this host can check whether it still runs. */
 export function createOwner(): Owner {
   const host = hostname();
   const name = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
@@ -19,7 +19,7 @@ export function createOwner(): Owner {
 
 function isRunning(pid: number): boolean {
   try {
-    process.kill(pid, 0); // Signal 0 only asks whether there is such a process.
+    process.kill(pid, 0); // Signal 0 only checks that the process exists.
     return true;
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');

@@ -4,7 +4,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import type { Source } from '../../source/source.ts';
 
-/** What a pull works with; the composition root makes it, a test may replace any of it. */
+/** The dependencies of a pull. The composition root makes them, and a test may replace any of them. */
 export interface PullParts {
   readonly session: Session;
   readonly source: Source;
@@ -21,8 +21,8 @@ export interface ReadingRules {
   readonly deletions: DeletionRules;
   /** Lists with fewer pages are read again at once where something waits for a certificate. */
   readonly repeatBelowPages: number;
-  /** Stands for the token: what one may see, another may not. */
-  readonly salt: string;
+  /** Identifies the token: records visible to one token may be hidden from another. */
+  readonly digestScope: string;
   /** Record kind to the fields whose changes are no events. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }
@@ -36,6 +36,6 @@ export interface Owner {
 export interface Progress {
   readonly kind: string;
   readonly pages: number;
-  /** The last page as far as the service has said; null while unknown. */
+  /** The last page that the service has named; null = unknown. */
   readonly lastPage: number | null;
 }

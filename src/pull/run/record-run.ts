@@ -6,14 +6,14 @@ import type { RunState } from '../../mirror/runs/run-store.ts';
 import { keepRun } from './heartbeat.ts';
 import type { PullParts } from './parts.ts';
 
-export interface RunRequest {
+interface RunRequest {
   /** A run that was asked for and is ours by now; none where the request itself makes the run. */
   readonly runId?: number;
   readonly command: string;
   readonly kinds: readonly Kind[];
-  /** What was asked for besides the kinds, as text; the same text may go on where another run was interrupted. */
+  /** The request besides the kinds, as text; the same text resumes an interrupted run. */
   readonly request?: string;
-  /** Where such a run was interrupted: it counts until this one has come further. */
+  /** The cursor of the interrupted run: it counts until this run has passed it. */
   readonly cursor?: string | null;
   readonly retention: Retention;
 }
@@ -29,7 +29,7 @@ interface Done<T> {
   readonly result: T;
 }
 
-/** Does work as a run: a row before it is work, and closed whatever becomes of it. */
+/** Records work as a run: inserts a row before the work, and closes it however the work ends. */
 export async function recordRun<T>(
   parts: PullParts,
   { kinds, ...request }: RunRequest,

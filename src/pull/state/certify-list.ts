@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { certify } from '../../diff/certify.ts';
-import type { Verdict } from '../../diff/certify.ts';
+import type { Certification } from '../../diff/certify.ts';
 import { unseenSince } from '../../diff/unseen.ts';
 import type { Unseen } from '../../diff/unseen.ts';
 import { spansOf } from '../../diff/spans.ts';
@@ -10,22 +10,22 @@ import { readSightings } from '../../mirror/sightings/sighting-store.ts';
 import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
 import type { Sweep } from './sweep.ts';
 
-/** What is certain about a list after a sweep. */
+/** The proven facts about a list after a sweep. */
 export interface ListVerdict {
-  readonly verdict: Verdict;
+  readonly verdict: Certification;
   /** When every id was shown, by all responses that are kept. */
   readonly spans: Spans;
-  /** The instant at which the response that was sent at a tick was sent; null where it is not kept. */
+  /** The instant of a send, by its tick; null if it is no longer kept. */
   readonly sentAt: (tick: number) => string | null;
-  /** What no response that was sent after a tick has shown, those of sweeps that failed included. */
+  /** Ids that no response sent after a tick has shown; responses of failed sweeps count too. */
   readonly unseenSince: (tick: number) => Unseen;
-  /** The instant as of which the list is known exactly; null = it is not. */
+  /** The instant at which the list is known exactly; null = never. */
   readonly certifiedAt: string | null;
   /** The list was known exactly at an instant within this very sweep. */
   readonly isOfThisSweep: boolean;
 }
 
-/** Finds out from what the last sweeps saw whether the list is known exactly, and as of when. */
+/** Decides from the last sweeps' sightings whether the list is known exactly, and at which instant. */
 export async function certifyList(session: Session, sweep: Sweep): Promise<ListVerdict> {
   sweep.earlier.release(); // Both together would hold every id twice.
   const responses = await readSightings(session, sweep.kind.name, sweep.pages);

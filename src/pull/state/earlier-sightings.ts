@@ -10,10 +10,10 @@ export interface FirstSighting {
   readonly seenAt: string;
 }
 
-/** What list responses had shown before the present sweep; read when it is first asked for, which it seldom is. */
+/** Sightings from before the present sweep; loaded on first use, which is rare. */
 export interface EarlierSightings {
   readonly find: (db: Queryable, id: string) => Promise<FirstSighting | null>;
-  /** Lets go of what was read, which may be large. */
+  /** Frees the loaded sightings, which may be large. */
   readonly release: () => void;
 }
 

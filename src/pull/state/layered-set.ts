@@ -1,8 +1,8 @@
-/** A set that a transaction may add to on trial, without a copy of what is in it. */
+/** A set with an overlay for a transaction, so that the set need not be copied. */
 export interface LayeredSet {
   has(value: string): boolean;
   add(value: string): void;
-  /** What a transaction adds to; `keep` once it has landed. */
+  /** The transaction's overlay; call `keep` after the commit. */
   draft(): LayeredSet & { keep(): void };
 }
 

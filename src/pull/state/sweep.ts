@@ -9,7 +9,7 @@ import type { LayeredSet } from './layered-set.ts';
 import type { Ticks } from './ticks.ts';
 import type { Touched } from './touched.ts';
 
-/** What stays the same for all pages of a sweep, and what landing learns on the way. */
+/** The fixed facts of a sweep, and the state that landing adds to. */
 export interface Sweep {
   readonly kind: Kind;
   readonly lease: KindLease;
@@ -24,22 +24,22 @@ export interface Sweep {
   /** Live rows before the sweep. */
   readonly knownRows: number;
   /** Names the token, the decoder and the settings under which a page may go unparsed. */
-  readonly salt: string;
+  readonly digestScope: string;
   /** Fields whose changes are no events. */
   readonly ignoredFields: ReadonlySet<string>;
-  /** What the pages showed when they were landed last; landing leaves it alone. */
+  /** The pages as last landed; landing does not change it. */
   readonly pages: ReadonlyMap<number, StoredPage>;
   /** Rows written again since the oldest of these pages was landed; landing adds to it. */
   readonly touched: Touched;
-  /** What list responses had shown before this sweep. */
+  /** Sightings from before this sweep. */
   readonly earlier: EarlierSightings;
-  /** Whether columns are compared with what their records decode to: something else may have written into them. */
+  /** Whether columns are compared with the decoding of their records: another writer may have altered them. */
   readonly comparesColumns: boolean;
-  /** Ids that a write of ours is about to change, or has changed unseen; every landing reads them anew. */
+  /** Ids that an outbox entry is changing, or has changed without an answer; every landing reads them again. */
   readonly sending: ReadonlySet<string>;
   /** The latest request whose response has landed in this sweep. */
   readonly newest: { sent: number };
-  /** What the fields have shown so far; landing adds to it. */
+  /** The fields' observed values so far; landing adds to it. */
   readonly fields: Map<string, SeenField>;
   /** Keys of the open issues about whole records; landing adds to it. */
   readonly quarantined: LayeredSet;

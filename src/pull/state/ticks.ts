@@ -7,7 +7,7 @@ export interface Ticks {
   readonly instantOf: (tick: number) => Date;
   /** The latest tick. */
   readonly latest: () => number;
-  /** Goes on from a later tick, where a write of ours has made the counter leap meanwhile. */
+  /** Continues from a later tick, after a write has raised the counter. */
   readonly leap: (tick: number) => void;
 }
 

@@ -8,11 +8,11 @@ export interface Touched {
   /** The latest response that is known to have written a row. */
   latest(): number;
   add(touches: Touches): void;
-  /** What a transaction adds to, so that nothing is remembered of one that does not land. */
+  /** The transaction's overlay, so that a rolled-back transaction leaves no trace. */
   draft(): TouchedDraft;
 }
 
-export interface TouchedDraft extends Touched {
+interface TouchedDraft extends Touched {
   /** The transaction has landed. */
   keep(): void;
 }

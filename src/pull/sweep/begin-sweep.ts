@@ -27,35 +27,35 @@ export interface SweepRequest {
 }
 
 /** A reading of some pages or records only proves nothing about the end of a list, and parses all that it reads. */
-export type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
+type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
 
-export interface BegunSweep {
+interface BegunSweep {
   readonly sweep: Sweep;
   /** Stops the heartbeat that keeps the lease. */
   readonly stopHeartbeat: () => void;
-  /** What the kind's fields had shown before the sweep. */
+  /** The kind's fields as known before the sweep. */
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
 
-/** Where a list stands that nothing is known of. */
+/** The state of a list that was never read. */
 const UNKNOWN_LIST = {
   ...{ completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 },
   ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
 };
 
 /**
- * Takes the kind's lease, makes sure that its columns are filled by the rules of this release, and reads what is known.
+ * Takes the kind's lease, decodes its columns by the rules of this release, and reads the known state.
  *
- * @throws {LeaseError} Where somebody else sweeps this kind.
+ * @throws {LeaseError} If another process sweeps this kind.
  */
 export async function beginSweep(parts: PullParts, request: ReadingRequest): Promise<BegunSweep> {
   const { session, clock, owner } = parts;
   const { kind, claim } = request;
   const now = clock.now();
   const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
-  // What has been taken until now was of the old source, although the mirror is bound to the new one with the first landing.
+  // Rows taken until now came from the old source, although the first landing binds the mirror to the new one.
   const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
-  const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table anew may outlast the lease.
+  const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table again may outlast the lease.
   try {
     const mirrored = await asMirrored(session, kind);
     await redecode(session, mirrored, now);
@@ -80,7 +80,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
 
 type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields' | 'earlier'>;
 
-/** What is known of a list before it is read. */
+/** The state of a list before it is read. */
 async function readKnown({ session }: PullParts, request: ReadingRequest): Promise<Known> {
   const { kind, runId, claim, rules, isPartial } = request;
   const parsesAll = isPartial === true || claim.isNew;
@@ -89,7 +89,7 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
     pages: parsesAll ? new Map<never, never>() : await readPages(session, kind.name),
     hasHoles: await hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
     knownRows: await countLive(session, kind.name),
-    salt: saltOf(kind, rules),
+    digestScope: digestScopeOf(kind, rules),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     touched: createTouched(await readTouches(session, kind.name, 0)),
     quarantined: createLayeredSet(await readQuarantined(session, kind.name)),
@@ -100,14 +100,14 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
 }
 
 /**
- * Another token, decoder or setting may make other rows of the same bytes.
+ * Another token, decoder or setting may turn the same bytes into other rows.
  *
- * Columns that are discovered are no part of it: they are filled from `_raw`, of the rows that were there too.
+ * Discovered columns are no part of it: they are filled from `_raw`, for older rows too.
  */
-function saltOf(kind: Kind, { salt, ignoreFields }: ReadingRules): string {
+function digestScopeOf(kind: Kind, { digestScope, ignoreFields }: ReadingRules): string {
   const ignored = ignoreFields[kind.name] ?? [];
   const hints = kind.hints.map(({ name, type }) => [name, type]);
   return createHash('sha256')
-    .update(JSON.stringify([salt, decoderOf(kind), hints, ignored]))
+    .update(JSON.stringify([digestScope, decoderOf(kind), hints, ignored]))
     .digest('hex');
 }

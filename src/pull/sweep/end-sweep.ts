@@ -19,26 +19,27 @@ import { forgetUnlisted, readUnlisted, saveUnlisted } from '../../mirror/sightin
 import { noteDrift } from './note-drift.ts';
 import { noteFlapping } from './note-flapping.ts';
 import { noteListIssues } from './note-list-issues.ts';
+import type { StandingAfter } from './note-list-issues.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Ending, Reading } from './read-list.ts';
+import type { Ending, ListReading } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
-export interface SweepResult {
+interface SweepResult {
   readonly ending: Ending;
   readonly concluded: Concluded;
   readonly report: KindReport;
   readonly startedAt: Date;
-  /** What the kind's fields had shown before the sweep. */
+  /** The kind's fields as known before the sweep. */
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
 }
 
-/** So many complete sweeps wait for a certificate before the baseline ends without one. */
+/** Complete sweeps without a certificate after which the baseline ends. */
 const BASELINE_SWEEPS = 3;
 
-/** Ends a sweep: discovered fields become columns, what was learned of the list is noted, the lease goes back. */
-export async function endSweep(parts: PullParts, reading: Reading, result: SweepResult): Promise<void> {
+/** Ends a sweep: gives discovered fields their columns, notes the findings about the list, releases the lease. */
+export async function endSweep(parts: PullParts, reading: ListReading, result: SweepResult): Promise<void> {
   const { session, clock, owner } = parts;
   const { sweep } = reading;
   const { ending, report, startedAt } = result;
@@ -53,13 +54,7 @@ export async function endSweep(parts: PullParts, reading: Reading, result: Sweep
   if (standing.baselineAt !== null) await session.makeDurable();
 }
 
-/** Since when a list has been known, in text; null = not yet. */
-export interface Standing {
-  readonly certifiedAt: string | null;
-  readonly baselineAt: string | null;
-}
-
-function standingAfter({ lease }: Sweep, { ending }: SweepResult, now: Date): Standing {
+function standingAfter({ lease }: Sweep, { ending }: SweepResult, now: Date): StandingAfter {
   if (ending.state !== 'complete') return lease;
   const certifiedAt = latest(lease.certifiedAt, ending.verdict.certifiedAt);
   const isConcluded = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
@@ -71,11 +66,11 @@ function latest(a: string | null, b: string | null): string | null {
 }
 
 interface Conclusion extends SweepResult {
-  readonly standing: Standing;
+  readonly standing: StandingAfter;
   readonly now: Date;
 }
 
-async function release(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
+async function release(tx: Transaction, { sweep, tally }: ListReading, result: Conclusion): Promise<void> {
   const { report, concluded, standing, now } = result;
   await releaseKind(tx, sweep.lease, {
     ...standing,
@@ -89,7 +84,7 @@ async function release(tx: Transaction, { sweep, tally }: Reading, result: Concl
   });
 }
 
-/** How far the sweep counts towards two complete ones: a hole may have hidden rows, and a broken one says nothing. */
+/** The count of complete sweeps afterwards: a hole may have hidden rows, and a broken sweep proves nothing. */
 function sweepsAfter(
   { lease, began }: Sweep,
   tally: Tally,
@@ -102,8 +97,8 @@ function sweepsAfter(
   };
 }
 
-/** What only a sweep that has seen every page may say. */
-async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conclusion): Promise<void> {
+/** Notes the conclusions that need a sweep over every page. */
+async function conclude(tx: Transaction, { sweep, tally }: ListReading, result: Conclusion): Promise<void> {
   const { kind, began } = sweep;
   const { now, fieldsBefore } = result;
   await noteDrift(tx, sweep, { tally, fieldsBefore, now });
@@ -118,7 +113,7 @@ async function conclude(tx: Transaction, { sweep, tally }: Reading, result: Conc
   await wakeAfterSweep(tx, kind.name, now);
 }
 
-/** Keeps in mind which rows are ours that no sighting will show any longer, and no others. */
+/** Stores the rows that no remaining sighting shows, so that old sightings may be pruned. */
 async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promise<void> {
   const oldest = await oldSightings(tx, kind);
   if (oldest === null) return;
@@ -128,7 +123,7 @@ async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promis
   await forgetUnlisted(tx, kind, unlisted.filter(isShown));
 }
 
-/** Gives discovered fields their columns; a reader that holds the table is not waited for long. */
+/** Gives discovered fields their columns; does not wait long for a reader that locks the table. */
 export async function addColumns({ session, clock, logger }: PullParts, kind: Kind): Promise<void> {
   try {
     await redecode(session, await discoverColumns(session, kind, clock.now()), clock.now());

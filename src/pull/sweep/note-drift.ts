@@ -7,14 +7,14 @@ import type { Transaction } from '../../mirror/session/session.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
-export interface Noticed {
+interface Noticed {
   readonly tally: Tally;
-  /** What the kind's fields had shown before the sweep. */
+  /** The kind's fields as known before the sweep. */
   readonly fieldsBefore: ReadonlyMap<string, KnownField>;
   readonly now: Date;
 }
 
-/** Notes what has changed in how the service answers: fields that came or went, and how the list is wrapped and paged. */
+/** Notes drift in the service's answers: fields that appeared or vanished, and changes of envelope and paging. */
 export async function noteDrift(
   tx: Transaction,
   { kind, lease, hasHoles: hadHoles }: Sweep,
@@ -28,7 +28,7 @@ export async function noteDrift(
   const [before, shape] = [await readListShape(tx, kind.name), tally.shape()];
   await saveListShape(tx, kind.name, shape);
   if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
-  if (lease.completeSweeps === 0) return; // The first reading is what later ones are compared with.
+  if (lease.completeSweeps === 0) return; // The first reading is the baseline for later ones.
   const ofFields = drifts.map((drift) => ({ kind: kind.name, ...drift }));
   await saveDrift(tx, [...ofFields, ...reshaped(kind.name, before, shape)], now);
 }

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { flappingFields, isVolatile } from '../../diff/flapping.ts';
 import type { ChangedFields } from '../../diff/flapping.ts';
 import { readUpdates, updatedRecords } from '../../mirror/records/change-store.ts';
@@ -7,13 +7,13 @@ import type { Transaction } from '../../mirror/session/session.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
-/** A field that flaps does so in many records: so many of those that changed are looked at. */
+/** Sample size: a flapping field flaps in many records, so this many changed ones are enough. */
 const RECORDS_LOOKED_AT = 50;
 const UPDATES_LOOKED_AT = 4;
 /** A field that is new in nearly every record counts once the same records have shown it so often. */
 const VOLATILE_UPDATES = 3;
 
-/** Reports fields whose changes tell nothing, once: those that go to and fro, and those that are new at every reading. */
+/** Reports noisy fields once: those that alternate between two values, and those that are new at every reading. */
 export async function noteFlapping(
   tx: Transaction,
   { kind, runId, fields }: Sweep,
@@ -29,7 +29,7 @@ export async function noteFlapping(
     if (!isVolatile(updated, rows)) continue;
     for (const field of inEveryUpdate(history))
       found.set(field, `is another one at every reading, e.g. in record ${id}`);
-    await breathe();
+    await yieldToEventLoop();
   }
   if (found.size === 0) return;
   const noted = await fieldsWithDrift(tx, { kind: kind.name, code: 'flapping_field' });
@@ -42,7 +42,7 @@ export async function noteFlapping(
   await saveDrift(tx, drifts, now);
 }
 
-/** What is not tracked as a field is not reported as one. */
+/** Only tracked fields are reported. */
 function trackedOf(changes: ChangedFields, fields: Sweep['fields']): ChangedFields {
   return Object.fromEntries(Object.entries(changes).filter(([name]) => fields.has(name)));
 }

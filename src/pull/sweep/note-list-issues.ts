@@ -1,20 +1,23 @@
 import { saveListIssue } from '../../mirror/records/issue-store.ts';
 import type { ListIssue } from '../../mirror/records/issue-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import type { Standing } from './end-sweep.ts';
+import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Ending } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../state/sweep.ts';
 import { MOST_CONTROL_FAILURES } from '../deletions/way-to-ask.ts';
 
-export interface ListFindings {
+/** The part of a kind's standing that the end of a sweep decides; null = not yet. */
+export type StandingAfter = Pick<KindStanding, 'certifiedAt' | 'baselineAt'>;
+
+interface ListFindings {
   readonly ending: Ending;
   readonly concluded: Concluded;
-  readonly standing: Standing;
+  readonly standing: StandingAfter;
   readonly now: Date;
 }
 
-/** Opens what is wrong with a whole list, and closes what is right again. */
+/** Opens the issues of a whole list, and closes those that no longer hold. */
 export async function noteListIssues(
   tx: Transaction,
   { kind }: Sweep,
@@ -24,7 +27,7 @@ export async function noteListIssues(
     await saveListIssue(tx, kind.name, { code: code as ListIssue, detail, now: findings.now });
 }
 
-/** What to say of each; null = nothing is wrong. */
+/** The text of each issue; null = no issue. */
 function detailsOf({ ending, concluded, standing }: ListFindings): Record<ListIssue, string | null> {
   const isUncertified = standing.baselineAt !== null && standing.certifiedAt === null;
   const verdict = ending.state === 'complete' ? ending.verdict.verdict : null;

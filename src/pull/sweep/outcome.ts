@@ -3,7 +3,7 @@ import type { Ending } from './read-list.ts';
 import type { WithoutRow } from './return-rows.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 
-export interface MirrorBeside {
+interface MirrorBeside {
   readonly concluded: Pick<Concluded, 'waiting'>;
   readonly without: WithoutRow;
   /** Rows that something else had written to, and that are put right. */

@@ -20,10 +20,10 @@ import type { Tally } from '../land/tally.ts';
 /** Why nothing of a list has landed that is another company's. */
 export const OTHER_SOURCE = 'other_source';
 
-/** How often a list is read again at once where something waits for a certificate. */
+/** Extra readings of a list in one sweep while a decision waits for a certificate. */
 const READINGS_MORE = 2;
 
-export interface Reading {
+export interface ListReading {
   readonly sweep: Sweep;
   readonly tally: Tally;
 }
@@ -32,8 +32,12 @@ export interface Reading {
 export type Ending = Pick<KindReport, 'reason' | 'detail'> &
   ({ readonly state: 'complete'; readonly verdict: ListVerdict } | { readonly state: 'invalid' | 'aborted' });
 
-/** Reads the whole list and lands it page by page; again, where that would tell what is waited for. */
-export async function readList(parts: PullParts, request: SweepRequest, reading: Reading): Promise<Ending> {
+/** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
+export async function readList(
+  parts: PullParts,
+  request: SweepRequest,
+  reading: ListReading,
+): Promise<Ending> {
   try {
     let last = await landAll(parts, request, { ...reading, reopen: null });
     let verdict = await certifyList(parts.session, reading.sweep);
@@ -64,11 +68,14 @@ function reasonOf({
   };
 }
 
-/** Short lists only, and only where a record is missing, the baseline is not certain, or a write of ours is looked for. */
+/**
+ * Only for short lists, and only if a record is missing, the baseline is uncertain, or an unsettled create is searched
+ * for.
+ */
 async function isWorthAnother(
   { session, signal }: PullParts,
   { kind, rules }: SweepRequest,
-  { sweep, tally, verdict }: Reading & { readonly verdict: ListVerdict },
+  { sweep, tally, verdict }: ListReading & { readonly verdict: ListVerdict },
 ): Promise<boolean> {
   if (verdict.isOfThisSweep || tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
   if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
@@ -77,13 +84,13 @@ async function isWorthAnother(
 
 type Reopened = ListResponse['plan'] | null;
 
-/** Lands every page in the order of the plan; returns the plan as it ended, null where there was no response. */
+/** Lands every page in the order of the plan; returns the final plan, or null without any response. */
 async function landAll(
   parts: PullParts,
   request: SweepRequest,
-  { sweep, tally, reopen }: Reading & { readonly reopen: Reopened },
+  { sweep, tally, reopen }: ListReading & { readonly reopen: Reopened },
 ): Promise<Reopened> {
-  const stop = new AbortController(); // Where landing fails, requests under way are not waited for.
+  const stop = new AbortController(); // If landing fails, requests under way are not awaited.
   const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
   let last: Reopened = null;
   try {
@@ -91,7 +98,7 @@ async function landAll(
     for await (const responses of arrivedTogether(pages, TOGETHER)) {
       const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() }).catch(
         (error: unknown) => {
-          stop.abort(); // Before the loop ends, which awaits what is under way.
+          stop.abort(); // Stop before the loop ends: its end awaits the requests under way.
           throw error;
         },
       );
@@ -118,9 +125,9 @@ function openList(
   { sweep, reopen, signal }: Opening,
 ): AsyncIterable<ListResponse> {
   const { session, source } = parts;
-  const { tenants, knownRows, salt, pages, ticks, lease, hasHoles } = sweep;
+  const { tenants, knownRows, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const responses = source.sweep(kind, {
-    ...{ knownRows, hasHoles, salt, signal, knownPages: pages, tick: ticks.next },
+    ...{ knownRows, hasHoles, digestScope, signal, knownPages: pages, tick: ticks.next },
     recordDigests: async (number) => {
       const page = pages.get(number);
       return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;
@@ -132,7 +139,7 @@ function openList(
   return requireTenant(responses, { parts, kind, claim, tenants });
 }
 
-/** How a list ends of which nothing may land; the kinds that cannot tell their company themselves go by it. */
+/** The ending of a list that must not land; kinds that do not name their company depend on it. */
 function refused({ claim }: SweepRequest, error: OtherSourceError): Ending {
   claim.refusal ??= error;
   return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };

@@ -9,7 +9,7 @@ import type { SweepRequest } from './begin-sweep.ts';
 import { requireTenant } from '../tenant/guard-source.ts';
 import { TOGETHER, landPages } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Reading } from './read-list.ts';
+import type { ListReading } from './read-list.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /** Records of the list that have no live row all the same. */
@@ -20,15 +20,15 @@ export interface WithoutRow {
 }
 
 /**
- * Brings back rows that something has taken away: the pages that show their records are read once more, and parsed
- * whatever their digests say.
+ * Restores rows that another writer has removed: reads the pages that show their records again, and parses them in
+ * full.
  *
- * Where the service fails us meanwhile, the next pull tries again.
+ * If the service fails meanwhile, the next pull tries again.
  */
 export async function returnRows(
   parts: PullParts,
   request: SweepRequest,
-  { missing, ...reading }: Reading & { readonly missing: readonly string[] },
+  { missing, ...reading }: ListReading & { readonly missing: readonly string[] },
 ): Promise<WithoutRow> {
   if (missing.length === 0) return { quarantined: 0, missing: 0 };
   const { sweep } = reading;
@@ -46,7 +46,7 @@ export async function returnRows(
 async function readAgain(
   parts: PullParts,
   request: SweepRequest,
-  { wanted, ...reading }: Reading & { readonly wanted: ReadonlySet<string> },
+  { wanted, ...reading }: ListReading & { readonly wanted: ReadonlySet<string> },
 ): Promise<void> {
   try {
     for (const range of rangesOf(await pagesWith(parts, reading.sweep, wanted)))
@@ -63,7 +63,7 @@ async function readAgain(
 async function landRange(
   parts: PullParts,
   { kind, claim }: SweepRequest,
-  { sweep, tally, range }: Reading & { readonly range: PageRange },
+  { sweep, tally, range }: ListReading & { readonly range: PageRange },
 ): Promise<void> {
   const { session, source, clock, signal } = parts;
   const guard = { parts, kind, claim, tenants: sweep.tenants };

@@ -6,7 +6,7 @@ import { endSweep } from './end-sweep.ts';
 import { outcomeOf } from './outcome.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readList } from './read-list.ts';
-import type { Ending, Reading } from './read-list.ts';
+import type { Ending, ListReading } from './read-list.ts';
 import { concludeAbsences } from '../deletions/conclude-absences.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 import { returnRows } from './return-rows.ts';
@@ -14,19 +14,20 @@ import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
 
 /**
- * Reads the whole list of a kind, lands it page by page, and concludes what has gone from it.
+ * Reads the whole list of a kind, lands it page by page, and concludes which records are gone.
  *
- * A fault of the source, or a list of another company, ends the sweep and is its report; what had landed by then stays,
- * because it was true.
+ * A fault of the source, or a list of another company, ends the sweep and is its report. Records that landed before it
+ * stay, because they were true.
  *
- * @throws {LeaseError} Where somebody else sweeps this kind. @throws {MirrorError} Where the database fails.
+ * @throws {LeaseError} If another process sweeps this kind.
+ * @throws {MirrorError} If the database fails.
  */
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
   const { source, clock } = parts;
   const startedAt = clock.now();
   const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
   const { sweep, stopHeartbeat, fieldsBefore } = await beginSweep(parts, request);
-  const reading: Reading = { sweep, tally: createTally() };
+  const reading: ListReading = { sweep, tally: createTally() };
   try {
     const ending = await readList(parts, request, reading);
     const { concluded, without } = await conclude(parts, request, { ...reading, ending });
@@ -54,14 +55,11 @@ interface Compared {
   readonly without: WithoutRow;
 }
 
-/**
- * Compares the mirror with a list that was read to its end: rows that are missing come back, and what is absent from the list
- * is concluded.
- */
+/** Compares the mirror with a list that was read to its end: restores missing rows, and concludes absences. */
 async function conclude(
   parts: PullParts,
   request: SweepRequest,
-  { sweep, tally, ending }: Reading & { readonly ending: Ending },
+  { sweep, tally, ending }: ListReading & { readonly ending: Ending },
 ): Promise<Compared> {
   const { controlFailures } = sweep.lease;
   const nothing: Concluded = { deleted: 0, waiting: 0, mended: 0, controlFailures };

@@ -21,13 +21,13 @@ export async function findForeign(
       if (error instanceof OtherSourceError) {
         claim.refusal ??= error;
         foreign.set(kind.name, error);
-      } else if (!(error instanceof SourceError)) throw error; // A list that cannot be read is refused by nobody.
+      } else if (!(error instanceof SourceError)) throw error; // A list that cannot be read is no reason to refuse.
     }
   }
   return foreign;
 }
 
-/** Reads as many responses as it takes to recognize a list. @throws {OtherSourceError} {SourceError} */
+/** Reads responses until the list is recognised. @throws {OtherSourceError} {SourceError} */
 async function readUntilKnown(
   parts: TenantGuard['parts'],
   kind: ListedKind,

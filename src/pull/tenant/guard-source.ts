@@ -12,7 +12,7 @@ import type { ListResponse } from '../../source/source.ts';
 import { companiesOf, countCompanies, judgeCompany } from './judge-company.ts';
 import type { PullParts } from '../run/parts.ts';
 
-/** What tells whose records those of one kind are. */
+/** The facts that show which company the records of a kind belong to. */
 export interface TenantGuard {
   readonly parts: Pick<PullParts, 'session' | 'source' | 'signal'>;
   readonly kind: Kind;
@@ -29,12 +29,13 @@ const HINT =
   'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
 
 /**
- * Lets the responses of a list pass once they are known to be of a company that the mirror holds: nothing foreign lands.
+ * Passes the responses of a list on once they are known to belong to a company of this mirror, so that nothing foreign
+ * lands.
  *
- * Most records of a response must name one of the kind's companies, and where the kind has rows enough, one record must be
- * known. A list that can tell neither passes where another list of the same token can.
+ * Most records of a response must name one of the kind's companies. If the kind has enough rows, one record must also
+ * be known. A list that shows neither passes if another list of the same token does.
  *
- * @throws {OtherSourceError} Before anything of the foreign list has landed.
+ * @throws {OtherSourceError} Before any record of the foreign list has landed.
  */
 export async function* requireTenant(
   responses: AsyncIterable<ListResponse>,
@@ -78,9 +79,10 @@ export async function* requireCompanies(
 }
 
 /**
- * Refuses a response that mostly names other companies than the kind's; where none is known yet, those that it names are.
+ * Refuses a response that mostly names other companies than the kind's. While no company is known, those that it names
+ * are learned.
  *
- * @returns Whether it names one that was known.
+ * @returns Whether it names a known company.
  * @throws {OtherSourceError}
  */
 export function requireCompany(
@@ -102,14 +104,14 @@ export function requireCompany(
 }
 
 /**
- * Makes sure of the company for a list that cannot tell it: by what other lists of this run have told, else by the first
- * page of a kind that names its company. A token that may read none of those leaves the question open.
+ * Verifies the company for a list that does not name it: by other lists of this run, else by the first page of a kind
+ * that names its company. If the token may read none of those, the question stays open.
  *
  * @throws {OtherSourceError}
  */
 export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
   if (claim.isNew || claim.isConfirmed) return;
-  if (!claim.isAsked) await askWitnesses(parts, claim);
+  if (!claim.isAsked) await readCompanyElsewhere(parts, claim);
   refuseForeign(claim);
 }
 
@@ -117,7 +119,7 @@ function refuseForeign({ isConfirmed, refusal }: SourceClaim): void {
   if (!isConfirmed && refusal !== null) throw refusal;
 }
 
-async function askWitnesses(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
+async function readCompanyElsewhere(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
   for (const kind of LISTED_KINDS.filter(namesCompany).toSorted(shortestFirst)) {
     const tenants = await readTenants(parts.session, kind, false);
     if (!tenants.isLearning) claim.isConfirmed ||= await isOurs({ parts, kind, claim, tenants });
@@ -144,7 +146,7 @@ async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promi
 }
 
 async function isKnown({ parts, kind }: TenantGuard, response: ListResponse): Promise<boolean> {
-  if (response.isKnown || response.partial !== null) return true; // What shows the same as before is of the same company.
+  if (response.isKnown || response.partial !== null) return true; // Records shown before belong to the same company.
   const ids = idsOf(response.read());
   const known = await parts.session.atomically((tx) => tx.rowsById(kind.name, ['id'], ids));
   return known.size > 0;
@@ -157,12 +159,12 @@ function idsOf(records: readonly Json[]): string[] {
 const NAMED = 3;
 
 function tenantMismatch({ name }: Kind, { companies }: KindTenants, got: readonly string[]) {
-  const told = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
-  const message = `The list of ${name}: the token reads company ${told(got)} (system_id), and this mirror holds company ${told(companies)}.`;
+  const listed = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
+  const message = `The list of ${name}: the token reads company ${listed(got)} (system_id), and this mirror holds company ${listed(companies)}.`;
   return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
 }
 
-/** @throws {OtherSourceError} Where responses show ids, none of which the mirror knows. */
+/** @throws {OtherSourceError} If responses show ids and the mirror knows none of them. */
 function refuseUnknown({ name }: Kind, responses: readonly ListResponse[]): void {
   const shown = responses.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
   if (shown === 0) return;

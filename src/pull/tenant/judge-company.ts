@@ -1,8 +1,8 @@
 import { isNumber, isObject } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
 
-/** Which companies (`system_id`) records name: those that are known and the others, each with how many records name it. */
-export interface NamedCompanies {
+/** The companies (`system_id`) that records name: the known ones and the others, each with its number of records. */
+interface NamedCompanies {
   readonly own: number;
   readonly others: ReadonlyMap<string, number>;
 }

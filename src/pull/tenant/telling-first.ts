@@ -4,7 +4,7 @@ import { hasMoreLive } from '../../mirror/kinds/status-store.ts';
 import { namesCompany, readTenants } from '../../mirror/kinds/tenant-store.ts';
 import { ROWS_THAT_IDENTIFY } from './guard-source.ts';
 
-/** Orders kinds so that those go first whose lists tell the company: the others go by what they have told. */
+/** Puts kinds whose lists name the company first: their answers decide for the others. */
 export async function tellingFirst(session: Session, kinds: readonly ListedKind[]): Promise<ListedKind[]> {
   const places = new Map<ListedKind, number>();
   for (const kind of kinds) places.set(kind, await placeOf(session, kind));

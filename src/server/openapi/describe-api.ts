@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { SESSION_COOKIE } from '../access/session-cookie.ts';
 import { noBody } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { STORABLE, fieldComponents } from './change-body.ts';
 import type { JsonSchema } from './change-body.ts';
 import { PROBLEM, refusalsOf } from './problems.ts';
@@ -14,7 +14,7 @@ const ABOUT =
   'The mirror, what is on its way, and decisions on both. Other methods of these paths are 405, with `Allow`.';
 
 /** Collects the routes from here on into an OpenAPI document. */
-export async function describeApi(app: Server, { version, kinds }: Context): Promise<void> {
+export async function describeApi(app: Server, { version, kinds }: RouteContext): Promise<void> {
   app.addHook('onRoute', (route) => {
     Object.assign(route, { links: route.schema?.links }); // It is looked for there.
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { adoptRecord } from '../../outbound/decisions/adopt.ts';
 import { abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
-import type { Decided } from '../../outbound/decisions/decide.ts';
+import type { DecidedEntry } from '../../outbound/decisions/decide.ts';
 import { entryDocument } from '../../outbound/report/entry-document.ts';
 import { resumeSends } from '../../outbound/freeze/frozen.ts';
 import { sendJson } from '../answer/json.ts';
@@ -24,7 +24,7 @@ const resumed = z.object({
 
 const schema = { tags: ['Outbox'] };
 
-const documentOf = ({ entry, warning }: Decided) => ({ ...entryDocument(entry), warning });
+const documentOf = ({ entry, warning }: DecidedEntry) => ({ ...entryDocument(entry), warning });
 
 /** A person's decisions on entries that are stuck. */
 export function outboxDecisionRoutes(app: Server, context: RouteContext): void {

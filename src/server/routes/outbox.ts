@@ -12,7 +12,7 @@ import { sendJson } from '../answer/json.ts';
 import { afterId, jsonObject, nextAfter, nextId, recordIdOrNumber, rowId, wholeNumber } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
 import { changeBody } from '../openapi/change-body.ts';
-import type { Context, Server } from '../server.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { entry, history, stored } from './entry-schemas.ts';
 import { frozen, writeBlock } from './status.ts';
 
@@ -49,7 +49,7 @@ const headers = z.looseObject({
 const tags = ['Outbox'];
 
 /** What is on its way to the service. */
-export function outboxRoutes(app: Server, context: Context): void {
+export function outboxRoutes(app: Server, context: RouteContext): void {
   const { session } = context;
   app.get(
     '/v1/outbox',
@@ -95,7 +95,7 @@ const links = Object.fromEntries(
   ]),
 );
 
-function intakeRoute(app: Server, { session, kinds, clock, ring }: Context): void {
+function intakeRoute(app: Server, { session, kinds, clock, ring }: RouteContext): void {
   const toldBody = changeBody(kinds, jsonSchemaOf(recordIdOrNumber, 'input'));
   app.post(
     '/v1/outbox',

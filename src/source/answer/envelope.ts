@@ -5,7 +5,7 @@ import { shortestNumber } from '../../lib/decimal.ts';
 import { excerpt, SourceError } from '../http/errors.ts';
 import type { SourceReason } from '../http/errors.ts';
 
-/** What a list says about its pages (§2.1); null where it says nothing usable. */
+/** The paging facts of a list (§2.1); null for each that is not usable. */
 export interface Meta {
   readonly currentPage: number | null;
   readonly lastPage: number | null;
@@ -13,7 +13,7 @@ export interface Meta {
   readonly total: number | null;
 }
 
-/** What a list without `meta` says. */
+/** The facts of a list without `meta`. */
 export const NO_META: Meta = { currentPage: null, lastPage: null, perPage: null, total: null };
 
 export interface ListBody {
@@ -55,7 +55,7 @@ export function openRecord(body: Json, id: string, where: string): JsonObject | 
   throw fault('wrong_record', where, { got, expected: `the record with id ${id}` });
 }
 
-/** What stands in `data`; a bare record is known by its `id`. */
+/** The value of `data`; a bare record is recognised by its `id`. */
 export function unwrap(body: Json): Json {
   if (!isObject(body) || 'id' in body) return body;
   return body['data'] ?? body;
@@ -70,10 +70,10 @@ function idText(id: Json | undefined): string | null {
 const DIGITS = /^\d{1,15}$/;
 const MOST = 10 ** 15 - 1;
 
-/** What a service that says that it failed may write in `success`. */
+/** The values of `success` that mean failure. */
 const FAILURES: readonly Json[] = [false, 'false', 0, '0'];
 
-/** Whether the service itself says that it failed. */
+/** Whether the service itself reports a failure. */
 export function saysFailed(body: Json): boolean {
   return isObject(body) && FAILURES.some((failure) => failure === body['success']);
 }

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<number, SourceReason>> = {
 /** Client errors that say "later", not "never". */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
-export interface RefusedAnswer {
+interface RefusedAnswer {
   readonly status: number;
   /** The beginning of the body. */
   readonly text: string;

@@ -3,7 +3,7 @@ import type { Json } from '../../lib/json.ts';
 import { excerpt, SourceError } from '../http/errors.ts';
 
 /**
- * Reads a body as UTF-8 JSON, and refuses what would have to be guessed.
+ * Parses a body as UTF-8 JSON, and refuses a body that would have to be guessed.
  *
  * @throws {SourceError} not_utf8, empty_body, html, not_json, too_deep
  */

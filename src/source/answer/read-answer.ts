@@ -13,8 +13,8 @@ import { retryAfterMs } from './retry-after.ts';
 export interface Received extends HttpAnswer {
   readonly where: string;
   readonly receivedAt: Date;
-  /** Runs what reads this answer, now or later: an error that would quote the token quotes nothing. */
-  readonly unseen: <T>(read: () => T) => T;
+  /** Runs a reader of this answer, now or later, with the token redacted from errors. */
+  readonly withRedactedErrors: <T>(read: () => T) => T;
 }
 
 /** @throws {SourceError} Where the answer is no list. */
@@ -24,9 +24,9 @@ export function readList(answer: Received): ListBody {
 }
 
 /**
- * Makes the reader for the record with this id; it returns null where the service itself says that there is none.
+ * Creates the reader for the record with this id; it returns null if the service itself says that there is none.
  *
- * @throws {SourceError} Where the answer is neither.
+ * @throws {SourceError} If the answer is neither.
  */
 export function readRecord(id: string): (answer: Received) => JsonObject | null {
   return (answer) => {
@@ -52,7 +52,7 @@ function saysGone(answer: Received): boolean {
 /** More than a message quotes, so that a secret in it is whole. */
 const STATUS_TEXT_BYTES = 16_384;
 
-/** @throws {SourceError} Where the answer is none of the service's own, or says that it failed. */
+/** @throws {SourceError} If the answer is not the service's own, or reports a failure. */
 export function refuseFault(answer: Received): void {
   const { status, headers, bytes, where, receivedAt } = answer;
   if (!isSuccess(status)) {

@@ -1,11 +1,11 @@
 import { SourceError } from '../http/errors.ts';
 import type { HttpAnswer } from '../http/receive.ts';
 
-/** Headers in which a cache says that it answered in the service's place. */
+/** Headers in which a cache says that it answered in place of the service. */
 const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;
 
 /**
- * Refuses an answer that a cache gave: it may be older than one that has landed, and so undo what is true by now.
+ * Refuses a cached answer: it may be older than one that has landed, and would undo newer facts.
  *
  * @throws {SourceError} cached
  */

@@ -8,7 +8,7 @@ import { parseBody } from './parse-body.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { HttpAnswer } from '../http/receive.ts';
 
-/** What became of a write: facts, no verdict. `why` is a stable word or an error's code, never with the token in it. */
+/** The result of a write: facts without a judgement. `why` is a stable word or an error's code, without the token. */
 export type WriteAnswer =
   /** No byte of the request was handed to a socket. */
   | { readonly is: 'unsent'; readonly why: string }
@@ -19,7 +19,7 @@ export type WriteAnswer =
 export interface AnsweredWrite {
   readonly is: 'answered';
   readonly status: number;
-  /** As it was sent, the token included where it repeats it; undefined where it is no JSON that can be used. */
+  /** The body as sent, with any token it repeats; undefined if it is not usable JSON. */
   readonly body: Json | undefined;
   /** The beginning of the body as text that can be stored, without the token. */
   readonly start: string;
@@ -30,9 +30,9 @@ const START_LENGTH = 500;
 const BYTES_A_CHARACTER = 3; // Of UTF-8, at most, for one unit of UTF-16.
 
 /**
- * Reads the answer to a write, whatever it is.
+ * Reads any answer to a write.
  *
- * A body that only the end of its connection ends may be cut; then it is no JSON, as an object lacks its last brace.
+ * Without Content-Length a body may arrive truncated; it then fails to parse, because its closing brace is missing.
  */
 export function readWriteAnswer(
   { status, headers, bytes }: HttpAnswer,
@@ -52,12 +52,12 @@ function usableJson(bytes: Uint8Array, where: string): Json | undefined {
     const body = parseBody(bytes, where);
     return isDeeper(body, DEEPEST) ? undefined : body;
   } catch (error) {
-    if (error instanceof SourceError) return undefined; // What it is shows in its beginning.
+    if (error instanceof SourceError) return undefined; // The beginning shows the kind of body.
     throw error;
   }
 }
 
-/** Masked before it is cut: a token that begins within the start ends within what is masked, however it is spelled. */
+/** Masked before it is cut: a token that begins within the excerpt is masked in full, in any spelling. */
 function startOf(bytes: Uint8Array, token: string): string {
   const length = START_LENGTH + LONGEST_SPELLING * token.length;
   const text = new TextDecoder().decode(bytes.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);

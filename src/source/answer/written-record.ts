@@ -5,7 +5,7 @@ import { saysFailed, unwrap } from './envelope.ts';
 /**
  * Takes the record out of the answer to a create or an update: `{data: {…}}`, `{data: [{…}]}` or bare.
  *
- * @returns null where no single record with an id stands there, or where the service says that it failed.
+ * @returns Null if there is no single record with an id, or if the service reports a failure.
  */
 export function writtenRecord(body: Json): JsonObject | null {
   if (saysFailed(body)) return null;

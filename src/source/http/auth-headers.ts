@@ -1,6 +1,6 @@
 import type { AuthHeader } from '../../catalog/kind.ts';
 
-/** The spellings of §5: the documentation uses all three, and nobody promises which one counts. */
+/** The spellings of §5: the documentation uses all three and does not say which one counts. */
 const SPELLINGS: readonly AuthHeader[] = ['Authentication', 'Authorization', 'Authentification'];
 
 /** Names of the headers that carry the token, for one request. */

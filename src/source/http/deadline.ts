@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 
-export interface Deadline {
+interface Deadline {
   /** Fires with any of the given signals, or when time is up. */
   readonly signal: AbortSignal;
   readonly isOver: () => boolean;
-  /** Lets go of timer and signals; AbortSignal.any would hold on to a long-lived signal. */
+  /** Removes the timer and the listeners; AbortSignal.any would keep a reference to a long-lived signal. */
   readonly release: () => void;
 }
 

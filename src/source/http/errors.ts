@@ -17,7 +17,7 @@ interface Reason {
 
 const garbled = (hint: string): Reason => ({ state: 'invalid', hint, isGarbled: true });
 
-/** Every way in which the service can fail us: what it does to a sweep, and what the reader can do about it. */
+/** Every failure of the service: its effect on a sweep, and advice for the reader. */
 const REASONS = {
   not_json: garbled(PROXY),
   html: garbled(WEB_PAGE),
@@ -59,7 +59,7 @@ const REASONS = {
 /** Stable word for a fault; it ends up in reports. */
 export type SourceReason = keyof typeof REASONS;
 
-export interface SourceErrorDetails {
+interface SourceErrorDetails {
   readonly cause?: unknown;
   /** Set where the same request may succeed later; `waitMs` is how long the service asked us to wait. */
   readonly passing?: { readonly waitMs: number | null } | undefined;
@@ -67,7 +67,7 @@ export interface SourceErrorDetails {
   readonly quoted?: string | undefined;
 }
 
-/** So much of a quoted text is kept to look for secrets in: a secret that begins in the excerpt ends within it. */
+/** Length of the quoted text kept for the search for secrets: a secret that begins in the excerpt ends within it. */
 const LOOKED_AT = 16_384;
 
 /** A fault of the service or of the way to it; `invalid` = it answered nonsense, `aborted` = it gave no answer. */
@@ -76,7 +76,7 @@ export class SourceError extends SyncError {
   readonly reason: SourceReason;
   readonly state: 'invalid' | 'aborted';
   readonly passing: SourceErrorDetails['passing'];
-  /** Private, because loggers write what they find on an error. */
+  /** Private, because loggers write all enumerable members of an error. */
   readonly #quoted: string;
 
   constructor(reason: SourceReason, message: string, details: SourceErrorDetails = {}) {
@@ -88,7 +88,7 @@ export class SourceError extends SyncError {
     this.#quoted = details.quoted?.slice(0, LOOKED_AT) ?? '';
   }
 
-  /** Whether the message, or the text around its excerpt, holds what is looked for: an excerpt may cut a secret in two. */
+  /** Whether the message, or the text around its excerpt, holds the secret: an excerpt may cut a secret in two. */
   shows(holds: (text: string) => boolean): boolean {
     return holds(this.message) || holds(this.#quoted);
   }

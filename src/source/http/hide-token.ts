@@ -7,9 +7,9 @@ export interface Told {
 }
 
 /**
- * Makes what runs a reading of an answer: an error that would quote the token quotes nothing.
+ * Creates a wrapper for readers of an answer: an error that would quote the token quotes nothing.
  *
- * Only what the error quotes is looked at, and a little beyond: a whole body would take seconds.
+ * Only the quoted text and a little around it is searched: a whole body would take seconds.
  */
 export function hideToken({ status, where }: Told, token: string): <T>(read: () => T) => T {
   return (read) => {

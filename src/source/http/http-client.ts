@@ -1,29 +1,12 @@
 import { Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
+import type { HttpClient } from './http.ts';
 import { triedOnce } from './no-connection.ts';
 import type { TunnelOptions } from './no-connection.ts';
 import { receive } from './receive.ts';
-import type { HttpAnswer } from './receive.ts';
 import { sendOnce } from './send-once.ts';
-import type { SendRequest, SentAnswer } from './send-once.ts';
 import type { SourceSettings } from './settings.ts';
 import { widest } from './width.ts';
-
-export interface HttpRequest {
-  /** With the query, without the base URL's own path. */
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly where: string;
-}
-
-/** Sends single requests to one host: nothing is followed, decompressed, repeated or remembered. */
-export interface HttpClient {
-  /** @throws {SourceError} too_big, timeout; anything else is what undici threw. */
-  get(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** Sends a write, over a connection of its own; throws on bugs only. */
-  send(request: SendRequest, signal: AbortSignal): Promise<SentAnswer>;
-  destroy(): Promise<void>;
-}
 
 const OWN_HEADERS = {
   accept: 'application/json',

@@ -14,7 +14,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EPIPE',
   'EPROTO',
-  'UND_ERR_ABORTED', // A proxy that refuses the tunnel; our own aborts are told apart before.
+  'UND_ERR_ABORTED', // A proxy that refuses the tunnel; our own aborts are recognised earlier.
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_PRX_TLS',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
@@ -33,7 +33,7 @@ const TIMED_OUT: ReadonlySet<string> = new Set([
 const UNREACHABLE_FAMILIES =
   /^(?:HPE_|ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_PROXY)/;
 
-/** Names what undici threw; an error of no known code is a bug, handed back as it is. */
+/** Names an error of undici; an error without a known code is a bug and is returned as it is. */
 export function networkFault(error: unknown, where: string): unknown {
   const code = codeOf(error);
   if (code === null) return error;
@@ -46,7 +46,7 @@ export function networkFault(error: unknown, where: string): unknown {
   return error;
 }
 
-/** The first code among an error, what caused it, and (several addresses tried) what it is made of. */
+/** The first code among an error, its cause, and its parts (if several addresses were tried). */
 export function codeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof errors.HTTPParserError) return 'HPE_INVALID'; // undici means to set a code, and does not.

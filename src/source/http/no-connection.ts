@@ -1,16 +1,16 @@
 import type { buildConnector, Pool } from 'undici';
 
 /**
- * No connection was made; `cause` says why, where anything does.
+ * No connection was made; `cause` holds the reason, if there is one.
  *
- * It has no code of its own: where a proxy cuts the tunnel, undici would see UND_ERR_SOCKET and connect again at once,
- * on and on, thousands of times a second; on an error that it does not know it gives up.
+ * It has no code of its own. If a proxy cuts the tunnel, undici would see UND_ERR_SOCKET and reconnect at once,
+ * thousands of times a second; after an unknown error it gives up.
  */
 export class NoConnection extends Error {
   override readonly name = 'NoConnection';
 }
 
-/** What a proxy agent makes its clients with: its connector opens the tunnel, and TLS within it. */
+/** The options with which a proxy agent creates its clients: its connector opens the tunnel, and TLS within it. */
 export type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
 
 /** Makes a connector that is not tried again for the same request. */

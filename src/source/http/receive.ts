@@ -10,23 +10,23 @@ export interface HttpAnswer {
   readonly bytes: Uint8Array;
 }
 
-export interface Reception {
+interface Reception {
   readonly maxBytes: number;
   readonly where: string;
   /** Ends it at once, also while there is no connection yet. */
   readonly signal: AbortSignal;
   /** Ends it when so much time has passed; without it, only the signal does. */
   readonly timeoutMs?: number;
-  /** Called when the answer begins; what it throws ends it. */
+  /** Called when the answer begins; an error that it throws ends the request. */
   readonly onBegin?: () => void;
 }
 
 /**
- * Sends a request and gathers its answer, never more of it than allowed.
+ * Sends a request and collects its answer, up to the allowed size.
  *
  * The bytes are taken as undici hands them out: a stream around each body would cost as much as the rest of a request.
  *
- * @throws {SourceError} too_big, timeout; anything else is what undici threw.
+ * @throws {SourceError} too_big, timeout; other errors are those of undici.
  */
 export function receive(
   dispatcher: Dispatcher,
@@ -61,7 +61,7 @@ export function receive(
   });
 }
 
-/** Tells once that the signal has fired, or that time is up; returns what lets go of both. */
+/** Calls back once when the signal fires or the time is up; returns the function that removes both. */
 function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Error) => void): () => void {
   const abort = (): void => {
     release();
@@ -92,7 +92,7 @@ function timedOut(where: string, timeoutMs: number): SourceError {
 
 type Taking = Required<Pick<Dispatcher.DispatchHandler, 'onResponseStart' | 'onResponseData'>>;
 
-/** Gathers an answer, however its body is cut up; what this throws, undici makes the end of the exchange. */
+/** Collects an answer, however its body is split. An error thrown here ends the exchange. */
 function gather({ maxBytes, where, onBegin }: Reception): Taking & { readonly answer: () => HttpAnswer } {
   let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
   let size = 0;

@@ -2,59 +2,45 @@ import { once } from 'node:events';
 import { Client, ProxyAgent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
 import { SourceError } from './errors.ts';
-import { createHandover } from './handover.ts';
-import type { Handover } from './handover.ts';
-import type { HttpRequest } from './http-client.ts';
+import { createConnectionGate } from './connection-gate.ts';
+import type { ConnectionGate } from './connection-gate.ts';
+import type { SendRequest, SentAnswer } from './http.ts';
 import { codeOf } from './network-faults.ts';
 import { NoConnection } from './no-connection.ts';
 import type { TunnelOptions } from './no-connection.ts';
 import { receive } from './receive.ts';
-import type { HttpAnswer } from './receive.ts';
 import type { SourceSettings } from './settings.ts';
 
-export interface SendRequest extends HttpRequest {
-  readonly method: 'POST' | 'PUT';
-  readonly body: string;
-  /** Asked when the request is about to be written, which a connection may take long to be made for. */
-  readonly mayGo?: (() => boolean) | undefined;
-}
-
-/** What became of a request; `why` is a stable word, or the code that Node or undici gives the fault. */
-export type SentAnswer =
-  | { readonly is: 'unsent'; readonly why: string }
-  | { readonly is: 'lost'; readonly why: string }
-  | ({ readonly is: 'answered' } & HttpAnswer);
-
-/** Of the one connection that a write gets. */
-interface Way {
+/** The single connection of a write. */
+interface Connection {
   readonly settings: SourceSettings;
   readonly origin: string;
-  readonly handover: Handover;
+  readonly gate: ConnectionGate;
   readonly signal: AbortSignal;
 }
 
 /**
  * Sends a request once, over a connection of its own that is closed afterwards.
  *
- * `unsent` is proved: no byte is written before the connection is handed over, and the verdict shuts that way first.
- * Whatever fails afterwards, a bug of undici included, is `lost`, whether a byte has left or not.
+ * `unsent` is proved: no byte is written before the connection passes the gate, and the gate is closed before the
+ * result is decided. Every later failure, a bug of undici included, is `lost`, whether a byte has left or not.
  *
  * @param request Its target is the whole path, its headers are all of them.
  */
 export async function sendOnce(
-  to: Pick<Way, 'settings' | 'origin'>,
+  to: Pick<Connection, 'settings' | 'origin'>,
   { mayGo, ...request }: SendRequest,
   signal: AbortSignal,
 ): Promise<SentAnswer> {
-  const handover = createHandover(mayGo);
-  const dispatcher = openDispatcher({ ...to, handover, signal });
+  const gate = createConnectionGate(mayGo);
+  const dispatcher = openDispatcher({ ...to, gate, signal });
   try {
-    const answered = exchange(dispatcher, { ...to, handover, signal }, request);
+    const answered = exchange(dispatcher, { ...to, gate, signal }, request);
     return await Promise.race([answered, interruption(signal)]);
   } catch (error) {
-    handover.shut();
-    if (handover.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
-    if (handover.isLate) return { is: 'unsent', why: 'paused' };
+    gate.shut();
+    if (gate.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
+    if (gate.isLate) return { is: 'unsent', why: 'paused' };
     if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
     if (error instanceof NoConnection) return { is: 'unsent', why: connectWord(error) };
     throw error;
@@ -65,7 +51,7 @@ export async function sendOnce(
 
 async function exchange(
   dispatcher: Dispatcher,
-  { settings, origin, handover, signal }: Way,
+  { settings, origin, gate, signal }: Connection,
   { target, where, ...request }: SendRequest,
 ): Promise<SentAnswer> {
   // The connection is used once.
@@ -73,22 +59,22 @@ async function exchange(
   const answer = await receive(dispatcher, options, {
     ...{ maxBytes: settings.maxBodyBytes, where, signal },
     onBegin: () => {
-      if (handover.socket?.writableLength !== 0) throw new AnsweredEarly();
+      if (gate.socket?.writableLength !== 0) throw new AnsweredEarly();
     },
   });
   return { is: 'answered', ...answer };
 }
 
-/** An answer began before all of the request had left: nobody knows to what. */
+/** An answer began before the whole request had left: it cannot be the answer to this request. */
 class AnsweredEarly extends Error {
   readonly code = 'answered_early';
 }
 
-function openDispatcher({ settings, origin, handover, signal }: Way): Dispatcher {
+function openDispatcher({ settings, origin, gate, signal }: Connection): Dispatcher {
   const timeouts = { headersTimeout: 0, bodyTimeout: 0 }; // The deadline covers these.
   const connection = { timeout: settings.timeoutSeconds * 1000, signal }; // Aborted, it stops connecting at once.
   if (settings.proxyUrl === null) {
-    return new Client(origin, { ...timeouts, connect: handover.through(buildConnector(connection)) });
+    return new Client(origin, { ...timeouts, connect: gate.through(buildConnector(connection)) });
   }
   return new ProxyAgent({
     ...timeouts,
@@ -98,7 +84,7 @@ function openDispatcher({ settings, origin, handover, signal }: Way): Dispatcher
     // The agent's connector opens the tunnel, and TLS within it.
     factory: (target, options) => {
       const own = options as TunnelOptions;
-      return new Client(target, { ...own, connect: handover.through(own.connect) });
+      return new Client(target, { ...own, connect: gate.through(own.connect) });
     },
   });
 }
@@ -116,5 +102,5 @@ function faultWord(error: unknown): string {
 
 function connectWord(error: NoConnection): string {
   const code = codeOf(error) ?? 'not_connected';
-  return code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code; // Our own aborts are told apart before.
+  return code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code; // Our own aborts are recognised earlier.
 }

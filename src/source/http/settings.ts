@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { HttpClient } from './http-client.ts';
+import type { HttpClient } from './http.ts';
 
 /** The settings under `source`. */
 export interface SourceSettings {

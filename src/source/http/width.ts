@@ -1,15 +1,15 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** However many requests the settings allow, so many at most are added to read a moving list. */
+/** Most requests side by side while a moving list is read, unless `source.concurrency` is larger. */
 const MOST_SIDE_BY_SIDE = 16;
 
-/** So long after the service has asked for patience, no request is added to those of the settings. */
+/** Time during which the limit is not doubled after the service has asked for fewer requests, in milliseconds. */
 const CALM_MS = 900_000;
 
-export interface WidthFacts {
+interface WidthFacts {
   /** `source.concurrency`. */
   readonly concurrency: number;
-  /** A list is being read that moves while it is read: the shorter that takes, the less it moves. */
+  /** A moving list is being read: the shorter the reading, the less it moves. */
   readonly isMoving: boolean;
   /** Since the service last answered 429 or 503; Infinity = it never did. */
   readonly calmMs: number;
@@ -28,9 +28,9 @@ export const widest = (concurrency: number): number =>
 /** How many requests of one source may be under way at once, at this moment. */
 export interface Width {
   readonly now: () => number;
-  /** Widens it for the reading of a moving list; returns what ends that. */
+  /** Raises the limit while a moving list is read; returns the function that ends that. */
   readonly widen: () => () => void;
-  /** Learns from an answer whether the service wants fewer requests. */
+  /** Lowers the limit if an answer shows that the service wants fewer requests. */
   readonly note: (status: number) => void;
 }
 

@@ -9,9 +9,9 @@ import { openPartly } from './partial-page.ts';
 import { readList, refuseFault } from '../answer/read-answer.ts';
 import type { Received } from '../answer/read-answer.ts';
 
-/** A list's answer as a sweep takes it. */
+/** A list answer in the form that a sweep uses. */
 export interface ListPage {
-  /** One text per record that tells it from its neighbours. */
+  /** One text per record that identifies it within the list. */
   readonly keys: TextList;
   readonly meta: Meta | null;
   readonly envelope: string;
@@ -30,28 +30,31 @@ export interface ListPage {
 export interface PartialPage {
   /** Ids of the records that the known page shows too. */
   readonly unchanged: TextList;
-  /** The others. */
+  /** The changed records, parsed. */
   readonly changed: readonly Json[];
 }
 
-/** What is known of a page before it is asked for; without a salt no digest is made, and no page is known. */
-export interface Expected {
-  readonly salt?: string | undefined;
+/**
+ * The stored facts about a page before it is requested. Without a digest scope no digest is made, and no page is
+ * known.
+ */
+export interface KnownPageHint {
+  readonly digestScope?: string | undefined;
   readonly known?: KnownPage | undefined;
   /** Reads the digests of the known page's records, once it turns out that the page shows others; null = there are none. */
   readonly digests?: (() => Promise<string | null>) | undefined;
 }
 
 /**
- * Makes the reader for a page of a list that shows the records of the known page: it is not parsed.
+ * Creates the reader for a page that shows the same records as the known page: it is not parsed.
  *
- * @throws {SourceError} Where the answer says itself that it is no list.
- * @returns Null where it shows others.
+ * @throws {SourceError} If the answer itself says that it is no list.
+ * @returns Null if it shows other records.
  */
-export function readKnown({ salt, known }: Expected): (answer: Received) => ListPage | null {
+export function readKnown({ digestScope, known }: KnownPageHint): (answer: Received) => ListPage | null {
   return (answer) => {
     refuseFault(answer);
-    return salt === undefined || known === undefined ? null : recognized(answer, salt, known);
+    return digestScope === undefined || known === undefined ? null : recognized(answer, digestScope, known);
   };
 }
 
@@ -62,20 +65,20 @@ export function readKnown({ salt, known }: Expected): (answer: Received) => List
  * @throws {SourceError} Where the answer is no list.
  */
 export function readPage(
-  { salt, known }: Expected,
+  { digestScope, known }: KnownPageHint,
   digests: string | null = null,
 ): (answer: Received) => ListPage {
   return (answer) => {
     refuseFault(answer);
-    if (salt === undefined) return { ...parsed(answer), digest: null };
+    if (digestScope === undefined) return { ...parsed(answer), digest: null };
     const hasDigests = known !== undefined && digests !== null;
-    const page = hasDigests ? partlyRead(answer, { salt, keys: known.keys, digests }) : null;
-    return page ?? { ...parsed(answer), digest: digestPage(answer, salt) };
+    const page = hasDigests ? partlyRead(answer, { digestScope, keys: known.keys, digests }) : null;
+    return page ?? { ...parsed(answer), digest: digestPage(answer, digestScope) };
   };
 }
 
-function recognized(answer: Received, salt: string, known: KnownPage): ListPage | null {
-  const list = openKnown(answer, salt, known);
+function recognized(answer: Received, digestScope: string, known: KnownPage): ListPage | null {
+  const list = openKnown(answer, digestScope, known);
   if (list === null) return null;
   return {
     keys: known.keys,
@@ -84,7 +87,7 @@ function recognized(answer: Received, salt: string, known: KnownPage): ListPage 
     isKnown: true,
     partial: null,
     digest: { digest: known.digest, bytes: known.bytes },
-    read: once(() => answer.unseen(() => readList(answer).records)),
+    read: once(() => answer.withRedactedErrors(() => readList(answer).records)),
   };
 }
 
@@ -104,7 +107,7 @@ function partlyRead(answer: Received, known: Parameters<typeof openPartly>[1]): 
       changed: list.rows.flatMap((row) => ('id' in row ? [] : [row.record])),
     },
     digest: list.digest,
-    read: once(() => answer.unseen(() => readList(answer).records)),
+    read: once(() => answer.withRedactedErrors(() => readList(answer).records)),
   };
 }
 
@@ -114,7 +117,7 @@ function parsed(answer: Received): Omit<ListPage, 'digest'> {
   return { keys, meta, envelope, isKnown: false, partial: null, read: () => records };
 }
 
-/** What tells a record from its neighbours: its id, as text however it was sent, or all of it. */
+/** Identifies a record: its id, as text in any spelling, or the whole record. */
 function recordKey(record: Json): string {
   const id = isObject(record) ? record['id'] : undefined;
   if (isNumber(id)) return String(id);
@@ -122,7 +125,7 @@ function recordKey(record: Json): string {
   return isDeeper(record, DEEPEST) ? 'nested too deep' : compactJson(record);
 }
 
-/** Makes a value when it is first asked for, and lets go of what it is made of. */
+/** Computes a value on first use, then frees its inputs. */
 function once<T>(make: () => T): () => T {
   let held: { readonly make: () => T } | { readonly made: T } = { make };
   return () => {

@@ -9,9 +9,9 @@ import { elementsOf, recordStart } from './record-bytes.ts';
 import type { Part } from './record-bytes.ts';
 import { digestsOf, digestsText } from './record-digests.ts';
 
-/** What tells whether a page shows other records than before. */
+/** A digest that shows whether a page has changed. */
 export interface PageDigest {
-  /** SHA-256, in hex, of a salt and the text of the array of records. */
+  /** SHA-256, in hex, of a digest scope and the text of the array of records. */
   readonly digest: string;
   /** Length of that text. */
   readonly bytes: number;
@@ -19,7 +19,7 @@ export interface PageDigest {
   readonly records?: string;
 }
 
-/** What a page showed when it was landed last. */
+/** A page as last landed. */
 export interface KnownPage extends PageDigest {
   /** Ids of the records in their order, one for every row on the page. */
   readonly keys: TextList;
@@ -27,49 +27,53 @@ export interface KnownPage extends PageDigest {
 
 export type ListText = Pick<Received, 'bytes' | 'where'>;
 
-/** Stands in for the records. No service can know it, so what is found in "data" stands where the records stood. */
+/** A placeholder for the records. No service can guess it, so its place in "data" is the place of the records. */
 const STAND_IN = randomUUID();
 const STAND_IN_OPEN = Buffer.from(`[${JSON.stringify(STAND_IN)}`);
 const [COMMA, CLOSE] = [Buffer.from(','), Buffer.from(']')];
 
 /**
- * Opens a list without reading its records, if their text is that of the known page.
+ * Opens a list without parsing its records, if their bytes are those of the known page.
  *
- * Equal bytes are that very array, whole, and so end where it ended; what stands around them is read and checked as ever.
+ * Equal bytes are the same array, complete, and end at the same place. The text around them is parsed and checked as
+ * usual.
  *
- * @returns Null where they differ, or where anything else is wrong: the body must be read whole then.
+ * @returns Null if they differ, or if anything else is wrong: the body must then be parsed in full.
  */
 export function openKnown(
   answer: ListText,
-  salt: string,
+  digestScope: string,
   known: PageDigest,
 ): Omit<ListBody, 'records'> | null {
   const start = recordStart(answer.bytes);
   if (start === null) return null;
   const part = { start, end: start + known.bytes };
-  return digestOf(answer, salt, part) === known.digest ? openAround(answer, part) : null;
+  return digestOf(answer, digestScope, part) === known.digest ? openAround(answer, part) : null;
 }
 
-/** Makes the digest of a list that was read whole; null where it cannot be told for certain which bytes are its records. */
-export function digestPage(answer: ListText, salt: string): PageDigest | null {
+/**
+ * Computes the digest of a list that was parsed in full; null if the bytes of its records cannot be located for
+ * certain.
+ */
+export function digestPage(answer: ListText, digestScope: string): PageDigest | null {
   const start = recordStart(answer.bytes);
   const elements = start === null ? null : elementsOf(answer.bytes, start);
   if (start === null || elements === null) return null;
   const part = { start, end: elements.end };
   if (openAround(answer, part) === null) return null;
-  const records = digestsText(digestsOf(answer.bytes, elements.parts), salt);
-  return { digest: digestOf(answer, salt, part), bytes: part.end - start, records };
+  const records = digestsText(digestsOf(answer.bytes, elements.parts), digestScope);
+  return { digest: digestOf(answer, digestScope, part), bytes: part.end - start, records };
 }
 
-export function digestOf({ bytes }: ListText, salt: string, { start, end }: Part): string {
-  return createHash('sha256').update(salt).update(bytes.subarray(start, end)).digest('hex');
+export function digestOf({ bytes }: ListText, digestScope: string, { start, end }: Part): string {
+  return createHash('sha256').update(digestScope).update(bytes.subarray(start, end)).digest('hex');
 }
 
 /**
  * Opens a list with some of its records only, in their order.
  *
- * @param records What stands there as the records.
- * @param some Those of them that are read.
+ * @param records The bytes in the place of the records.
+ * @param some The records to parse.
  * @returns Null if it is no list, or if other bytes than these are its records.
  */
 export function openAround(
@@ -84,7 +88,7 @@ export function openAround(
     const [standIn, ...records] = list.records;
     return standIn === STAND_IN && records.length === some.length ? { ...list, records } : null;
   } catch (error) {
-    if (error instanceof SourceError) return null; // Whoever reads it whole finds the same, and can quote it.
+    if (error instanceof SourceError) return null; // A full parse finds the same fault and can quote it.
     throw error;
   }
 }

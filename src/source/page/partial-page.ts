@@ -6,22 +6,22 @@ import { elementsOf, recordStart } from './record-bytes.ts';
 import { digestsOf, digestsText, knownIds } from './record-digests.ts';
 import type { RecordsKnown } from './record-digests.ts';
 
-/** A list of which only those records were parsed whose text is not known. */
-export interface PartlyRead extends Omit<ListBody, 'records'> {
+/** A list in which only the records with unknown text were parsed. */
+interface PartlyRead extends Omit<ListBody, 'records'> {
   /** One for each record on the page: the id where it is known, else itself. */
   readonly rows: readonly PartlyReadRow[];
   readonly digest: PageDigest;
 }
 
-export type PartlyReadRow = { readonly id: string } | { readonly record: Json };
+type PartlyReadRow = { readonly id: string } | { readonly record: Json };
 
 /**
- * Opens a list without reading those of its records whose text is known from when the page was landed last.
+ * Opens a list without parsing the records whose text is known from the last landing.
  *
- * A known text is one JSON value, and whatever else there is gets parsed where it stands: the list is JSON as a whole if
- * that is.
+ * A known text is one JSON value, and all other text is parsed in its place: so the list is valid JSON as a whole if
+ * the rest is.
  *
- * @returns Null where no record is known, or where anything else is wrong: the body must be read whole then.
+ * @returns Null if no record is known, or if anything else is wrong: the body must then be parsed in full.
  */
 export function openPartly(answer: ListText, known: RecordsKnown): PartlyRead | null {
   const { bytes } = answer;
@@ -42,8 +42,8 @@ export function openPartly(answer: ListText, known: RecordsKnown): PartlyRead | 
     ...{ meta: list.meta, envelope: list.envelope },
     rows: ids.map((id) => (id === undefined ? { record: records.next().value ?? null } : { id })),
     digest: {
-      ...{ digest: digestOf(answer, known.salt, part), bytes: part.end - start },
-      records: digestsText(digests, known.salt),
+      ...{ digest: digestOf(answer, known.digestScope, part), bytes: part.end - start },
+      records: digestsText(digests, known.digestScope),
     },
   };
 }

@@ -5,11 +5,11 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const NAME = Buffer.from('"data"');
 
 /**
- * Finds where the array of records begins: the body itself, or the value of its first member "data".
+ * Finds the start of the array of records: the body itself, or the value of its first member "data".
  *
- * Nothing behind that place is looked at. What is found in text that is no JSON means nothing.
+ * Text after that place is not read. In text that is no JSON the result means nothing.
  *
- * @returns The position of its bracket; null where none is found, or "data" is no array.
+ * @returns The position of its bracket; null if none is found, or if "data" is no array.
  */
 export function recordStart(body: Uint8Array): number | null {
   const open = afterSpace(body, BYTE_ORDER_MARK.every((byte, index) => body[index] === byte) ? 3 : 0);
@@ -17,14 +17,14 @@ export function recordStart(body: Uint8Array): number | null {
   return start !== null && body[start] === OPEN_ARRAY ? start : null;
 }
 
-/** Where something begins, and where what follows it does. */
+/** The start of an element and the start of the next. */
 export interface Part {
   readonly start: number;
   readonly end: number;
 }
 
 /** An array, cut up. */
-export interface Elements {
+interface Elements {
   readonly parts: readonly Part[];
   /** The position behind its bracket. */
   readonly end: number;

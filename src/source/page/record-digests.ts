@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { TextList } from '../../lib/text-list.ts';
 import type { Part } from './record-bytes.ts';
 
-/** What is known of the records of a page. */
+/** The stored digests of a page's records. */
 export interface RecordsKnown {
-  readonly salt: string;
+  readonly digestScope: string;
   /** Their ids, in their order. */
   readonly keys: TextList;
   /** Their digests in the same order, as `digestsText` writes them. */
@@ -18,22 +18,22 @@ export function digestsOf(bytes: Uint8Array, parts: readonly Part[]): string[] {
   return parts.map(({ start, end }) => digestOf(bytes.subarray(start, end)));
 }
 
-/** The digests of a page's records as one text, behind that of the salt under which they count. */
-export function digestsText(digests: readonly string[], salt: string): string {
-  return digestOf(Buffer.from(salt)) + digests.join('');
+/** The digests of a page's records as one text, after the digest of their scope. */
+export function digestsText(digests: readonly string[], digestScope: string): string {
+  return digestOf(Buffer.from(digestScope)) + digests.join('');
 }
 
 /**
- * Finds the id of every record whose text is known, at whatever place; undefined where it is not.
+ * Finds the id of every record whose text is known, in any position; undefined for the others.
  *
- * @returns Null where the known digests were made under another salt, or are not as many as the ids.
+ * @returns Null if the known digests have another scope, or if their number differs from that of the ids.
  */
 export function knownIds(
   shown: readonly string[],
-  { salt, keys, digests }: RecordsKnown,
+  { digestScope, keys, digests }: RecordsKnown,
 ): readonly (string | undefined)[] | null {
   const isWhole = digests.length === LENGTH * (keys.length + 1);
-  if (!isWhole || !digests.startsWith(digestsText([], salt))) return null;
+  if (!isWhole || !digests.startsWith(digestsText([], digestScope))) return null;
   const at = (index: number): string => digests.slice(LENGTH * (index + 1), LENGTH * (index + 2));
   const ids = new Map(Array.from(keys, (key, index) => [at(index), key]));
   return shown.map((digest) => ids.get(digest));

@@ -12,9 +12,9 @@ export interface PageShown {
 }
 
 /**
- * What one response proves about the end of its list, by arithmetic; null = nothing.
+ * Proves the end of a list from one response, by arithmetic; null = no proof.
  *
- * A full page proves nothing whatever `meta` says: a total that is cached would make rows vanish.
+ * A full page proves nothing, whatever `meta` says: a cached total would make rows vanish.
  *
  * @param stride Rows on a full page of this sweep.
  */
@@ -27,7 +27,7 @@ export function provenEnd({ page, rows, meta }: PageShown, stride: number): List
   return lastPage === null || lastPage === page ? { rows: before + rows } : null; // Else it is a hole.
 }
 
-/** Whether `meta` says that there are rows on this page. */
+/** Whether `meta` says that this page has rows. */
 function isClaimed(page: number, lastPage: number | null): boolean {
   return lastPage !== null && lastPage >= page;
 }

@@ -2,14 +2,14 @@ import type { Meta } from '../answer/envelope.ts';
 import type { PageResponse, PagesKnown } from './page-checks.ts';
 
 const PAGES_WHERE_UNKNOWN = 1000;
-/** What `meta` says beyond this is not believed. */
+/** Larger numbers in `meta` are not believed. */
 const MOST_PAGES = 1_000_000;
 
 /**
- * What page 1 teaches about the rest.
+ * Derives the paging from page 1.
  *
- * The size of a page is what the service sends, never what was asked; only where page 1 is all there is, its `meta` may
- * know of a larger one.
+ * The page size is the number of rows sent, never the number requested. Only if page 1 is the whole list may `meta`
+ * give a larger size.
  */
 export function learnFromFirst(
   paging: 'documented' | 'by answer',
@@ -32,12 +32,12 @@ export function learnFromFirst(
   return { stride, perPage, countable: true, onePage, mostAnswers: mostAnswers(pages) };
 }
 
-/** Whether `meta` says anything about how long the list is. */
+/** Whether `meta` gives the length of the list. */
 export function tellsPages({ lastPage, total }: Meta): boolean {
   return lastPage !== null || total !== null;
 }
 
-/** Whether a list that says nothing of pages may have been cut after so many rows. */
+/** Whether a list without `meta` may have been cut after this number of rows. */
 export function looksLikePage(rows: number): boolean {
   return rows % 10 === 0 || rows % 25 === 0;
 }

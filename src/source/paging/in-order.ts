@@ -1,8 +1,8 @@
 import { createDeadline } from '../http/deadline.ts';
-import type { PageRange } from './sweep-plan.ts';
+import type { PageRange } from './sweep-state.ts';
 
 export interface Window {
-  /** So many pages are under way, or wait to be handed out. */
+  /** The number of pages under way or waiting to be handed out. */
   readonly width: number;
   readonly signals: readonly (AbortSignal | undefined)[];
 }
@@ -10,10 +10,10 @@ export interface Window {
 /**
  * Loads pages side by side and hands them out in page order.
  *
- * The window is refilled before a page is handed out, so that the network is busy while the page is landed. When the
- * consumer stops or a page fails, what is under way is aborted and awaited.
+ * The window is refilled before a page is handed out, so that the network is busy while the page lands. When the
+ * consumer stops or a page fails, requests under way are aborted and awaited.
  *
- * @param load Must end soon after its signal fires, which it does with the given ones too.
+ * @param load Must end soon after its signal fires; that signal fires with the caller's too.
  */
 export async function* inOrder<T>(
   { from, to }: PageRange,
@@ -21,12 +21,12 @@ export async function* inOrder<T>(
   load: (page: number, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
   const stop = new AbortController();
-  const life = createDeadline(null, [stop.signal, ...signals]);
+  const scope = createDeadline(null, [stop.signal, ...signals]);
   // Settled results: a page that fails before its turn must not be an unhandled rejection.
   const window: Promise<PromiseSettledResult<T>[]>[] = [];
   let next = from;
   const refill = (): void => {
-    while (window.length < width && next <= to) window.push(Promise.allSettled([load(next++, life.signal)]));
+    while (window.length < width && next <= to) window.push(Promise.allSettled([load(next++, scope.signal)]));
   };
   try {
     refill();
@@ -38,7 +38,7 @@ export async function* inOrder<T>(
     }
   } finally {
     stop.abort();
-    life.release();
+    scope.release();
     await Promise.all(window);
   }
 }

@@ -5,7 +5,7 @@ import type { Meta } from '../answer/envelope.ts';
 import type { PartialPage } from '../page/list-page.ts';
 import type { LoadedPage } from './load-page.ts';
 import type { PageDigest } from '../page/page-digest.ts';
-import type { SweepPlan } from './sweep-plan.ts';
+import type { SweepPlan } from './sweep-state.ts';
 
 export interface ListResponse {
   /** The page that was asked for. */
@@ -14,24 +14,24 @@ export interface ListResponse {
   readonly answered: number;
   /** Rows on the page. */
   readonly rows: number;
-  /** What tells each row from its neighbours: its id, as text however it was sent, or all of it. */
+  /** Identifies each row within the list: its id, as text in any spelling, or the whole record. */
   readonly keys: TextList;
   /**
-   * Whatever stood in `data`, unchecked; parsed at the first call where `isKnown`, or `partial` says what was parsed.
+   * The records in `data`, unchecked. Parsed at the first call if `isKnown`; `partial` names the parsed ones.
    *
-   * @throws {SourceError} too_deep, where a known page can no longer be parsed.
+   * @throws {SourceError} too_deep, if a known page can no longer be parsed.
    */
   readonly read: () => readonly Json[];
   /** The text of the records is that of the known page of this number: it was not parsed. */
   readonly isKnown: boolean;
   /** Which records are those of the known page of this number, byte by byte, and not parsed; null = all are, or none. */
   readonly partial: PartialPage | null;
-  /** Null without a salt, or where it cannot be told for certain which bytes are the records. */
+  /** Null without a digest scope, or if the bytes of the records cannot be located for certain. */
   readonly digest: PageDigest | null;
   readonly meta: Meta | null;
   /** How the records were wrapped. */
   readonly envelope: string;
-  /** What this response proves about the list's end: after an empty page at most, else exactly that many rows. */
+  /** The proof of the list's end: at most this many rows after an empty page, else exactly this many. */
   readonly end: ListEnd | null;
   /** The plan of the sweep once it has taken this response. */
   readonly plan: SweepPlan;

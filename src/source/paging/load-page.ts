@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../answer/envelope.ts';
@@ -6,7 +6,7 @@ import { createDeadline } from '../http/deadline.ts';
 import type { Answered, Question } from '../request/exchange.ts';
 import type { Window } from './in-order.ts';
 import { readKnown, readPage } from '../page/list-page.ts';
-import type { Expected, ListPage } from '../page/list-page.ts';
+import type { KnownPageHint, ListPage } from '../page/list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../answer/read-answer.ts';
 import type { Requester } from '../request/requester.ts';
@@ -25,37 +25,41 @@ export interface LoadedPage extends Answered<ListPage> {
   readonly page: number;
 }
 
-export interface PageLoader {
+interface PageLoader {
   /** Loads a page; ends soon after its signal fires. */
   readonly load: (page: number, signal: AbortSignal) => Promise<LoadedPage>;
-  /** Takes a page, loading it again where `take` finds it garbled, up to `maxAttempts`. */
+  /** Takes a page; loads it again if `take` finds it garbled, up to `maxAttempts`. */
   readonly take: <T>(loaded: LoadedPage, take: TakePage<T>) => Promise<T>;
 }
 
-/** Makes sense of a loaded page among the others; after the last attempt, of what it then is. */
-export type TakePage<T> = (loaded: LoadedPage, isLastAttempt: boolean) => T;
+/** Interprets a loaded page among the others; after the last attempt, the page as it then is. */
+type TakePage<T> = (loaded: LoadedPage, isLastAttempt: boolean) => T;
 
 /** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
 const PREFETCH = 1.5;
 
-/** How the pages of a list are asked for side by side, and what ends it. */
+/** The settings for reading pages side by side, and the signals that stop it. */
 export function windowOf({ requester }: ListParts, { signal }: LoadOptions): Window {
   return { width: Math.ceil(PREFETCH * requester.width.now()), signals: [signal, requester.closing] };
 }
 
-/** Makes what loads the pages of a list; `expect` says what is known of a page before it is asked for. */
+/** Creates the loader of a list's pages; `expect` gives the stored facts about a page before it is requested. */
 export function pageLoader(
   { requester }: ListParts,
   kind: ListedKind,
-  { tick, expect = () => ({}), ...options }: LoadOptions & { readonly expect?: (page: number) => Expected },
+  {
+    tick,
+    expect = () => ({}),
+    ...options
+  }: LoadOptions & { readonly expect?: (page: number) => KnownPageHint },
 ): PageLoader {
   const { path, header } = kind.list;
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
     const expected = expect(page);
-    const look = firstLook(expected);
+    const unparsed = tryUnparsed(expected);
     const read = (answer: Received): ListPage | Promise<ListPage> =>
-      look(answer) ?? oneByOne(() => secondLook(answer, expected));
+      unparsed(answer) ?? oneByOne(() => parseRest(answer, expected));
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };
   return {
@@ -76,27 +80,27 @@ function takingBy(
       return take(loaded, maxAttempts === 1);
     } catch (refused) {
       const { page } = loaded;
-      const life = createDeadline(null, [signal, requester.closing]);
-      const question = questionFor(page, life.signal);
+      const scope = createDeadline(null, [signal, requester.closing]);
+      const question = questionFor(page, scope.signal);
       const attempt = async (number: number) => {
         if (number === 1) throw refused;
         return take({ page, ...(await requester.askOnce(question, number)) }, number >= maxAttempts);
       };
-      return await requester.repeat(question, attempt).finally(life.release);
+      return await requester.repeat(question, attempt).finally(scope.release);
     }
   };
 }
 
-/** Reads an answer; null where it may be read in part once more is known. */
-function firstLook(expected: Expected): (answer: Received) => ListPage | null {
+/** Reads an answer without parsing its records; null if some of them must be parsed. */
+function tryUnparsed(expected: KnownPageHint): (answer: Received) => ListPage | null {
   const [known, whole] = [readKnown(expected), readPage(expected)];
   return (answer) => known(answer) ?? (expected.digests === undefined ? whole(answer) : null);
 }
 
-async function secondLook(answer: Received, expected: Expected): Promise<ListPage> {
-  await breathe(); // What has arrived meanwhile comes first: its slot is free for the next request.
+async function parseRest(answer: Received, expected: KnownPageHint): Promise<ListPage> {
+  await yieldToEventLoop(); // Serve arrived pages first: that frees their slot for the next request.
   const digests = (await expected.digests?.()) ?? null;
-  return answer.unseen(() => readPage(expected, digests)(answer));
+  return answer.withRedactedErrors(() => readPage(expected, digests)(answer));
 }
 
 /** A loaded page as the plans compare it. */

@@ -4,33 +4,33 @@ import type { Meta } from '../answer/envelope.ts';
 import { SourceError } from '../http/errors.ts';
 import type { SourceReason } from '../http/errors.ts';
 
-/** A page as the plan compares it: what it was asked as, and one text per record that tells records apart. */
+/** A page as the plan compares it: the requested number, and one identifying text per record. */
 export interface PageResponse {
   readonly page: number;
   readonly keys: TextList;
   readonly meta: Meta;
 }
 
-/** What earlier responses of a sweep have taught. */
+/** The facts known from earlier responses of a sweep. */
 export interface PagesKnown {
   /** The list, for messages: `GET /api/clients`. */
   readonly where: string;
   /** Rows on a full page. */
   readonly stride: number;
-  /** That number can be counted by: it comes from `meta`, or looks like a page. */
+  /** The page size is reliable: it comes from `meta`, or looks like a page size. */
   readonly countable: boolean;
-  /** The same as page 1 has said it in "meta". */
+  /** The page size that "meta" of page 1 has named. */
   readonly perPage: number | null;
-  /** A page of another size is taken as it is: such pages are known, or one stayed so when it was asked for again. */
+  /** A page of another size is accepted: the list is known for it, or the page came with that size twice. */
   readonly sizesVary: boolean;
   readonly lastPage: number | null;
-  /** The lowest page that was empty: whatever `meta` says of later ones is not so. */
+  /** The lowest empty page: `meta` is not believed about later ones. */
   readonly emptyFrom: number;
-  /** So many empty pages were read one after the other, up to now. */
+  /** Consecutive empty pages up to now. */
   readonly emptyInARow: number;
-  /** A short or empty page had others with rows after it: the list leaves out records after it has cut its pages. */
+  /** A short or empty page was followed by pages with rows: the list drops records after it has cut its pages. */
   readonly hasHoles: boolean;
-  /** By what page 1 said, there is no page 2. */
+  /** `meta` of page 1 says that there is no page 2. */
   readonly onePage: boolean;
   readonly answers: number;
   readonly mostAnswers: number;
@@ -76,7 +76,7 @@ export function isLastPageAgain(known: PagesKnown, response: PageResponse): bool
   throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
 }
 
-/** Whether an answer says that it shows another page than was asked for. */
+/** Whether an answer names another page than the requested one. */
 export function saysOther({ page, meta }: PageResponse): boolean {
   return meta.currentPage !== null && meta.currentPage !== page;
 }

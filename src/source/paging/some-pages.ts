@@ -9,15 +9,15 @@ import type { ListParts, LoadOptions } from './load-page.ts';
 import { refuseEndless, refuseUnlessLast, saysOther } from './page-checks.ts';
 import type { PageResponse } from './page-checks.ts';
 import { startSweep } from './sweep-plan.ts';
-import type { PageRange, SweepPlan } from './sweep-plan.ts';
+import type { PageRange, SweepPlan } from './sweep-state.ts';
 
 /**
  * Reads a range of pages, which proves nothing about the end of the list.
  *
- * The first page goes alone: it tells how far pages may be asked for side by side. Beyond that they go one by one, up to
- * an empty page, or one that was shown before under another number.
+ * The first page is read alone: it shows how far pages may be read side by side. Later ones are read one by one, up to
+ * an empty page or a repeated one.
  *
- * @throws {SourceError} Where an answer is no list, or the list has no end.
+ * @throws {SourceError} If an answer is no list, or the list has no end.
  */
 export async function* somePages(
   parts: ListParts,

@@ -1,20 +1,12 @@
 import { endIsAgreed } from './end-proof.ts';
-import type { PageShown } from './end-proof.ts';
 import { looksLikePage, pagesFor, tellsPages } from './first-page.ts';
-import type { PageRange, Phase, SweepPlan } from './sweep-plan.ts';
-
-/** A response as the phases see it; `page` is the page that it shows. */
-export interface View extends PageShown {
-  /** The last page once more. */
-  readonly again: boolean;
-  /** The records of page 1 as read before. */
-  readonly asFirst: boolean;
-}
+import { only } from './sweep-state.ts';
+import type { Phase, SweepPlan, SweepView } from './sweep-state.ts';
 
 const MOST_DETOURS = 4;
 
-/** What each phase makes of a response: the plan for what is asked next. */
-export const PHASES: Record<Phase, (plan: SweepPlan, view: View) => SweepPlan> = {
+/** The transition of each phase: the next plan after a response. */
+export const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
   first: afterFirst,
   walk: afterWalk,
   reread: afterReread,
@@ -24,43 +16,43 @@ export const PHASES: Record<Phase, (plan: SweepPlan, view: View) => SweepPlan> =
   done,
 };
 
-function afterFirst(plan: SweepPlan, view: View): SweepPlan {
+function afterFirst(plan: SweepPlan, view: SweepView): SweepPlan {
   if (!tellsPages(view.meta)) return afterUntold(plan, view);
   const { lastPage, total } = view.meta;
-  if (plan.onePage && (view.rows === 0 || view.rows < plan.stride)) return settle(plan, view);
+  if (plan.onePage && (view.rows === 0 || view.rows < plan.stride)) return onLastPageFound(plan, view);
   return { ...plan, phase: 'open', ask: only(Math.max(2, lastPage ?? pagesFor(total ?? 0, plan.stride))) };
 }
 
 /** Page 1 came without `meta`: a list without documented pages may be whole, unless its size looks like a page. */
-function afterUntold(plan: SweepPlan, { rows }: View): SweepPlan {
+function afterUntold(plan: SweepPlan, { rows }: SweepView): SweepPlan {
   const isWhole = plan.onePage && !looksLikePage(rows) && rows >= (plan.knownRows ?? 0) && !plan.thorough;
   if (rows === 0 || isWhole) return done({ ...plan, end: { rows } });
   return { ...plan, phase: 'walk', ask: only(2) };
 }
 
-function afterWalk(plan: SweepPlan, { page, rows, meta, again }: View): SweepPlan {
+function afterWalk(plan: SweepPlan, { page, rows, meta, again }: SweepView): SweepPlan {
   // The same records under another page number, and no word of pages: that is the whole list.
   if (again) return done({ ...plan, end: meta.currentPage === null ? { rows } : plan.end });
-  // Page 1 alone does not tell how many rows a page takes, so that an empty page 2 is no bound.
+  // Page 1 alone does not show the page size, so that an empty page 2 is no bound.
   if (rows === 0 && page === 2) return { ...plan, end: null, phase: 'reread', ask: only(1) };
   return rows === 0 ? done(plan) : { ...plan, ask: only(page + 1) };
 }
 
 /** Page 2 was empty: page 1 is the whole list if it is shorter now, or the same and of no size that pages have. */
-function afterReread(plan: SweepPlan, { rows, asFirst }: View): SweepPlan {
+function afterReread(plan: SweepPlan, { rows, asFirst }: SweepView): SweepPlan {
   const isWhole = rows < plan.stride || (asFirst && !looksLikePage(rows)); // A full page may have got a successor.
   return done({ ...plan, end: isWhole ? { rows } : null });
 }
 
-function afterOpen(plan: SweepPlan, view: View): SweepPlan {
+function afterOpen(plan: SweepPlan, view: SweepView): SweepPlan {
   const detour = plan.detours < MOST_DETOURS ? detourFrom(plan, view) : null;
   if (detour !== null) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
   const isFull = view.rows > 0 && view.rows >= plan.stride;
-  return isFull && !view.again ? { ...plan, ask: only(view.page + 1) } : settle(plan, view);
+  return isFull && !view.again ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
 }
 
 /** The page that should be asked instead, where `meta` contradicts that the list ends here. */
-function detourFrom(plan: SweepPlan, view: View): number | null {
+function detourFrom(plan: SweepPlan, view: SweepView): number | null {
   if (view.again || view.rows >= plan.stride) return null;
   const { lastPage } = view.meta;
   const believed = lastPage !== null && lastPage < plan.emptyFrom ? lastPage : null;
@@ -68,7 +60,7 @@ function detourFrom(plan: SweepPlan, view: View): number | null {
   return believed !== null && believed > view.page ? believed : null;
 }
 
-function pageOfTotal({ stride }: SweepPlan, view: View, lastPage: number | null): number | null {
+function pageOfTotal({ stride }: SweepPlan, view: SweepView, lastPage: number | null): number | null {
   const { page, meta } = view;
   if (page === 1 || meta.total === null || meta.total === (page - 1) * stride) return null;
   const named = lastPage ?? Math.max(1, pagesFor(meta.total, stride));
@@ -79,7 +71,7 @@ function pageOfTotal({ stride }: SweepPlan, view: View, lastPage: number | null)
 const GROWTH = 10;
 
 /** The last page is found: on to the pages before it. */
-function settle(plan: SweepPlan, view: View): SweepPlan {
+function onLastPageFound(plan: SweepPlan, view: SweepView): SweepPlan {
   const expected = pagesFor(Math.max(view.meta.total ?? 0, plan.knownRows ?? 0), plan.stride) + GROWTH;
   if (view.rows === 0 && view.page > expected) return walkOn(plan, expected);
   const ended = view.rows === 0 || view.again || (endIsAgreed(view, plan.stride) && !plan.thorough);
@@ -96,21 +88,15 @@ function afterBody(plan: SweepPlan): SweepPlan {
   return plan.latest.page === plan.ask?.to ? finish(plan) : plan;
 }
 
-/** Where pages have holes, the numbers of `meta` may agree by chance: only an empty page ends such a list. */
-
+/** Ends the sweep, unless pages have holes: then `meta` may agree by chance, and only an empty page ends the list. */
 function finish(plan: SweepPlan): SweepPlan {
   return plan.ended && !plan.hasHoles ? done(plan) : { ...plan, phase: 'tail', ask: only(plan.top.page + 1) };
 }
 
-function afterTail(plan: SweepPlan, { page, rows, again }: View): SweepPlan {
+function afterTail(plan: SweepPlan, { page, rows, again }: SweepView): SweepPlan {
   return rows === 0 || again ? done(plan) : { ...plan, ask: only(page + 1) };
 }
 
 function done(plan: SweepPlan): SweepPlan {
   return { ...plan, phase: 'done', ask: null };
-}
-
-/** One page alone. */
-export function only(page: number): PageRange {
-  return { from: page, to: page };
 }

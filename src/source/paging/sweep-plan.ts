@@ -1,49 +1,13 @@
 import { sameTexts } from '../../lib/text-list.ts';
 import { provenEnd } from './end-proof.ts';
-import type { ListEnd } from './end-proof.ts';
 import { NO_META } from '../answer/envelope.ts';
 import { learnFromFirst } from './first-page.ts';
 import { isLastPageAgain, refuseEmptyPages, refuseEndless } from './page-checks.ts';
 import { refuseGrowth, refuseResized } from './page-checks.ts';
-import type { PageResponse, PagesKnown } from './page-checks.ts';
-import { only, PHASES } from './sweep-phases.ts';
-import type { View } from './sweep-phases.ts';
-
-/**
- * Which page to ask for next, as a state machine without I/O.
- *
- *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
- *     └────► walk ─► reread ───────► done      no `meta`: page after page until an empty one; page 1 if it was page 2
- *
- *   done ──► open ─► body ─► tail ─► done      a closing read: the last page again, alone; pages 1…L−1
- *
- * The end is proved early, so that one sweep reads most rows after it, and page 1, where new rows come, on both sides.
- */
-export interface SweepPlan extends PagesKnown {
-  readonly paging: 'documented' | 'by answer';
-  readonly thorough: boolean;
-  /** Rows that the list had when it was last read. */
-  readonly knownRows?: number;
-  readonly phase: Phase;
-  /** Pages to ask for now, all of them side by side; null = the sweep is done. Stays until its last page is taken. */
-  readonly ask: PageRange | null;
-  /** What the response taken last proves about the end of the list. */
-  readonly end: ListEnd | null;
-  /** Nothing need be asked beyond `ask`: the end was seen. */
-  readonly ended: boolean;
-  /** How often the end was looked for on another page than expected. */
-  readonly detours: number;
-}
-
-export interface PageRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-export type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'> &
-  Partial<Pick<SweepPlan, 'sizesVary'>>;
-
-export type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
+import type { PageResponse } from './page-checks.ts';
+import { PHASES } from './sweep-phases.ts';
+import { only } from './sweep-state.ts';
+import type { SweepPlan, SweepStart, SweepView } from './sweep-state.ts';
 
 const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 
@@ -73,12 +37,12 @@ export function startSweep(start: SweepStart): SweepPlan {
 }
 
 /**
- * Plans a closing read of the list that a sweep has read: its end again, alone, and then the pages before it.
+ * Plans a closing read of a swept list: its end again, alone, and then the pages before it.
  *
- * It begins where a sweep is once page 1 has told what it has to tell. A full last page would prove nothing, so the one
- * beyond it is asked for. A list of one page is its own end, and is read as for the first time.
+ * It starts in the state of a sweep after page 1. A full last page would prove nothing, so the page after it is read.
+ * A list of one page is its own end, and is read as for the first time.
  *
- * @param plan As the last response of that sweep, or of an earlier closing read, has left it.
+ * @param plan The plan after the last response of that sweep, or of an earlier closing read.
  */
 export function reopenSweep(plan: SweepPlan): SweepPlan {
   const start = startSweep({ ...plan, thorough: false });
@@ -105,7 +69,7 @@ export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
   }
 
   const { keys, meta } = response;
-  const view: View = {
+  const view: SweepView = {
     page: again ? pageAgain(known, response) : response.page,
     rows: keys.length,
     meta,
@@ -118,12 +82,12 @@ export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
   return PHASES[plan.phase]({ ...remembered, end }, view);
 }
 
-/** The page that a repetition shows: as it says itself, or else the last one known. */
+/** The page that a repetition shows: the number it names, or else the last known page. */
 function pageAgain({ top }: SweepPlan, { page, meta }: PageResponse): number {
   return meta.currentPage === null || meta.currentPage === page ? top.page : meta.currentPage;
 }
 
-/** @param shown The page that the response shows, whatever was asked. */
+/** @param shown The page that the response shows, which may differ from the requested one. */
 function remember(plan: SweepPlan, response: PageResponse, shown: number): SweepPlan {
   const { page, keys, meta } = response;
   return {

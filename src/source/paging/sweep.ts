@@ -1,16 +1,16 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { inOrder } from './in-order.ts';
-import type { Expected } from '../page/list-page.ts';
+import type { KnownPageHint } from '../page/list-page.ts';
 import { listResponse } from './list-response.ts';
 import type { ListResponse } from './list-response.ts';
 import { pageLoader, pageResponse, windowOf } from './load-page.ts';
 import type { ListParts, LoadOptions } from './load-page.ts';
 import type { KnownPage } from '../page/page-digest.ts';
 import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
-import type { SweepPlan } from './sweep-plan.ts';
+import type { SweepPlan } from './sweep-state.ts';
 
 export interface SweepOptions extends LoadOptions {
-  /** Asks on until an empty page even where `meta` says that the list has ended: first sweep, verify. */
+  /** Reads on until an empty page even if `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
   /** The list moves while it is read: more requests than usual are put side by side. */
   readonly isMoving?: boolean | undefined;
@@ -18,11 +18,11 @@ export interface SweepOptions extends LoadOptions {
   readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
-  /** Mixed into every digest: the same bytes under another salt are other records. Without it no digest is made. */
-  readonly salt?: string | undefined;
-  /** What pages showed when they were landed last, by number: those that show the same are not parsed. */
+  /** Part of every digest: digests are comparable only within one scope. Without it no digest is made. */
+  readonly digestScope?: string | undefined;
+  /** The pages as last landed, by number: unchanged ones are not parsed. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
-  /** Reads the digests of a known page's records, for pages that show others now: those that show the same are not parsed. */
+  /** Reads the record digests of a known page, for pages that have changed: unchanged records are not parsed. */
   readonly recordDigests?: ((page: number) => Promise<string | null>) | undefined;
   /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
   readonly reopen?: SweepPlan | undefined;
@@ -34,10 +34,10 @@ export async function* sweepList(
   kind: ListedKind,
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
-  const { salt, knownPages, recordDigests, reopen } = options;
-  const expect = (page: number): Expected => {
-    const known = salt === undefined ? undefined : knownPages?.get(page);
-    return { salt, known, digests: known && recordDigests && (() => recordDigests(page)) };
+  const { digestScope, knownPages, recordDigests, reopen } = options;
+  const expect = (page: number): KnownPageHint => {
+    const known = digestScope === undefined ? undefined : knownPages?.get(page);
+    return { digestScope, known, digests: known && recordDigests && (() => recordDigests(page)) };
   };
   const { load, take } = pageLoader(parts, kind, { ...options, expect });
 

@@ -3,7 +3,7 @@ import { authHeaderNames } from '../http/auth-headers.ts';
 import { SourceError } from '../http/errors.ts';
 import { hideToken } from '../http/hide-token.ts';
 import { createHttpClient } from '../http/http-client.ts';
-import type { HttpClient } from '../http/http-client.ts';
+import type { HttpClient } from '../http/http.ts';
 import { networkFault } from '../http/network-faults.ts';
 import type { Received } from '../answer/read-answer.ts';
 import type { SourceParts, SourceSettings } from '../http/settings.ts';
@@ -25,15 +25,15 @@ export interface Question<T> {
 
 export interface Answered<T> {
   readonly value: T;
-  /** Ticks of the kind's counter; 0 where nobody counts. */
+  /** Ticks of the kind's counter; 0 without a counter. */
   readonly sent: number;
   readonly answered: number;
 }
 
 /** Puts one question once: the answer arrives, and then is read. */
-export interface Exchange {
+interface Exchange {
   fetch(question: Question<unknown>, signal: AbortSignal): Promise<Answered<Received>>;
-  /** @throws {SourceError} Where the answer is not what was asked for. */
+  /** @throws {SourceError} If the answer has not the requested form. */
   read<T>(question: Question<T>, arrived: Answered<Received>): Promise<Answered<T>>;
   readonly client: HttpClient;
   destroy(): Promise<void>;
@@ -58,8 +58,8 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
       const answer = await client.get({ target, headers: tokenHeaders(settings, question), where }, signal);
       const answered = tick();
       log(answer.status, answer.bytes.length);
-      const unseen = hideToken({ status: answer.status, where }, settings.token);
-      return { value: { ...answer, where, receivedAt: clock.now(), unseen }, sent, answered };
+      const withRedactedErrors = hideToken({ status: answer.status, where }, settings.token);
+      return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
     } catch (error) {
       if (!(error instanceof SourceError)) log(null, 0);
       throw networkFault(error, where);
@@ -67,7 +67,7 @@ export function createExchange(settings: SourceSettings, parts: SourceParts): Ex
   };
   const read = async <T>(question: Question<T>, arrived: Answered<Received>): Promise<Answered<T>> => {
     const { value: answer, ...ticks } = arrived;
-    return { value: await answer.unseen(() => question.read(answer)), ...ticks };
+    return { value: await answer.withRedactedErrors(() => question.read(answer)), ...ticks };
   };
   return { fetch, read, client, destroy: () => client.destroy() };
 }

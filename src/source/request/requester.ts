@@ -1,32 +1,32 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { createDeadline } from '../http/deadline.ts';
 import { SourceError } from '../http/errors.ts';
 import { createExchange, placeOf } from './exchange.ts';
 import type { Answered, Question } from './exchange.ts';
-import type { HttpClient } from '../http/http-client.ts';
+import type { HttpClient } from '../http/http.ts';
 import { createRetry } from './retry.ts';
-import type { Attempt } from './retry.ts';
+import type { RetriedWork } from './retry.ts';
 import type { SourceParts, SourceSettings } from '../http/settings.ts';
 import { createTurns } from './turns.ts';
 import { createWidth } from '../http/width.ts';
 import type { Width } from '../http/width.ts';
 
 /**
- * Puts questions to the service: paced, a few at a time, each attempt with its deadline.
+ * Sends requests to the service: rate-limited, a few at a time, each attempt with its deadline.
  *
- * The signal of a question must fire with `closing`; whoever asks many joins the two once for all of them.
+ * The signal of a request must fire with `closing`; a caller with many requests joins the two once for all of them.
  */
 export interface Requester {
   /** Fires when the source is closed. */
   readonly closing: AbortSignal;
-  /** Repeats what may pass. @throws {SourceError} */
+  /** Retries transient faults. @throws {SourceError} */
   ask<T>(question: Question<T>): Promise<Answered<T>>;
   /** @throws {SourceError} */
   askOnce<T>(question: Question<T>, attemptNumber?: number): Promise<Answered<T>>;
-  /** Runs an attempt that asks once, and more than once where what may pass comes of it. @throws {SourceError} */
-  repeat<T>(about: Interruptible, attempt: Attempt<T>): Promise<T>;
+  /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
+  repeat<T>(about: Interruptible, attempt: RetriedWork<T>): Promise<T>;
   readonly maxAttempts: number;
-  /** Runs something that sends one request; null where a signal fires before its turn has come. */
+  /** Runs a function that sends one request; null if a signal fires before its turn. */
   inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
   /** How many requests may be under way at once. */
   readonly width: Pick<Width, 'now' | 'widen'>;
@@ -34,11 +34,11 @@ export interface Requester {
   close(): Promise<void>;
 }
 
-/** A place, for messages, and what interrupts the work on it. */
-export type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
+/** The subject of messages, and the signal that aborts the work. */
+type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
 
 /** The signal fires with the caller's, or when the source is closed. */
-export type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
+type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
 
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { clock, random = Math.random } = parts;
@@ -56,7 +56,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       return exchange.fetch(question, signal);
     }, signal);
     width.note(arrived.value.status);
-    await breathe(); // The next request goes out first: the service works on it while this answer is read.
+    await yieldToEventLoop(); // The next request goes out first: the service works on it while this answer is read.
     return exchange.read(question, arrived);
   };
 
@@ -71,12 +71,12 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
     maxAttempts: settings.maxAttempts,
     closing: closing.signal,
     inTurn: (run, signal) =>
-      unlessInterrupted([signal, closing.signal], (life, begin) =>
+      unlessInterrupted([signal, closing.signal], (scope, begin) =>
         takeTurn(() => {
           begin();
           counts.requests++;
-          return run(exchange.client, life);
-        }, life),
+          return run(exchange.client, scope);
+        }, scope),
       ),
     ...{ counts, width },
     close: async () => {
@@ -86,7 +86,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   };
 }
 
-/** Runs under the question's signal; whatever fails after it has fired was interrupted. */
+/** Runs under the request's signal; any failure after it has fired counts as interrupted. */
 async function interruptible<T>(
   question: Interruptible,
   closing: AbortSignal,
@@ -106,16 +106,16 @@ async function unlessInterrupted<T>(
   signals: readonly (AbortSignal | undefined)[],
   run: (signal: AbortSignal, begin: () => void) => Promise<T>,
 ): Promise<T | null> {
-  const life = createDeadline(null, signals);
+  const scope = createDeadline(null, signals);
   const turn = { hasCome: false };
   try {
-    return await run(life.signal, () => {
+    return await run(scope.signal, () => {
       turn.hasCome = true;
     });
   } catch (error) {
-    if (turn.hasCome || !life.signal.aborted) throw error;
+    if (turn.hasCome || !scope.signal.aborted) throw error;
     return null;
   } finally {
-    life.release();
+    scope.release();
   }
 }

@@ -8,7 +8,7 @@ const LONG_WAIT_MS = 2_000; // A person who is shown nothing for longer takes it
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 
-export interface RetryPolicy {
+interface RetryPolicy {
   readonly maxAttempts: number;
   readonly clock: Clock;
   /** From 0 up to 1; spreads the waits. */
@@ -16,15 +16,17 @@ export interface RetryPolicy {
   readonly logger: Logger;
 }
 
-export type Attempt<T> = (attemptNumber: number) => Promise<T>;
+export type RetriedWork<T> = (attemptNumber: number) => Promise<T>;
 
 /** Runs an attempt until it succeeds, fails for good, or has failed often enough. */
-export type Retry = <T>(attempt: Attempt<T>, signal: AbortSignal) => Promise<T>;
+type Retry = <T>(attempt: RetriedWork<T>, signal: AbortSignal) => Promise<T>;
 
 /**
- * Makes a `Retry` whose requests learn from one another: once one has found the service unreachable to the end, each
- * gets a single attempt until any answer comes, so that ten lists do not wait ten times for a dead host. The same where
- * answers stay garbled to the end, until a good one comes: a web site in the service's place is soon found out.
+ * Creates a `Retry` whose requests share their experience.
+ *
+ * Once all attempts of one request have found the service unreachable, each request gets a single attempt until any
+ * answer arrives, so that ten lists do not wait ten times for a dead host. The same holds while answers stay garbled,
+ * until a good one arrives: a web site in place of the service is soon found out.
  */
 export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy): Retry {
   let isDown = false;
@@ -63,13 +65,13 @@ export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy)
 }
 
 /** The first attempt is mostly the only one: nothing is spent on repeating it before it has failed. */
-async function afterFirst<T>(attempt: Attempt<T>, signal: AbortSignal, options: Options): Promise<T> {
+async function afterFirst<T>(attempt: RetriedWork<T>, signal: AbortSignal, options: Options): Promise<T> {
   try {
     const result = await attempt(1);
     signal.throwIfAborted();
     return result;
   } catch (first) {
-    const retold: Attempt<T> = async (number) => {
+    const retold: RetriedWork<T> = async (number) => {
       if (number === 1) throw first;
       return await attempt(number);
     };

@@ -5,7 +5,7 @@ import { parseJson } from '../../../src/lib/json.ts';
 import type { Json } from '../../../src/lib/json.ts';
 import { validateEntry } from '../../../src/outbound/intake/validate-entry.ts';
 import type { EntryDraft, ValidEntry } from '../../../src/outbound/intake/validate-entry.ts';
-import { validateStored } from '../../../src/outbound/intake/validate-stored.ts';
+import { validateStored } from '../../../src/outbound/intake/validate-entry.ts';
 
 /** A request as it comes over the command line: its data is the text of JSON. */
 const draft = (

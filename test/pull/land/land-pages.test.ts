@@ -36,7 +36,16 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     refusal: null,
   };
   return {
-    ...{ kind, lease, runId: 1, claim, knownRows: 0, hasHoles: false, began: lease.tick, salt: 'salt' },
+    ...{
+      kind,
+      lease,
+      runId: 1,
+      claim,
+      knownRows: 0,
+      hasHoles: false,
+      began: lease.tick,
+      digestScope: 'digestScope',
+    },
     tenants: await readTenants(session, kind, false),
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readKnown, readPage } from '../../../src/source/page/list-page.ts';
-import type { Expected, ListPage } from '../../../src/source/page/list-page.ts';
+import type { KnownPageHint, ListPage } from '../../../src/source/page/list-page.ts';
 import type { KnownPage } from '../../../src/source/page/page-digest.ts';
 import type { Received } from '../../../src/source/answer/read-answer.ts';
 import { lists, received, textOf } from '../lists.ts';
@@ -16,18 +16,18 @@ function knownAs(records: string, keys: readonly string[] = []): KnownPage {
 
 /** The page that a body shows, as it is known from then on. */
 function landed(body: string | Uint8Array): KnownPage | null {
-  const { digest, keys } = readPage({ salt: SALT })(received(body));
+  const { digest, keys } = readPage({ digestScope: SALT })(received(body));
   return digest && { ...digest, keys };
 }
 
 /** Reads an answer as a sweep does. */
 const reader =
-  (expected: Expected, digests: string | null = null) =>
+  (expected: KnownPageHint, digests: string | null = null) =>
   (answer: Received) =>
     readKnown(expected)(answer) ?? readPage(expected, digests)(answer);
 
-const again = (body: string | Uint8Array, known: KnownPage | null, salt = SALT): ListPage =>
-  reader({ salt, ...(known && { known }) })(received(body));
+const again = (body: string | Uint8Array, known: KnownPage | null, digestScope = SALT): ListPage =>
+  reader({ digestScope, ...(known && { known }) })(received(body));
 
 /** A page with its keys as an array. */
 const plain = (page: ListPage) => ({ ...page, keys: [...page.keys] });
@@ -62,7 +62,7 @@ describe('any list', () => {
         fc.pre(typeof parsed !== 'string');
         const page = again(body, landed(body));
         expect(page.isKnown).toBe(true);
-        expect(readPage({ salt: SALT })(received(body)).digest).toMatchObject({ ...page.digest });
+        expect(readPage({ digestScope: SALT })(received(body)).digest).toMatchObject({ ...page.digest });
         expect(said(() => page)).toEqual(parsed);
       }),
       { numRuns: 500 },
@@ -149,20 +149,20 @@ describe('a page with the records of the known one', () => {
 
   test('is refused where it is compressed, or has another status', () => {
     const answer = received(RECORDS);
-    const read = reader({ salt: SALT, known: KNOWN });
+    const read = reader({ digestScope: SALT, known: KNOWN });
     const fault = (reason: string) => expect.objectContaining({ reason }) as Error;
     expect(() => read({ ...answer, headers: { 'content-encoding': 'gzip' } })).toThrow(fault('not_json'));
     expect(() => read({ ...answer, status: 500 })).toThrow(fault('unavailable'));
   });
 
-  test('another salt makes them other records', () => {
+  test('another digestScope makes them other records', () => {
     const page = again(RECORDS, KNOWN, 'decoder 2, clients');
     expect(page.isKnown).toBe(false);
     expect(page.digest).not.toBeNull();
     expect(page.digest?.digest).not.toBe(KNOWN.digest);
   });
 
-  test('without a salt nothing is known, and no digest made', () => {
+  test('without a digestScope nothing is known, and no digest made', () => {
     expect(reader({ known: KNOWN })(received(RECORDS))).toMatchObject({ isKnown: false, digest: null });
   });
 });
@@ -195,7 +195,7 @@ describe('a page that is not the known one', () => {
     `{"d\\u0061ta":${RECORDS}}`,
     `{"data":${RECORDS},"d\\u0061ta":[]}`,
   ])('has no digest where its records cannot be told for certain: %s', (body) => {
-    expect(readPage({ salt: SALT })(received(body)).digest).toBeNull();
+    expect(readPage({ digestScope: SALT })(received(body)).digest).toBeNull();
   });
 });
 

@@ -14,14 +14,14 @@ interface Landed {
 
 /** A page that was read whole, with the digests that are remembered of it. */
 function landed(body: string): Landed {
-  const page = readPage({ salt: SALT })(received(body));
+  const page = readPage({ digestScope: SALT })(received(body));
   return { page, digests: page.digest?.records ?? '' };
 }
 
 /** Reads a body as a sweep does, when another has been landed before. */
-function after({ page, digests }: Landed, body: string | Buffer, salt = SALT): ListPage {
+function after({ page, digests }: Landed, body: string | Buffer, digestScope = SALT): ListPage {
   const { digest, keys } = page;
-  const expected = { salt, ...(digest && { known: { ...digest, keys } }) };
+  const expected = { digestScope, ...(digest && { known: { ...digest, keys } }) };
   const answer = received(body);
   return readKnown(expected)(answer) ?? readPage(expected, digests)(answer);
 }
@@ -36,7 +36,7 @@ function said(read: () => ListPage): unknown {
   }
 }
 
-const whole = (body: string | Buffer): unknown => said(() => readPage({ salt: SALT })(received(body)));
+const whole = (body: string | Buffer): unknown => said(() => readPage({ digestScope: SALT })(received(body)));
 
 /** The records that a page shows, those that were parsed in place. */
 function pieced({ partial, keys }: ListPage): readonly (string | Json)[] | null {
@@ -102,7 +102,7 @@ describe('any page that was another before', () => {
         const shown = pieced(page);
         if (shown === null) return;
         partial++;
-        const records = readPage({ salt: SALT })(received(later)).read();
+        const records = readPage({ digestScope: SALT })(received(later)).read();
         const known = landed(before).page;
         for (const [index, each] of shown.entries()) {
           if (typeof each !== 'string') expect(each).toEqual(records[index]);
@@ -167,7 +167,7 @@ describe('a page of which a record has changed', () => {
     expect(said(() => page)).toEqual(whole(body));
   });
 
-  test('is parsed whole under another salt, and where the digests are of another page', () => {
+  test('is parsed whole under another digestScope, and where the digests are of another page', () => {
     const before = landed(list(A, B, C));
     expect(after(before, list(A, B), 'decoder 2').partial).toBeNull();
     const fewer = landed(list(A, B)).digests;

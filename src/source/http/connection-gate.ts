@@ -3,15 +3,15 @@ import { errors } from 'undici';
 import type { buildConnector } from 'undici';
 import { NoConnection } from './no-connection.ts';
 
-/** The one place where a connection passes from what opens it to what writes the request to it. */
-export interface Handover {
+/** A gate between a new connection and the request to be written to it. */
+export interface ConnectionGate {
   /** Makes a connector whose connection passes here. */
   through(connect: buildConnector.connector): buildConnector.connector;
   /** The socket that was handed over; null = it never was, and so no byte of the request has left. */
   readonly socket: Socket | null;
   /** True where a connection was refused because it came too late. */
   readonly isLate: boolean;
-  /** From now on nothing is handed over: what `socket` says stays true. */
+  /** Closes the gate: from now on `socket` does not change. */
   shut(): void;
 }
 
@@ -20,7 +20,7 @@ export interface Handover {
  *
  * @param mayGo Asked when it is about to pass; false refuses it.
  */
-export function createHandover(mayGo: () => boolean = () => true): Handover {
+export function createConnectionGate(mayGo: () => boolean = () => true): ConnectionGate {
   let isOpen = true;
   let isLate = false;
   let handed: Socket | null = null;

@@ -3,24 +3,24 @@ import { writeTombstones as buryRows } from '../../mirror/records/tombstone-stor
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-const BURIED_TOGETHER = 500;
+const ROWS_A_TRANSACTION = 500;
 
 /** Marks the rows of records that are proven to be gone; returns how many. */
-export async function bury(
+export async function writeTombstones(
   { session, clock }: PullParts,
   { kind, lease, ticks, runId }: Sweep,
   { ids, proof }: { readonly ids: readonly string[]; readonly proof: 'retrieve' | 'list' },
 ): Promise<number> {
-  let buried = 0;
-  for (let from = 0; from < ids.length; from += BURIED_TOGETHER) {
-    const some = ids.slice(from, from + BURIED_TOGETHER);
+  let deleted = 0;
+  for (let from = 0; from < ids.length; from += ROWS_A_TRANSACTION) {
+    const some = ids.slice(from, from + ROWS_A_TRANSACTION);
     const response = ticks.next();
     const now = clock.now();
     const done = await session.atomically(async (tx) => {
       await renewLease(tx, lease, { tick: response, now });
       return buryRows(tx, { kind: kind.name, ids: some, proof, response, runId, now });
     });
-    buried += done.length;
+    deleted += done.length;
   }
-  return buried;
+  return deleted;
 }

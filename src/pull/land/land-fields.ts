@@ -1,4 +1,3 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import { boundFields, MOST_FIELDS } from '../../diff/bound-fields.ts';
 import { valueDrift } from '../../diff/field-drift.ts';
 import { observeFields } from '../../diff/observe-fields.ts';
@@ -6,37 +5,11 @@ import type { JsonObject } from '../../lib/json.ts';
 import { shortened, storable } from '../../lib/text.ts';
 import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
 import { saveFields } from '../../mirror/kinds/field-store.ts';
-import { dropPagesAfter } from '../../mirror/sightings/page-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import type { Judged } from '../../mirror/records/stored-rows.ts';
-import { writeRows } from '../../mirror/records/write-rows.ts';
-import type { Shown } from './land-records.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-export interface News extends Omit<Shown, 'records'> {
-  readonly records: readonly Judged[];
-}
-
-/** Writes new and different records, and learns from them what the rest of the sweep must know. */
-export async function writeRecords(
-  tx: Transaction,
-  sweep: Sweep,
-  { records, isListed, answered, now }: News,
-): Promise<void> {
-  const { kind, runId, touched, newest, lease, ignoredFields } = sweep;
-  const rewritten = await writeRows(tx, {
-    ...{ kind, records, response: answered, isListed, now },
-    ...{ origin: 'service', runId, standing: lease, ignoredFields },
-  });
-  touched.add(new Map(rewritten.map((id) => [id, answered])));
-  // Pages that were asked for after this answer had come, and landed before it: they may have shown what is newer.
-  if (rewritten.length > 0 && newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
-  await breathe();
-  await landFields(tx, sweep, { records: records.map(({ record }) => record), now });
-}
-
-/** Notes fields that came for the first time, or as another type; the first reading is what later ones differ from. */
-async function landFields(
+/** Notes fields that appear for the first time, or with another type. The first reading is the baseline. */
+export async function landFields(
   tx: Transaction,
   { kind, lease, fields }: Sweep,
   { records, now }: { readonly records: readonly JsonObject[]; readonly now: Date },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backOffMs } from '../../../src/outbound/attempt/back-off.ts';
+import { backOffMs } from '../../../src/outbound/attempt/conclude.ts';
 
 test('the bound of a wait doubles with every attempt, up to ten minutes', () => {
   const longest = (attempts: number): number => backOffMs(attempts, () => 1);
