@@ -65,7 +65,7 @@ export interface Kind {
   readonly retrieve: RetrieveEndpoint | null;
   readonly create: WriteEndpoint | null;
   readonly update: WriteEndpoint | null;
-  /** What makes two records the same thing to a person. */
+  /** The fields by which a person takes two records for the same thing. */
   readonly naturalKey: readonly string[] | 'all sent fields';
   /** Two records may be equal in every field and both intended: a create is never matched with an existing record. */
   readonly repeats?: true;

@@ -29,5 +29,5 @@ export const settings = group({
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-/** Validated settings; null stands for what is not set. */
+/** Validated settings; null = not set. */
 export type Config = DeepReadonly<z.infer<typeof settings>>;

@@ -6,7 +6,7 @@ export interface CheckResult {
   readonly code: string | null;
   /** The result in words. */
   readonly detail: string;
-  /** What to do if the check failed. */
+  /** Advice if the check failed. */
   readonly hint: string | null;
 }
 

@@ -1,7 +1,7 @@
 export interface ErrorDetails {
   /** Stable name of the fault, for programs: `source.unreachable`. */
   readonly code: string;
-  /** What the reader can do about it. */
+  /** Advice for the reader. */
   readonly hint?: string;
   readonly cause?: unknown;
 }
@@ -24,7 +24,7 @@ export class UsageError extends SyncError {
   override readonly name = 'UsageError';
 }
 
-/** What happened and what to do about it, in one text for a person. */
+/** The message and the advice in one text for a person. */
 export function describe(error: SyncError): string {
   const message = /[.!?…]$/.test(error.message) ? error.message : `${error.message}.`;
   return error.hint === undefined ? error.message : `${message} ${error.hint}`;

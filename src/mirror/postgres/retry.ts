@@ -21,7 +21,7 @@ export function mayPass(error: unknown): boolean {
  * Retries transient faults: a lost connection for ten seconds, a conflicting transaction five times, another writing bms-sync
  * for two minutes.
  */
-export interface RetryPolicy {
+export interface DatabaseRetryPolicy {
   /**
    * Resolves when it is time for another attempt.
    *
@@ -30,7 +30,7 @@ export interface RetryPolicy {
   waitOrThrow(error: unknown): Promise<void>;
 }
 
-export function createRetryPolicy(clock: Clock): RetryPolicy {
+export function createRetryPolicy(clock: Clock): DatabaseRetryPolicy {
   let busyAttempts = 0;
   let outages = 0;
   let outageSince: number | null = null;

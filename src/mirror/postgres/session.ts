@@ -8,7 +8,7 @@ import { isLoss } from './errors.ts';
 import { createLazyConnection, createConnectionPool } from './lazy-connection.ts';
 import type { LazyConnection } from './lazy-connection.ts';
 import { createRetryPolicy } from './retry.ts';
-import type { RetryPolicy } from './retry.ts';
+import type { DatabaseRetryPolicy } from './retry.ts';
 import { runStatement } from './statements.ts';
 import { attempt } from './transaction.ts';
 import type { Session, Transaction } from '../session/session.ts';
@@ -60,7 +60,7 @@ export async function openPostgresSession(
  * Opens the first connection. A wrong address or password fails at once; a connection that the server accepted and then ended
  * is retried.
  */
-async function connectFirst(writer: LazyConnection, retries: RetryPolicy): Promise<void> {
+async function connectFirst(writer: LazyConnection, retries: DatabaseRetryPolicy): Promise<void> {
   try {
     await writer.connection();
   } catch (error) {
@@ -74,7 +74,7 @@ async function connectFirst(writer: LazyConnection, retries: RetryPolicy): Promi
  */
 async function inTransaction<T>(
   writer: LazyConnection,
-  retries: RetryPolicy,
+  retries: DatabaseRetryPolicy,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   for (;;) {
@@ -98,7 +98,7 @@ interface LostAtCommit {
  */
 async function hasLanded(
   writer: LazyConnection,
-  retries: RetryPolicy,
+  retries: DatabaseRetryPolicy,
   { xid, fault }: LostAtCommit,
 ): Promise<boolean> {
   try {
@@ -126,7 +126,7 @@ async function hasLanded(
 }
 
 /** Repeats work without side effects until it succeeds or the retry policy gives up. */
-async function retried<T>(retries: RetryPolicy, work: () => Promise<T>): Promise<T> {
+async function retried<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();

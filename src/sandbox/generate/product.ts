@@ -11,7 +11,7 @@ import { dayOf, dayText, fixed, timeText } from './text-values.ts';
 const FAMILY_EVERY = 12; // Of twelve products in a row the first is a parent …
 const VARIANTS = 2; // … and the two after it are its variants.
 
-/** A part or a service for sale: some 35 fields, of which the documentation shows five (§2.7). */
+/** A part or a service for sale: some 35 fields; the documentation shows five of them (§2.7). */
 export function generateProduct(draw: Draw): JsonObject {
   const { random, id, index } = draw;
   const parentIndex = parentOf(index);
