@@ -36,6 +36,19 @@ export const filesOf = (tier: Tier | null): { readonly include: string[]; readon
   }
 };
 
+/** How much a test does: within `npm test` (or run by its name), in `npm run acceptance`, in `npm run test:deep`. */
+export interface Sizes {
+  readonly quick: number;
+  readonly acceptance: number;
+  readonly deep: number;
+}
+
+/** The size for this run. */
+export function sized({ quick, acceptance, deep }: Sizes): number {
+  if (process.env['BMS_TEST_DEEP'] === '1') return deep;
+  return tierOf(process.env) === 'acceptance' ? acceptance : quick;
+}
+
 /** The tier that `BMS_TEST_TIER` names; none where it is not set. */
 export function tierOf(env: Readonly<Record<string, string | undefined>>): Tier | null {
   const named = env['BMS_TEST_TIER'];
