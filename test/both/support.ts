@@ -1,6 +1,4 @@
 import { onTestFinished } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -12,12 +10,11 @@ export interface PostgresMirror {
 
 /** A migrated mirror in a PostgreSQL database of its own. */
 export async function postgresMirror(): Promise<PostgresMirror> {
-  const { url, drop } = await freshDatabase();
+  const { url, drop } = await freshDatabase('template_all_kinds');
   const session = await openPostgresSession(url);
   onTestFinished(async () => {
     await session.close();
     await drop();
   });
-  await migrate(session, KINDS);
   return { session, url };
 }

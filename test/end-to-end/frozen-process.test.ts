@@ -4,12 +4,13 @@ import { expect, test } from 'vitest';
 import { instantText } from '../../src/lib/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { Program } from '../support/program.ts';
+import { sized } from '../support/tiers.ts';
 import { atRest, expectExact, tally } from './outbound-ledger.ts';
 import { creates, insert, scattered, serveBeside, setScene } from './outbound-scene.ts';
 import type { Scene, Wish } from './outbound-scene.ts';
 
-/** So many moments at which a process is stopped; by hand 30. */
-const FREEZES = Number(process.env['BMS_TEST_FREEZES'] ?? 2);
+/** So many moments at which a process is stopped. */
+const FREEZES = sized({ quick: 1, acceptance: 2, deep: 30 });
 const CREATES = 100;
 const WITHIN_MS = 100_000;
 /** About as long as two processes take for the creates. */

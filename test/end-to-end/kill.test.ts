@@ -10,10 +10,11 @@ import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-fil
 import { start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { freshMirror } from '../support/temp-folder.ts';
+import { sized } from '../support/tiers.ts';
 
 const TIMEOUT = { timeout: 180_000 };
 const SEED = 20_260_301;
-const KILLS = 15;
+const KILLS = sized({ quick: 5, acceptance: 15, deep: 15 });
 const MOST_TURNS = 3000; // Some milliseconds of the event loop: as long as it takes to land a few pages.
 
 const SERVICE = { size: 24, faults: [{ do: { clampPerPage: 10 } }] } as const; // Many pages, so many moments.

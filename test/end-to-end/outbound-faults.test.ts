@@ -5,9 +5,10 @@ import { compactJson } from '../../src/lib/json.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { run } from '../support/command-line.ts';
+import { sized } from '../support/tiers.ts';
+import { requestNumber } from '../support/requests.ts';
 import { atRest, expectExact, tally, watchStandstill } from './outbound-ledger.ts';
 import {
-  IS_DEEP,
   creates,
   insert,
   push,
@@ -19,8 +20,9 @@ import {
 } from './outbound-scene.ts';
 import type { Scene } from './outbound-scene.ts';
 
-const COUNT = IS_DEEP ? 5_000 : 1_000;
-const RECORDS = 300;
+const COUNT = sized({ quick: 200, acceptance: 1_000, deep: 5_000 });
+/** So few that each is updated several times: only then is there an order to keep. */
+const RECORDS = Math.min(300, COUNT * 0.3);
 
 /** What befalls a write, each in turn; a late arrival comes after our time is up, and before patience ends. */
 const WRITE_DEEDS: readonly Fault['do'][] = [
@@ -52,9 +54,10 @@ test(
     const changes = updates(scene, COUNT);
     const still = watchStandstill(onTestFinished, scene);
     await serveBeside(onTestFinished, { ...scene.env, QUEUE_URL: redis.url });
+    const halfway = requestNumber(scene.gate, COUNT);
     await push(scene, wishes);
     await insert(scene, changes); // Who knows only the table says no base: such updates never conflict.
-    await pause(3_000);
+    await halfway;
     scene.gate.shut();
     await pause(1_500);
     await scene.gate.open();

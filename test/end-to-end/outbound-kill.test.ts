@@ -5,22 +5,14 @@ import type { TestContext } from 'vitest';
 import type { Env } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
+import { sized } from '../support/tiers.ts';
 import { atRest, expectExact, tally, watchStandstill } from './outbound-ledger.ts';
-import {
-  IS_DEEP,
-  creates,
-  insert,
-  redisFor,
-  serveBeside,
-  serving,
-  setScene,
-  updates,
-} from './outbound-scene.ts';
+import { creates, insert, redisFor, serveBeside, serving, setScene, updates } from './outbound-scene.ts';
 import type { Scene, Staging, Wish } from './outbound-scene.ts';
 
 const LONGEST_MS = 75_000;
-const KILLS = IS_DEEP ? 100 : 10;
-const CUTS = IS_DEEP ? 20 : 5;
+const KILLS = sized({ quick: 5, acceptance: 10, deep: 100 });
+const CUTS = sized({ quick: 2, acceptance: 5, deep: 20 });
 const PAIR = 4; // So many creates, and so many updates, go in at a time.
 const MOST_REQUESTS = 60;
 const MOST_TURNS = 1_000;

@@ -3,14 +3,15 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
 import { atRest, expectExact, tally, watchStandstill } from './outbound-ledger.ts';
-import { IS_DEEP, creates, insert, redisFor, serveBeside, setScene, updates } from './outbound-scene.ts';
+import { creates, insert, redisFor, serveBeside, setScene, updates } from './outbound-scene.ts';
 import type { Staging, Wish } from './outbound-scene.ts';
 import type { RedisServer } from '../support/redis-server.ts';
+import { sized } from '../support/tiers.ts';
 
 const LONGEST_MS = 75_000;
-const FLUSHES = IS_DEEP ? 50 : 20;
-const CRASHES = IS_DEEP ? 20 : 5;
-const OUTAGE_MS = IS_DEEP ? 30_000 : 3_000;
+const FLUSHES = sized({ quick: 6, acceptance: 20, deep: 50 });
+const CRASHES = sized({ quick: 2, acceptance: 5, deep: 20 });
+const OUTAGE_MS = sized({ quick: 3_000, acceptance: 3_000, deep: 30_000 });
 
 interface Trouble {
   readonly redis: RedisServer;

@@ -23,8 +23,6 @@ import type { RedisServer } from '../support/redis-server.ts';
 /** From the context of a test: tests that run side by side have no other way to say what to do at their end. */
 export type AtEnd = TestContext['onTestFinished'];
 
-export const IS_DEEP = process.env['BMS_TEST_DEEP'] === '1';
-
 /** Waits that a test can sit through; `patience` outlasts every late arrival that the tests make. */
 const QUICK: Env = {
   BMS_WRITES: 'on',

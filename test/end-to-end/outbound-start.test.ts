@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 import { atRest, expectExact } from './outbound-ledger.ts';
-import { IS_DEEP, creates, insert, serving, setScene } from './outbound-scene.ts';
+import { sized } from '../support/tiers.ts';
+import { creates, insert, serving, setScene } from './outbound-scene.ts';
 
-const STARTS = IS_DEEP ? 20 : 4;
+const STARTS = sized({ quick: 4, acceptance: 4, deep: 20 });
 const TIMEOUT = { timeout: 600_000 };
 
 /** Ends all connections but its own: until a process serves, with pauses, then close together while it sets up its queues. */

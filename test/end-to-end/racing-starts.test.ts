@@ -3,10 +3,11 @@ import { run, settingsFor } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 import { freshMirror } from '../support/temp-folder.ts';
+import { sized } from '../support/tiers.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { IS_DEEP, serving } from './outbound-scene.ts';
+import { serving } from './outbound-scene.ts';
 
-const ROUNDS = IS_DEEP ? 10 : 3;
+const ROUNDS = sized({ quick: 2, acceptance: 3, deep: 10 });
 const RACERS = 5; // More would take both cores from the tests beside it for too long.
 
 /** Starts them all at once; resolves once each serves or has ended. */

@@ -4,8 +4,9 @@ import { expect, test } from 'vitest';
 import { writeMark } from '../../src/mirror/runs/slot-requests.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { run } from '../support/command-line.ts';
+import { sized } from '../support/tiers.ts';
 import { atRest, expectExact, tally } from './outbound-ledger.ts';
-import { IS_DEEP, redisFor, scattered, setScene } from './outbound-scene.ts';
+import { redisFor, scattered, setScene } from './outbound-scene.ts';
 import type { Scene } from './outbound-scene.ts';
 import {
   expectFedWhole,
@@ -20,8 +21,8 @@ import { startCrew } from './three-processes-crew.ts';
 import type { Crew } from './three-processes-crew.ts';
 import { KINDS, keepLedger, readFeed, work } from './three-processes-load.ts';
 
-const KILLS = IS_DEEP ? 6 : 2;
-const EVERY_MS = IS_DEEP ? 10_000 : 4_000;
+const KILLS = sized({ quick: 2, acceptance: 4, deep: 6 });
+const EVERY_MS = sized({ quick: 4_000, acceptance: 4_000, deep: 10_000 });
 /** The lease of a list outlasts its owner by a minute where nobody can tell that it is dead. */
 const REST_MS = 90_000;
 const MINUTE = 60_000;

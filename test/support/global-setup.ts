@@ -6,6 +6,7 @@ import { judgeRun } from '../canary/judge-run.ts';
 import { watch } from '../canary/watch.ts';
 import { canary } from './canary.ts';
 import { endLeftServer, loadEmbeddedPostgres } from './embedded-postgres.ts';
+import { makeTemplates } from './postgres-templates.ts';
 import { findRedis, freePort, startRedis } from './redis-server.ts';
 import { useScratchFolder } from './scratch-folder.ts';
 
@@ -72,7 +73,9 @@ async function startPostgres(project: TestProject): Promise<() => Promise<void>>
       `The tests need a PostgreSQL server of their own, and embedded-postgres did not start one:\n${told}`,
     );
   }
-  project.provide('postgresUrl', `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`);
+  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
+  await makeTemplates(url);
+  project.provide('postgresUrl', url);
   return async () => {
     await server.stop();
     removeFolder();

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { lookAtDatabase } from '../canary/watch-postgres.ts';
+import type { Template } from './postgres-templates.ts';
 
 export interface FreshDatabase {
   readonly url: string;
   readonly drop: () => Promise<void>;
 }
 
-/** Makes an empty PostgreSQL database for one test. */
-export async function freshDatabase(): Promise<FreshDatabase> {
+/** Makes a PostgreSQL database for one test: an empty one, or a copy of a mirror that was migrated before the tests. */
+export async function freshDatabase(template?: Template): Promise<FreshDatabase> {
   const server = inject('postgresUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await runOn(server, `create database ${name}`);
+  await runOn(server, `create database ${name}${template === undefined ? '' : ` template ${template}`}`);
   const url = new URL(server);
   url.pathname = name;
   return {

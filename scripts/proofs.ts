@@ -1,0 +1,63 @@
+/**
+ * Runs the deterministic proofs. Without an argument all of them, and `proofs.lock` is written once all have passed; with
+ * `check` all where that lock is of other code, else a random tenth.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { PROOF_FOLDERS } from '../test/support/tiers.ts';
+import { proofsHash, provedFiles } from './proofs/hash.ts';
+import { SHARDS, planCheck, readLock, writeLock } from './proofs/lock.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const LOCK = join(ROOT, 'proofs.lock');
+
+if (process.argv[2] === 'check') check();
+else prove();
+
+function check(): void {
+  const plan = planCheck(readLock(LOCK), hashNow(), Math.random());
+  if (plan.run === 'all') {
+    console.log(`All proofs run: ${plan.why}.`);
+    process.exitCode = runProofs();
+    return;
+  }
+  console.log(`The proved code is that of proofs.lock: shard ${plan.shard} of ${SHARDS} runs.`);
+  process.exitCode = runProofs([`--shard=${plan.shard}/${SHARDS}`]);
+}
+
+function prove(): void {
+  const [hash, startedAt] = [hashNow(), performance.now()];
+  const code = runProofs();
+  process.exitCode = code;
+  if (code !== 0) return;
+  if (hashNow() !== hash) throw new Error('The proved code changed while the proofs ran: run them again.');
+  writeLock(LOCK, {
+    hash,
+    node: process.version,
+    files: countFiles(),
+    seconds: Math.round((performance.now() - startedAt) / 1_000),
+    date: new Date().toISOString().slice(0, 10),
+  });
+  console.log('proofs.lock was written.');
+}
+
+function hashNow(): string {
+  return proofsHash(provedFiles(ROOT), process.version);
+}
+
+function countFiles(): number {
+  const isProof = (path: string): boolean => PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`));
+  return provedFiles(ROOT).filter(({ path }) => isProof(path) && path.endsWith('.test.ts')).length;
+}
+
+/** Runs vitest without settings of ours, such as the one seed to replay: the lock speaks of the proofs as they are. */
+function runProofs(args: readonly string[] = []): number {
+  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('BMS_'));
+  const { status, error } = spawnSync('npx', ['vitest', 'run', ...args], {
+    cwd: ROOT,
+    env: { ...Object.fromEntries(env), BMS_TEST_TIER: 'proofs' },
+    stdio: 'inherit',
+  });
+  if (error !== undefined) throw error;
+  return status ?? 1; // Null where a signal ended it.
+}

@@ -1,0 +1,58 @@
+/**
+ * The parts of the test suite: `tests` after every change; `proofs`, which give the same answer as long as the code they
+ * prove is the same (`npm run proofs`); `acceptance`, which needs real time and runs apart from continuous integration.
+ */
+export type Tier = 'tests' | 'proofs' | 'acceptance';
+
+export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration', 'malformed', 'soak'].map(
+  (name) => `test/${name}`,
+);
+
+/** Processes that are killed, stopped or cut off for minutes; `npm test` runs the same files at a smaller size. */
+const LONG_FILES = [
+  'frozen-process',
+  'kill',
+  'outbound-faults',
+  'outbound-kill',
+  'outbound-redis',
+  'racing-starts',
+  'three-processes',
+].map((name) => `test/end-to-end/${name}.test.ts`);
+
+const proofFiles = PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
+
+/** Which files vitest runs; all of them where no tier is named, so that any file can be run by its name. */
+export const filesOf = (tier: Tier | null): { readonly include: string[]; readonly exclude: string[] } => {
+  const all = ['test/**/*.test.ts'];
+  switch (tier) {
+    case 'proofs':
+      return { include: proofFiles, exclude: [] };
+    case 'acceptance':
+      return { include: LONG_FILES, exclude: [] };
+    case 'tests':
+      return { include: all, exclude: proofFiles };
+    case null:
+      return { include: all, exclude: [] };
+  }
+};
+
+/** How much a test does: within `npm test` (or run by its name), in `npm run acceptance`, in `npm run test:deep`. */
+export interface Sizes {
+  readonly quick: number;
+  readonly acceptance: number;
+  readonly deep: number;
+}
+
+/** The size for this run. */
+export function sized({ quick, acceptance, deep }: Sizes): number {
+  if (process.env['BMS_TEST_DEEP'] === '1') return deep;
+  return tierOf(process.env) === 'acceptance' ? acceptance : quick;
+}
+
+/** The tier that `BMS_TEST_TIER` names; none where it is not set. */
+export function tierOf(env: Readonly<Record<string, string | undefined>>): Tier | null {
+  const named = env['BMS_TEST_TIER'];
+  if (named === undefined) return null;
+  if (named === 'tests' || named === 'proofs' || named === 'acceptance') return named;
+  throw new Error(`BMS_TEST_TIER is ${named}, expected tests, proofs or acceptance.`);
+}
