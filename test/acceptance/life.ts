@@ -8,7 +8,7 @@ export const MOVING_KINDS = ['clients', 'providers', 'products', 'projects'] as 
 /** What the service's world went through, to hold the mirror's word against. */
 export interface Life {
   /** One change by a person: a record is made, changed or removed. */
-  act(): void;
+  readonly act: () => void;
   /** Removed records, as `kind:id`. */
   readonly removed: ReadonlySet<string>;
   /** How often the service made a record of each code that we pushed. */

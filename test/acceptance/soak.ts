@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { allKinds } from '../../src/app/kinds.ts';
 import { startDailyCheck } from '../../src/app/daily-check.ts';
@@ -34,11 +33,14 @@ import { countCreates, deletedRecords, tableOf, takeSample } from './figures.ts'
 import type { Sample } from './figures.ts';
 import { MOVING_KINDS, faults, watchLife } from './life.ts';
 import { startPostgres } from './postgres.ts';
+import { watchStalls } from './stalls.ts';
+import type { Stalls } from './stalls.ts';
 
 const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     postgres: { type: 'boolean', default: false },
+    drain: { type: 'string', default: '2.5' },
     /** Changes by people in a second, and creates pushed. */
     changes: { type: 'string', default: '20' },
     creates: { type: 'string', default: '4' },
@@ -50,7 +52,7 @@ const { values: options } = parseArgs({
 
 const MINUTE = 60_000;
 /** A create whose request was lost is resent after its patience, a day; twice that parks it. */
-const DRAIN_MS = 2.5 * MINUTE;
+const DRAIN_MS = Number(options.drain) * MINUTE;
 const ROLES = ['pulls', 'outbound'] as const;
 /** The engine's own waits stay as they are: they are the machine's, not the calendar's. */
 const TIMINGS = {
@@ -135,18 +137,21 @@ async function soak(url: string): Promise<void> {
   const life = watchLife(service);
   const running = await startService(configOf(service, url));
   const { session } = running;
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
+  const watch = watchStalls();
   const people = setInterval(life.act, 1000 / Number(options.changes));
   const began = performance.now();
+  const loopDelays: Stalls[] = []; // One a minute.
   const samples: Sample[] = [await takeSample(session, 0)];
   while (performance.now() - began < minutes * MINUTE) {
     await Promise.all([running.push(Number(options.creates)), systemClock.sleep(1000)]);
     if (performance.now() - began < samples.length * MINUTE) continue;
     samples.push(await takeSample(session, samples.length));
-    console.error(JSON.stringify({ ...samples.at(-1), creates: await countCreates(session) }));
+    loopDelays.push(watch.take());
+    console.error(
+      JSON.stringify({ ...samples.at(-1), ...loopDelays.at(-1), creates: await countCreates(session) }),
+    );
   }
-  delay.disable();
+  watch.stop();
   const atEnd = await countCreates(session);
   clearInterval(people);
   const drainBegan = performance.now();
@@ -172,7 +177,9 @@ async function soak(url: string): Promise<void> {
       rssAtEndMb: last,
       rssRatio: third && last && Math.round((last / third) * 1e3) / 1e3,
     },
-    loopDelayMs: { max: Math.round(delay.max / 1e6), p99: Math.round(delay.percentile(99) / 1e6) },
+    loopDelays,
+    longestLoopDelayMs: Math.max(...loopDelays.map(({ maxMs }) => maxMs)),
+    longestBusyMs: Math.max(...loopDelays.map(({ busyMs }) => busyMs)),
     samples,
   };
   console.log(JSON.stringify(figures));
