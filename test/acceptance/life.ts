@@ -11,8 +11,10 @@ export interface Life {
   readonly act: () => void;
   /** Removed records, as `kind:id`. */
   readonly removed: ReadonlySet<string>;
-  /** How often the service made a record of each code that we pushed. */
-  readonly made: ReadonlyMap<string, number>;
+  /** Pushed codes of which the service made a record while it still had an earlier one. */
+  readonly doubled: ReadonlySet<string>;
+  /** Pushed codes of which it made a record again, after a person had removed the earlier one. */
+  readonly madeAgain: ReadonlySet<string>;
 }
 
 export const codeOf = (record: JsonObject): string => {
@@ -22,13 +24,17 @@ export const codeOf = (record: JsonObject): string => {
 
 export function watchLife({ world }: Sandbox): Life {
   const sizes = new Map(MOVING_KINDS.map((kind) => [kind, world.count(kind)]));
-  const [removed, made] = [new Set<string>(), new Map<string, number>()];
+  const [removed, doubled, madeAgain] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const made = new Map<string, number>(); // Code to the id of its latest record.
   const insert = world.insert.bind(world);
   Object.assign(world, {
     insert: (kind: string, fields: JsonObject) => {
       const code = codeOf(fields);
-      if (code.startsWith('NEW-')) made.set(code, (made.get(code) ?? 0) + 1);
-      return insert(kind, fields);
+      const earlier = made.get(code);
+      if (earlier !== undefined) (world.get(kind, earlier) ? doubled : madeAgain).add(code);
+      const record = insert(kind, fields);
+      if (code.startsWith('NEW-')) made.set(code, Number(record['id']));
+      return record;
     },
   });
   let acts = 0;
@@ -45,7 +51,7 @@ export function watchLife({ world }: Sandbox): Life {
       removed.add(`${kind}:${id}`);
     } else world.update(kind, id, { name: `Renamed ${number}` });
   };
-  return { act, removed, made };
+  return { act, removed, doubled, madeAgain };
 }
 
 const LOST: readonly Fault['do'][] = [

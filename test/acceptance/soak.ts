@@ -169,7 +169,8 @@ async function soak(url: string): Promise<void> {
   const figures = {
     ...{ database: session.dialect, minutes, creates, createsBeforeDrain: atEnd },
     parkedPercent: Math.round((parked / Math.max(1, total)) * 1e4) / 100,
-    doubled: [...life.made.values()].filter((count) => count > 1).length,
+    doubled: [...life.doubled],
+    madeAgainAfterRemoval: [...life.madeAgain],
     deletions: deletions.length,
     falseDeletions: deletions.filter((record) => !life.removed.has(record)).length,
     ...{
