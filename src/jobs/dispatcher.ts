@@ -21,7 +21,8 @@ interface Dispatcher {
   hasRoom(): boolean;
 }
 
-export function createDispatcher({ queue, notifier, pool, clock, timings }: DispatcherParts): Dispatcher {
+export function createDispatcher(parts: DispatcherParts): Dispatcher {
+  const { queue, pool, clock, timings } = parts;
   const states = new Map<number, NotifyState>();
   let isFirstPoll = true; // Until one has succeeded.
   let isFull = false;
@@ -53,17 +54,23 @@ export function createDispatcher({ queue, notifier, pool, clock, timings }: Disp
         if (ref !== null) refs.push(ref);
       }
       isFirstPoll = false;
-      if (refs.length === 0) return;
-      const sent = await notifier.notify(queue, refs);
-      const now = clock.monotonicMs();
-      for (const { id, epoch } of refs)
-        states.set(id, afterNotification(states.get(id), { epoch, now, sent }));
+      if (refs.length > 0) await notify(parts, states, refs);
     },
     hasRoom: () => {
       worked += 1;
       return isFull && worked >= timings.batch / 2;
     },
   };
+}
+
+async function notify(
+  { queue, notifier, clock }: DispatcherParts,
+  states: Map<number, NotifyState>,
+  refs: readonly WorkRef[],
+): Promise<void> {
+  const sent = await notifier.notify(queue, refs);
+  const now = clock.monotonicMs();
+  for (const { id, epoch } of refs) states.set(id, afterNotification(states.get(id), { epoch, now, sent }));
 }
 
 /** A row that is no longer due was claimed; if it is due again later, it starts without a state. */

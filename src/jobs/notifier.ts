@@ -25,11 +25,14 @@ export function createInProcessNotifier(): Notifier {
   return {
     notify: (queue, refs) => {
       const handler = handlers.get(queue.name);
-      for (const ref of handler === undefined ? [] : refs) {
-        const end: Promise<void> | undefined = handler?.(ref).then(() => void (end && running.delete(end)));
-        if (end !== undefined) running.add(end);
+      if (handler === undefined) return Promise.resolve(false);
+      for (const ref of refs) {
+        const end: Promise<void> = handler(ref).then(() => {
+          running.delete(end);
+        });
+        running.add(end);
       }
-      return Promise.resolve(handler !== undefined);
+      return Promise.resolve(true);
     },
     subscribe: (queue, handler) => {
       handlers.set(queue.name, handler);

@@ -5,7 +5,7 @@ import { plainJson, plainLine } from '../../src/lib/plain-text.ts';
 const STEERING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 const text = fc.string({
   unit: fc.oneof(
-    fc.constantFrom(...'\u001b\u009b\u202e\u2066\u200f\u061c\u2028\u2029\u0085\u007f\0\r\n\t\\"'),
+    fc.constantFrom(...Array.from('\u001b\u009b\u202e\u2066\u200f\u061c\u2028\u2029\u0085\u007f\0\r\n\t\\"')),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
   ),
 });

@@ -67,7 +67,7 @@ describe.each(Object.entries(GARBLED))('a garbled answer to a read: %s', (reason
     const { source, clock } = await servePages(garble, (count, page) => count >= 5 && page === 3);
     const ended = await sweepAll(source).catch((error: unknown) => error);
     // A page may have become smaller in truth: then it is taken as it is.
-    const ends =
+    const ends: unknown =
       reason === 'page_resized' ? expect.any(Array) : expect.objectContaining({ reason, state: 'invalid' });
     expect(ended).toEqual(ends);
     expect(source.counts.retries).toBe(4);
@@ -83,11 +83,10 @@ test('pages that have another size in truth are asked for again once a sweep, an
   expect(responses.at(-1)?.plan.hasHoles).toBe(true);
 
   const later = await serveHoles();
-  for await (const _ of later.source.sweep(documentedKind, {
-    thorough: true,
-    hasHoles: true,
-    tick: ticker(),
-  }));
+  const sweep = later.source.sweep(documentedKind, { thorough: true, hasHoles: true, tick: ticker() });
+  const read: number[] = [];
+  for await (const { page } of sweep) read.push(page);
+  expect(read.length).toBeGreaterThan(1);
   expect(later.source.counts.retries).toBe(0);
 });
 

@@ -47,7 +47,9 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
       const onJob = consume(handler, running, createDropLog(parts.logger, name));
       const client = createReopening({
         ...{ name, clock, timings, faults },
-        running: async () => void (await Promise.all(running)),
+        running: async () => {
+          await Promise.all(running);
+        },
         open: (onFault) =>
           open(url, { name, concurrency: queue.concurrency, commandMs: timings.notifyMs, onJob, onFault }),
       });
@@ -60,11 +62,18 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
       const adding = client.add(refs.map((ref) => jobOf(queue, ref)));
       return isSent(within(clock, timings.notifyMs, adding), { faults, queue });
     },
-    metrics: async () => joined(await Promise.all(clients().map((client) => client.metrics()))),
+    metrics: async () =>
+      joined(await Promise.all([...subscriptions].map(([name, { client }]) => metricsOf(name, client)))),
     close: async () => {
       await Promise.all(clients().map((client) => client.close()));
     },
   };
+}
+
+async function metricsOf(queue: string, client: Reopening): Promise<string> {
+  const present = client.get();
+  if (present === null) throw new Error(`the queue ${queue} is being opened again`);
+  return present.metrics();
 }
 
 async function isSent(

@@ -18,7 +18,7 @@ const retryStrategy = (times: number): number =>
 /** Opens a queue in Redis. */
 export function openRedisClient(url: string, options: ClientOptions): QueueClient {
   const { name, concurrency, commandMs, onJob, onFault } = options;
-  const connections: Redis[] = [];
+  const { connect, drop } = createConnections(url, onFault);
   const producer = connect({
     enableOfflineQueue: false, // While Redis is away a command fails at once, instead of waiting for it.
     maxRetriesPerRequest: 0,
@@ -34,9 +34,6 @@ export function openRedisClient(url: string, options: ClientOptions): QueueClien
   });
   const connection = connect({ maxRetriesPerRequest: null });
   const worker = new Worker(name, onJob, { ...WORKER_OPTIONS, connection, concurrency });
-  const drop = (): void => {
-    for (const each of connections) each.disconnect();
-  };
   const client = queueClient({ queue, worker, drop }, onFault);
   return {
     ...client,
@@ -45,19 +42,30 @@ export function openRedisClient(url: string, options: ClientOptions): QueueClien
       await client.add(jobs);
     },
   };
+}
 
-  /** Opens a connection that is cut together with those that BullMQ duplicates from it. */
-  function connect(more: ConnectionOptions): Redis {
-    const keep = (one: Redis): Redis => {
-      one.on('error', (error) => {
-        onFault(error); // Without a listener ioredis writes to the console.
-      });
-      connections.push(one);
-      return one;
-    };
-    const first = keep(new Redis(url, { connectTimeout: 5_000, keepAlive: 5_000, retryStrategy, ...more }));
-    const duplicate = first.duplicate.bind(first);
-    first.duplicate = (override) => keep(duplicate(override));
-    return first;
-  }
+/** Opens connections that are cut together with those that BullMQ duplicates from them. */
+function createConnections(
+  url: string,
+  onFault: ClientOptions['onFault'],
+): { readonly connect: (more: ConnectionOptions) => Redis; readonly drop: () => void } {
+  const connections: Redis[] = [];
+  const keep = (one: Redis): Redis => {
+    one.on('error', (error) => {
+      onFault(error); // Without a listener ioredis writes to the console.
+    });
+    connections.push(one);
+    return one;
+  };
+  return {
+    connect: (more) => {
+      const first = keep(new Redis(url, { connectTimeout: 5_000, keepAlive: 5_000, retryStrategy, ...more }));
+      const duplicate = first.duplicate.bind(first);
+      first.duplicate = (override) => keep(duplicate(override));
+      return first;
+    },
+    drop: () => {
+      for (const each of connections) each.disconnect();
+    },
+  };
 }

@@ -19,32 +19,22 @@ interface ReopeningParts {
 export interface Reopening {
   /** The present client; null if it broke a moment ago, or after `close`. */
   get(): QueueClient | null;
-  /** @throws If the queue cannot be read. */
-  metrics(): Promise<string>;
   close(): Promise<void>;
 }
 
 const STORM = 100; // This many faults in a second mean that BullMQ loops without a pause.
 const STORM_MS = 1_000;
 
-export function createReopening({ name, clock, timings, faults, open, running }: ReopeningParts): Reopening {
+export function createReopening(parts: ReopeningParts): Reopening {
+  const { name, clock, timings, faults, open } = parts;
   const ending = new Set<Promise<void>>();
   let current: QueueClient | null = null;
   let notBefore = -Infinity;
   let isClosed = false;
 
-  /** Waits for running handlers, then closes for a moment, then cuts the connections. */
-  const dispose = async (client: QueueClient): Promise<void> => {
-    const closed = client.close().catch((error: unknown) => {
-      faults(`closing ${name}`, error);
-    });
-    await running();
-    await within(clock, timings.notifyMs, closed);
-    client.drop();
-  };
   const abandon = (): void => {
     if (current === null) return;
-    const end = dispose(current).then(() => void ending.delete(end));
+    const end = dispose(parts, current).then(() => void ending.delete(end));
     ending.add(end);
     current = null;
   };
@@ -61,16 +51,10 @@ export function createReopening({ name, clock, timings, faults, open, running }:
     opened = client;
     return client;
   };
-  const get = (): QueueClient | null => {
-    if (!isClosed && clock.monotonicMs() >= notBefore) current ??= reopen();
-    return current;
-  };
   return {
-    get,
-    metrics: async () => {
-      const client = get();
-      if (client === null) throw new Error(`the queue ${name} is being opened again`);
-      return client.metrics();
+    get: () => {
+      if (!isClosed && clock.monotonicMs() >= notBefore) current ??= reopen();
+      return current;
     },
     close: async () => {
       isClosed = true;
@@ -78,6 +62,19 @@ export function createReopening({ name, clock, timings, faults, open, running }:
       await Promise.all(ending);
     },
   };
+}
+
+/** Waits for running handlers, then closes for a moment, then cuts the connections. */
+async function dispose(
+  { name, clock, timings, faults, running }: ReopeningParts,
+  client: QueueClient,
+): Promise<void> {
+  const closed = client.close().catch((error: unknown) => {
+    faults(`closing ${name}`, error);
+  });
+  await running();
+  await within(clock, timings.notifyMs, closed);
+  client.drop();
 }
 
 /** Counts its calls; true once there were too many in a second. */

@@ -60,7 +60,8 @@ export function startSchedules(parts: ScheduleParts, schedules: readonly Schedul
     return { checks, ticks };
   });
   return async () => {
-    await Promise.all(started.flatMap(({ checks, ticks }) => [checks.stop(), ticks.destroy()]));
+    for (const { ticks } of started) await ticks.destroy();
+    await Promise.all(started.map(({ checks }) => checks.stop()));
   };
 }
 

@@ -10,7 +10,7 @@ import { drawViews } from '../views/views.ts';
 import type { View } from '../views/view.ts';
 
 /** A mirror whose tables are about to change. */
-interface ChangingMirror {
+export interface ChangingMirror {
   readonly kinds: readonly Kind[];
   readonly dialect: Dialect;
   readonly location: string;

@@ -9,6 +9,7 @@ import { kindColumns } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { namingObstacles, takeViewsDown } from './migrate-views.ts';
+import type { ChangingMirror } from './migrate-views.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
 import { planRetyping } from './plan-retyping.ts';
@@ -65,8 +66,7 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   if (version === MIRROR_VERSION && (await isCurrent(tx, wanted))) return false;
   if (mirror === null) await refuseForeign(tx, wanted);
   if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
-  const made =
-    version === null ? 'never' : version < MIRROR_VERSION ? 'by an older release' : 'by this release';
+  const made = madeBy(version);
   const retyping = made === 'by an older release' ? await planRetyping(tx, kinds, dialect) : null;
   const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
   const mirrored = await changeTables(tx, wanted, retyping);
@@ -75,6 +75,11 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
   await writeMeta(tx, 'layout', wanted.layout);
   return true;
+}
+
+function madeBy(version: number | null): ChangingMirror['made'] {
+  if (version === null) return 'never';
+  return version < MIRROR_VERSION ? 'by an older release' : 'by this release';
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { sortPage } from '../../diff/judge-page.ts';
 import { judgeListed } from '../../diff/plan-repairs.ts';
+import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
@@ -65,18 +66,25 @@ async function withoutFalseTombstone(
   { kind, id, row }: { readonly kind: string; readonly id: string; readonly row: StoredRow | undefined },
 ): Promise<Compared> {
   if (row?.isDeleted !== true) return { stored: row };
+  if (judgeListed('tombstone', await factsOf(tx, kind, { id, row })) !== 'returned') return { stored: row };
+  return {
+    stored: { ...row, isDeleted: false, deletedAt: null },
+    repair: 'its row was marked as deleted',
+  };
+}
+
+async function factsOf(
+  tx: Transaction,
+  kind: string,
+  { id, row }: { readonly id: string; readonly row: StoredRow },
+): Promise<RecordFacts> {
   const own = (await readBooks(tx, kind, [id])).get(id);
   const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
-  const is = judgeListed('tombstone', {
+  return {
     lastChange: own?.lastEvent?.change ?? null,
     isProvenGone: (own?.goneAt ?? null) !== null,
     wasLanded: row.listed !== null || own?.isNoted === true,
     mayNeverHaveLanded: false,
     mayBeForgotten: forgottenBefore !== null && String(row.deletedAt) < forgottenBefore,
-  });
-  if (is !== 'returned') return { stored: row };
-  return {
-    stored: { ...row, isDeleted: false, deletedAt: null },
-    repair: 'its row was marked as deleted',
   };
 }

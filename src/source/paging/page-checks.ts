@@ -112,13 +112,15 @@ export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): v
  */
 export function refuseResized(known: PagesKnown, { page, keys, meta }: PageResponse): void {
   if (known.sizesVary) return;
-  const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
+  const claimsMore = lastPageOf(known, meta) > page;
   const isHole = claimsMore && keys.length < known.stride && page < known.top.page;
   const isOther = claimsMore || keys.length === 0 ? saysOtherSize(known, meta) : false;
   if (!isHole && !isOther) return;
   const got = `got ${keys.length} records, ${meta.perPage ?? 'an unknown number'} a page by its "meta"`;
   throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.stride} a page`);
 }
+
+const lastPageOf = (known: PagesKnown, meta: Meta): number => meta.lastPage ?? known.lastPage ?? 0;
 
 function saysOtherSize({ perPage }: PagesKnown, meta: Meta): boolean {
   return Boolean(perPage) && Boolean(meta.perPage) && meta.perPage !== perPage;

@@ -43,15 +43,13 @@ type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { clock, random = Math.random } = parts;
   const width = createWidth(settings.concurrency, clock);
-  const takeTurn = createTurns(settings, { clock, width });
+  const { inTurn, counts } = createCountedTurns(settings, { clock, width });
   const retry = createRetry({ maxAttempts: settings.maxAttempts, clock, random, logger: parts.logger });
   const exchange = createExchange(settings, parts);
   const closing = new AbortController();
-  const counts = { requests: 0, retries: 0 };
 
   const attempt = async <T>(question: Question<T>, number: number, signal: AbortSignal) => {
-    const arrived = await takeTurn(() => {
-      counts.requests++;
+    const arrived = await inTurn(() => {
       if (number > 1) counts.retries++;
       return exchange.fetch(question, signal);
     }, signal);
@@ -72,9 +70,8 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
     closing: closing.signal,
     inTurn: (run, signal) =>
       unlessInterrupted([signal, closing.signal], (scope, begin) =>
-        takeTurn(() => {
+        inTurn(() => {
           begin();
-          counts.requests++;
           return run(exchange.client, scope);
         }, scope),
       ),
@@ -84,6 +81,18 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       await exchange.destroy();
     },
   };
+}
+
+/** Counts each request as it takes its turn. */
+function createCountedTurns(settings: SourceSettings, parts: Parameters<typeof createTurns>[1]) {
+  const takeTurn = createTurns(settings, parts);
+  const counts = { requests: 0, retries: 0 };
+  const inTurn = <T>(send: () => Promise<T>, signal: AbortSignal) =>
+    takeTurn(() => {
+      counts.requests++;
+      return send();
+    }, signal);
+  return { inTurn, counts };
 }
 
 /** Runs under the request's signal; any failure after it has fired counts as interrupted. */
