@@ -49,13 +49,13 @@ function sourceFiles(folder: string): string[] {
   });
 }
 
-/** Project files that a file imports; with `values` only those imports that exist at run time. */
-function importsOf(file: string, values = false): string[] {
+/** Project files that a file imports, types included. */
+function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
-  const pattern = /^(?:import|export)\s+(type\s)?[^'";]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm;
-  return [...text.matchAll(pattern)]
-    .filter((match) => !(values && match[1] !== undefined))
-    .map((match) => normalize(join(dirname(file), match[2] ?? match[3] ?? '')));
+  const pattern = /^(?:import|export)\s+(?:type\s)?[^'";]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm;
+  return [...text.matchAll(pattern)].map((match) =>
+    normalize(join(dirname(file), match[1] ?? match[2] ?? '')),
+  );
 }
 
 const floorOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';
@@ -105,11 +105,19 @@ test('no file imports itself, however many files lie between', () => {
     if (path.includes(file))
       cycles.push([...path.slice(path.indexOf(file)), file].map((f) => relative(SRC, f)).join(' → '));
     if (path.includes(file) || done.has(file)) return;
-    for (const target of importsOf(file, true)) visit(target, [...path, file]);
+    for (const target of importsOf(file)) visit(target, [...path, file]);
     done.add(file);
   };
   for (const file of files) visit(file, []);
   expect(cycles).toEqual([]);
+});
+
+test('an exported type name has one meaning: it is declared once', () => {
+  const places = new Map<string, string[]>();
+  for (const file of files)
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^export (?:interface|type) (\w+)/gm))
+      places.set(name, [...(places.get(name) ?? []), relative(SRC, file)]);
+  expect([...places].filter(([, declared]) => declared.length > 1)).toEqual([]);
 });
 
 test('only main.ts reads the environment or ends the process', () => {
