@@ -31,7 +31,7 @@ describe('the worked example of docs/further-kinds.md', () => {
     const folder = tempFolder();
     const [path, file] = [join(folder, 'further.db'), join(folder, 'further.yaml')];
     writeFileSync(file, yaml);
-    const argv = first(/^node dist\/main\.js (pull .*)$/m.exec(commands)).replace('further.yaml', file);
+    const argv = first(/^npx bms-sync (pull .*)$/m.exec(commands)).replace('further.yaml', file);
 
     const ended = await run(argv.split(' '), settingsFor(sandbox, path));
 
