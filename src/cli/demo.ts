@@ -61,7 +61,7 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
   printLine(io.stderr, `\nThe sandbox stays up at ${sandbox.url} until Ctrl-C. In another terminal:`);
   printLine(
     io.stderr,
-    `BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:${DEMO_DATABASE} node dist/main.js pull`,
+    `BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:${DEMO_DATABASE} npx bms-sync pull`,
   );
   await once(io.signal, 'abort');
 }

@@ -6,13 +6,9 @@ import { SyncError, UsageError } from '../lib/sync-error.ts';
 export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Faults of the process itself that a restart may cure: its supervisor should start it again. */
-const CURED_BY_A_RESTART: readonly string[] = ['jobs.queue_dead'];
-
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof UsageError) return EXIT.usage;
-  if (!(error instanceof SyncError)) return EXIT.internal;
-  return CURED_BY_A_RESTART.includes(error.code) ? EXIT.internal : EXIT.failed;
+  return error instanceof SyncError ? EXIT.failed : EXIT.internal;
 }
 
 /** A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. */

@@ -49,7 +49,7 @@ async function runSandbox(
     printLine(io.stdout, `The sandbox answers at ${sandbox.url}; Ctrl-C stops it.`);
     printLine(
       io.stdout,
-      `Try: BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:./data/sandbox.db node dist/main.js pull`,
+      `Try: BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
     );
   }
   if (!io.signal.aborted) await once(io.signal, 'abort');

@@ -5,11 +5,6 @@ import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 test.each([
   ['a command that cannot be carried out', new UsageError('No.', { code: 'usage.no' }), EXIT.usage],
   ['a fault that a person can act on', new SyncError('No.', { code: 'source.unreachable' }), EXIT.failed],
-  [
-    'a queue that only a new process may cure',
-    new SyncError('No.', { code: 'jobs.queue_dead' }),
-    EXIT.internal,
-  ],
   ['a bug', new TypeError('x is not a function'), EXIT.internal],
   ['a thrown text', 'no', EXIT.internal],
 ])('the exit code of %s', (_, error, code) => {
