@@ -7,11 +7,16 @@ import type { Pulled } from './pull-once.ts';
 /** Deletions without two proofs a grace apart: the service's own word, or a list that was read whole. */
 export async function unproven(session: Session, pulls: readonly Pulled[]): Promise<string[]> {
   const deletions = await session.query(sql`
-    select kind, record_id, proof, absent_since, concluded_at from deletions where state = 'deleted'`);
+    select kind, record_id, proof, absent_since, struck_at, concluded_at from deletions where state = 'deleted'`);
   return deletions.flatMap((row) => {
     const [kind, id, proof] = [String(row['kind']), String(row['record_id']), String(row['proof'])];
     const untilMs = instantOf(String(row['concluded_at'])).getTime();
-    const fromMs = instantOf(String(row['absent_since'])).getTime();
+    // The list's proof begins at its first certified look, which may come after the first answer.
+    const since = [
+      row['absent_since'],
+      ...(proof === 'retrieve' ? [row['struck_at'] ?? row['absent_since']] : []),
+    ];
+    const fromMs = Math.min(...since.map((at) => instantOf(String(at)).getTime()));
     const instants = proof === 'retrieve' ? deniedAt(pulls, kind, id) : readAt(pulls, kind);
     const within = instants.filter((ms) => ms >= fromMs && ms <= untilMs);
     const spanMs = Math.max(...within) - Math.min(...within);
