@@ -24,11 +24,6 @@ interface BullmqParts {
   readonly prefix?: string;
 }
 
-interface Subscription {
-  readonly client: Reopening;
-  readonly running: Set<Promise<void>>;
-}
-
 /**
  * Creates the notifier of processes that share work: each notification is a BullMQ job in Redis (`redis://`, `rediss://`) or
  * PostgreSQL (`postgres://`).
@@ -38,8 +33,7 @@ interface Subscription {
 export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier {
   const { clock, prefix = 'bms' } = parts;
   const [timings, open, faults] = [{ ...TIMINGS, ...parts.timings }, clientOf(url), createFaultLog(parts)];
-  const subscriptions = new Map<string, Subscription>();
-  const clients = (): Reopening[] => [...subscriptions.values()].map(({ client }) => client);
+  const clients = new Map<string, Reopening>(); // By the name of their queue.
   return {
     subscribe: (queue, handler) => {
       const running = new Set<Promise<void>>();
@@ -54,18 +48,18 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
           open(url, { name, concurrency: queue.concurrency, commandMs: timings.notifyMs, onJob, onFault }),
       });
       client.get(); // Connects at once.
-      subscriptions.set(queue.name, { client, running });
+      clients.set(queue.name, client);
     },
     notify: async (queue, refs) => {
-      const client = subscriptions.get(queue.name)?.client.get() ?? null;
+      const client = clients.get(queue.name)?.get() ?? null;
       if (client === null) return false;
       const adding = client.add(refs.map((ref) => jobOf(queue, ref)));
       return isSent(within(clock, timings.notifyMs, adding), { faults, queue });
     },
     metrics: async () =>
-      joined(await Promise.all([...subscriptions].map(([name, { client }]) => metricsOf(name, client)))),
+      joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client)))),
     close: async () => {
-      await Promise.all(clients().map((client) => client.close()));
+      await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
 }
