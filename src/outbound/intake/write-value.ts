@@ -41,9 +41,10 @@ export function writtenValue(field: Field, given: Json): WrittenValue {
 
 /** The faults that reading would find with the value, and those that only a write must avoid. */
 function misfitOf(field: Field, value: Exclude<Json, null>): MisfitCode | 'not_writable' | null {
+  if (NOT_WRITABLE[field.type]?.(value, field)) return 'not_writable';
   const misfits: MisfitCode[] = [];
   decodeField(field, value, (_field, code) => misfits.push(code));
-  return misfits[0] ?? (NOT_WRITABLE[field.type]?.(value, field) ? 'not_writable' : null);
+  return misfits[0] ?? null;
 }
 
 /** Faults that a reader tolerates and a write should avoid. */
