@@ -8,7 +8,7 @@ import { EXIT } from '../src/cli/exit-codes.ts';
 import { SETTINGS } from '../src/config/known-settings.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { settings } from '../src/config/settings.ts';
-import { judgeRedis } from '../src/jobs/bullmq/redis-check.ts';
+import { judgeRedis } from '../src/checks/queue.ts';
 import { CLOSE_MS } from '../src/server/limits.ts';
 import { run } from './support/command-line.ts';
 import { exportedMetrics, faultsIn, metricsIn } from './support/exported-metrics.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { migrateMirror } from '../app/migrate.ts';
+import { migrateMirror } from '../app/open-mirror.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine } from './io.ts';

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { changeLogText } from '../app/change-log-text.ts';
-import { readMirrorStatus } from '../app/report.ts';
+import { changeLogText, readMirrorStatus } from '../app/report.ts';
 import type { Status } from '../app/report.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';

@@ -6,7 +6,7 @@ import {
   RESERVED_PREFIXES,
   RESERVED_SUFFIXES,
 } from '../catalog/reserved-names.ts';
-import { referredKind } from './configured-kinds.ts';
+import { referredKind } from './known-kinds.ts';
 import { fieldNameFaults } from './field-name-faults.ts';
 import { isTree, originOf, valueAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';
