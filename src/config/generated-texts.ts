@@ -1,18 +1,20 @@
 import { stringify } from 'yaml';
-import { describe, PLACES } from './known-settings.ts';
-import type { SettingPlace } from './known-settings.ts';
+import { PLACES, SETTINGS, describe } from './settings.ts';
+import type { SettingPlace } from './settings.ts';
 import { isTree, valueAt } from './layer.ts';
 import { settings } from './settings.ts';
 
-const HEAD = `# Every setting of bms-sync with its default: copy what you change into a file of your own and give it by --config.
+const YAML_HEAD = `# Every setting of bms-sync with its default: copy what you change into a file of your own and give it by --config.
 # Each has an environment variable as well: BMS__ and its path, as in BMS__SOURCE__MAX_ATTEMPTS=3.
 # This file is written by: npm run docs:settings
 `;
 
+const TABLE_HEAD = ['| setting | variable | meaning | default |', '|---|---|---|---|'];
+
 /** Writes config/default.yaml: the meaning and the default of each setting. */
 export function defaultYaml(): string {
   const defaults = settings.parse({});
-  return HEAD + PLACES.map((place) => entry(place, valueAt(defaults, place.path))).join('');
+  return YAML_HEAD + PLACES.map((place) => entry(place, valueAt(defaults, place.path))).join('');
 }
 
 function entry(place: SettingPlace, value: unknown): string {
@@ -31,4 +33,26 @@ function commentOn(place: SettingPlace): string[] {
 function inline(value: unknown): string {
   if (isTree(value) && Object.keys(value).length > 0) return '';
   return ` ${stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd()}`;
+}
+
+/** Draws up the table of docs/settings.md. */
+export function settingsTable(): string {
+  const defaults = settings.parse({});
+  const rows = SETTINGS.map((setting) => rowOf(setting, valueAt(defaults, setting.path)));
+  return [...TABLE_HEAD, ...rows].join('\n');
+}
+
+function rowOf(setting: SettingPlace, value: unknown): string {
+  const variables = setting.about.variables ?? [setting.variable];
+  const cells = [code(setting.name), variables.map(code).join(', '), describe(setting), defaultOf(value)];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function defaultOf(value: unknown): string {
+  if (value === null) return 'unset';
+  return code(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
 }
