@@ -1,7 +1,7 @@
-import type { RecordedChange } from '../app/changes.ts';
-import { compactJson, isArray, isObject, parseJson } from '../lib/json.ts';
-import type { Json } from '../lib/json.ts';
-import { shortened } from '../lib/text.ts';
+import type { RecordedChange } from '../../app/changes.ts';
+import { compactJson, isArray, isObject, parseJson } from '../../lib/json.ts';
+import type { Json } from '../../lib/json.ts';
+import { shortened } from '../../lib/text.ts';
 
 /** Widths are fixed: with `--follow` the longest value is not known in advance. */
 const COLUMNS = [

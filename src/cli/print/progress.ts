@@ -1,6 +1,6 @@
 import { MultiBar, Presets } from 'cli-progress';
 import type { SingleBar } from 'cli-progress';
-import type { Progress } from '../app/pull.ts';
+import type { Progress } from '../../app/pull.ts';
 import type { Io } from './io.ts';
 import { printLine } from './io.ts';
 

@@ -1,11 +1,9 @@
-import { explain } from '../app/outbox.ts';
-import type { Attempt, Entry, History, OutboxList } from '../app/outbox.ts';
-import { compactJson, isArray, isObject } from '../lib/json.ts';
-import { shortened } from '../lib/text.ts';
-import { jsonOrText } from '../app/outbox.ts';
-import { printLine } from './io.ts';
+import { explain, jsonOrText } from '../../app/outbox.ts';
+import type { Attempt, Entry, History, OutboxList } from '../../app/outbox.ts';
+import { compactJson, isArray, isObject } from '../../lib/json.ts';
+import { shortened } from '../../lib/text.ts';
+import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
-import { textTable } from './text-table.ts';
 
 const LONGEST_PAYLOAD = 50;
 
