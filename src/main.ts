@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { addAbortSignal } from 'node:stream';
 import { runCommandLine } from './cli/program.ts';
-import { withEnvFile } from './config/read-env-file.ts';
+import { withEnvFile } from './config/environment.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
 

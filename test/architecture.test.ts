@@ -15,11 +15,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   audit: ['lib', 'catalog', 'source', 'mirror'],
   outbound: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   jobs: ['lib', 'mirror'],
+  runs: ['lib', 'catalog', 'audit', 'mirror', 'pull'],
+  checks: ['lib', 'catalog', 'config', 'source', 'mirror', 'pull'],
   server: ['lib', 'catalog', 'mirror', 'feed', 'outbound', 'jobs'],
   sandbox: ['lib', 'catalog'],
   app: [
     ...['lib', 'catalog', 'config', 'source', 'diff', 'mirror'],
-    ...['pull', 'feed', 'audit', 'outbound', 'jobs', 'server'],
+    ...['pull', 'feed', 'audit', 'outbound', 'jobs', 'runs', 'checks', 'server'],
   ],
   cli: ['lib', 'config', 'app', 'sandbox'],
   'main.ts': ['lib', 'config', 'app', 'cli'],
@@ -35,6 +37,7 @@ const WINGS: Record<string, readonly string[]> = {
   pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', ''],
   outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
   jobs: ['', 'bullmq', 'schedule'],
+  cli: ['print', ''],
 };
 
 /** The most files in one wing. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { settingsTable } from '../src/config/settings-table.ts';
+import { settingsTable } from '../src/config/generated-texts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

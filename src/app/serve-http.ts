@@ -1,14 +1,15 @@
+import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { createServer } from '../server/create-server.ts';
 import { BACKLOG } from '../server/limits.ts';
 import type { ServerParts } from '../server/parts.ts';
-import { allKinds } from './kinds.ts';
-import type { ServiceParts } from './outbound-queue.ts';
 import { packageVersion } from './package-version.ts';
+import type { ServiceParts } from './queues.ts';
 import type { OpenMark } from './send-mark.ts';
 
-interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
+export interface HttpParts
+  extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly ring: () => void;

@@ -6,9 +6,9 @@ import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
-import { createProgress } from './progress.ts';
+import { printJson, printLine } from './print/io.ts';
+import type { Output } from './print/io.ts';
+import { createProgress } from './print/progress.ts';
 import { expandIds, parsePages } from './ranges.ts';
 
 interface BackfillOptions extends CommonOptions {

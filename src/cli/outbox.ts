@@ -4,7 +4,9 @@ import {
   OPEN_STATES,
   STATES,
   decideOutbox,
+  entryDocument,
   explain,
+  historyDocument,
   listOutbox,
   readHistory,
   resumeOutbox,
@@ -12,9 +14,8 @@ import {
 import type { EntryDecision, EntryState } from '../app/outbox.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { entryDocument, historyDocument } from '../app/outbox.ts';
-import { printExactJson, printJson, printLine } from './io.ts';
-import { printHistory, printOutbox } from './outbox-print.ts';
+import { printExactJson, printJson, printLine } from './print/io.ts';
+import { printHistory, printOutbox } from './print/outbox-print.ts';
 
 const LISTED = 50;
 

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { isOfAllKinds, readRun, readRuns } from '../app/report.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine } from './io.ts';
-import { textTable } from './text-table.ts';
+import { printJson, printLine, textTable } from './print/io.ts';
 
 const RUNS_LISTED = 20;
 

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { changeLogText } from '../app/change-log-text.ts';
-import { readMirrorStatus } from '../app/report.ts';
+import { changeLogText, readMirrorStatus } from '../app/report.ts';
 import type { Status } from '../app/report.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
-import { textTable } from './text-table.ts';
+import { printJson, printLine, textTable } from './print/io.ts';
+import type { Output } from './print/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(

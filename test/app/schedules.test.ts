@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
-import { runsQueue } from '../../src/app/runs-queue.ts';
+import { runsQueue } from '../../src/app/queues.ts';
 import { schedulesOf } from '../../src/app/schedules.ts';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
