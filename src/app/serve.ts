@@ -79,11 +79,11 @@ async function work(
     logger,
     timings: { graceMs },
   });
-  const ring = (): void => {
+  const wakeEngine = (): void => {
     engine.wake();
   };
   const closeHttp = roles.includes('http')
-    ? await serveHttp(config, { ...parts, ring, queueMetrics: notifier.metrics })
+    ? await serveHttp(config, { ...parts, wakeEngine, queueMetrics: notifier.metrics })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
