@@ -7,14 +7,14 @@ import { abandonEntry, retryEntry } from '../outbound/decisions/decide.ts';
 import type { DecidedEntry } from '../outbound/decisions/decide.ts';
 import { readHistory as historyOf, listOutbox as entriesIn } from '../outbound/report/entry-list.ts';
 import type { History, OutboxList } from '../outbound/report/entry-list.ts';
-import { resumeSends } from '../outbound/freeze/frozen.ts';
-import type { Frozen } from '../outbound/freeze/frozen.ts';
+import { resumeSends } from '../outbound/freeze/freeze.ts';
+import type { Frozen } from '../outbound/freeze/freeze.ts';
 import { openExistingMirror } from './open-mirror.ts';
 import { openSendMark } from './send-mark.ts';
 
 export { explain } from '../outbound/report/verdicts.ts';
 export { OPEN_STATES, STATES } from '../outbound/report/entry-list.ts';
-export { entryDocument, historyDocument, jsonOrText } from '../outbound/report/entry-document.ts';
+export { entryDocument, historyDocument, jsonOrText } from '../outbound/report/entry-list.ts';
 export type { History, OutboxList } from '../outbound/report/entry-list.ts';
 export type { Attempt } from '../mirror/outbox/attempt-store.ts';
 export type { Entry, EntryState } from '../mirror/outbox/outbox-store.ts';

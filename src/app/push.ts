@@ -11,7 +11,7 @@ import type { Preview } from '../outbound/intake/preview.ts';
 import { waitForEntries } from '../outbound/report/wait-for-entry.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export { readBatch } from '../outbound/intake/batch.ts';
+export { readBatch } from '../outbound/intake/entry-request.ts';
 export type { EntryRequest } from '../outbound/intake/entry-request.ts';
 export type { StoredEntry } from '../outbound/intake/intake.ts';
 export type { Preview, RequestShown } from '../outbound/intake/preview.ts';

@@ -71,7 +71,7 @@ async function work(
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
   await using engine = startEngine({ ...parts, queues, notifier, worker, timings });
   const closeHttp = roles.includes('http')
-    ? await serveHttp(config, { ...parts, ring: engine.wake, queueMetrics: notifier.metrics })
+    ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });

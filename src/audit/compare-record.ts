@@ -1,11 +1,10 @@
 import { columnType, sentField } from '../catalog/kind.ts';
 import type { Field, Kind } from '../catalog/kind.ts';
-import { compactJson, isObject, parseJson } from '../lib/json.ts';
+import { compactJson, isObject, tryParse } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isStorable } from '../lib/text.ts';
 import type { Row, SqlValue } from '../mirror/session/session.ts';
-import { exactNumber, isSameJson } from './exact-json.ts';
-import { readColumn, readValue } from './read-value.ts';
+import { exactNumber, isSameJson, readColumn, readValue } from './read-value.ts';
 
 /** A place where the mirror differs from the service; values in full, `null` = none. */
 export interface Difference {
@@ -89,7 +88,7 @@ function isBeyondReason(exact: string): boolean {
 }
 
 function holdsJson(value: Json, column: string): boolean {
-  const held = parsed(column);
+  const held = tryParse(column);
   return held !== undefined && isSameJson(value, held);
 }
 
@@ -98,7 +97,7 @@ function holdsJson(value: Json, column: string): boolean {
  * change.
  */
 function compareRaw(kind: Kind, record: JsonObject, raw: string): Difference[] {
-  const held = parsed(raw);
+  const held = tryParse(raw);
   if (held === undefined || !isObject(held)) {
     return [{ field: '_raw', service: compactJson(record), mirror: raw }];
   }
@@ -123,15 +122,6 @@ function isSameMember(field: Field | undefined, a: Json | undefined, b: Json | u
 function only(record: JsonObject, names: readonly string[]): string {
   const members = names.filter((name) => Object.hasOwn(record, name));
   return `{${members.map((name) => `${JSON.stringify(name)}:${compactJson(record[name] ?? null)}`).join(',')}}`;
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 /** A member of the record itself: never `constructor` and its like from the prototype. */

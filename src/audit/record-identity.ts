@@ -1,6 +1,6 @@
 import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
-import { isSameJson } from './exact-json.ts';
+import { isSameJson } from './read-value.ts';
 
 /** A record that has a row of its own. */
 export interface KnownRecord {

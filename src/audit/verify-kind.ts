@@ -8,8 +8,7 @@ import type { IdList } from './id-list.ts';
 import { readAccountedFor } from './mirror-rows.ts';
 import { readKind } from './read-kind.ts';
 import type { AuditParts, KindReading } from './read-kind.ts';
-import { repairCommand } from './repair-command.ts';
-import { shown } from './shown.ts';
+import { repairCommand, shown } from './shown.ts';
 
 /** The result for one kind: every record of the list and every live row is counted once. */
 export interface KindVerdict {

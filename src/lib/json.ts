@@ -26,6 +26,16 @@ export function parseJson(text: string): Json {
   }) as Json;
 }
 
+/** Parses JSON as `parseJson` does; undefined for a text that is not JSON, or nested too deep. */
+export function tryParse(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 /** Parses the text of an object as `parseJson` does; any other value yields an object without members. */
 export function parseObject(text: string): JsonObject {
   const value = parseJson(text);

@@ -8,7 +8,7 @@ import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
-import { freeze } from '../../src/outbound/freeze/frozen.ts';
+import { freeze } from '../../src/outbound/freeze/freeze.ts';
 import { VERDICTS, explain } from '../../src/outbound/report/verdicts.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';

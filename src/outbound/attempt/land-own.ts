@@ -11,7 +11,7 @@ import { readBooks } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
 import { leapTick } from '../../mirror/kinds/tick-store.ts';
-import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/dirty-row-store.ts';
+import { confirmRows, saveDirtyRows } from '../../mirror/records/dirty-row-store.ts';
 import { writeRows } from '../../mirror/records/write-rows.ts';
 import type { OutboundParts } from '../parts.ts';
 
@@ -45,7 +45,7 @@ export async function landOwn(
   const response = await leapTick(tx, kind.name);
   if (judged.verdict.is === 'unchanged' && repair === undefined) {
     await confirmRows(tx, kind.name, { ids: [judged.id], response });
-    await saveTouches(tx, kind.name, { ids: [judged.id], response });
+    await saveDirtyRows(tx, kind.name, { ids: [judged.id], response });
     return;
   }
   await writeRows(tx, {

@@ -9,8 +9,8 @@ import type { JsonObject } from '../../lib/json.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { dropBlock } from '../../mirror/outbox/block-store.ts';
 import { saveLink } from '../../mirror/outbox/link-store.ts';
-import { wasSeenBefore as isOldAcquaintance } from '../../mirror/records/first-seen.ts';
-import type { Watermark as Moment } from '../../mirror/records/first-seen.ts';
+import { wasSeenBefore } from '../../mirror/records/first-seen.ts';
+import type { Watermark } from '../../mirror/records/first-seen.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -110,7 +110,7 @@ async function closeAccepted(
   await session.atomically(async (tx) => {
     const now = clock.now();
     await dropBlock(tx, kind.name, now);
-    const isOld = await isOldAcquaintance(tx, kind.name, { id, ...momentOf(entry) });
+    const isOld = await wasSeenBefore(tx, kind.name, { id, ...watermarkOf(entry) });
     if (isOld || !isCompatible(parts, created)) {
       await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
       if (!isOld) return unsettle(tx, entry, { rules, now });
@@ -130,8 +130,8 @@ async function closeAccepted(
 }
 
 /** The watermark of an entry's last send: records first seen at or before it are not new. */
-export function momentOf({ preimage, createdAt }: Entry): Moment {
-  const { tick = 0, at = createdAt } = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Moment>;
+export function watermarkOf({ preimage, createdAt }: Entry): Watermark {
+  const { tick = 0, at = createdAt } = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Watermark>;
   return { tick, at };
 }
 

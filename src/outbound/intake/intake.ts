@@ -1,12 +1,12 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
+import { baseHash, findEndedByKey, requestHash } from '../../mirror/outbox/ended-entries.ts';
+import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { findByKey, insertEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
-import { isSameAsEnded, isSameRequest } from './same-request.ts';
 import { readRows } from '../attempt/mirror-row.ts';
 import type { MirrorRow } from '../attempt/mirror-row.ts';
 
@@ -91,14 +91,31 @@ async function storeOne(tx: Transaction, storing: Storing): Promise<StoredEntry>
   const told = { key, kind, operation, recordId, payload, base, naturalKey };
   const isMirrored = entry.base === null && row !== null;
   const ended = await findEndedByKey(tx, key);
-  if (ended !== null) return storedBefore(entry, ended, isSameAsEnded(entry, ended));
+  if (ended !== null) return storedBefore(entry, ended, isRepeated(entry, ended));
   const id = await insertEntry(tx, { ...told, isMirrored, now });
   if (id === null) {
     const earlier = await findByKey(tx, key);
-    return storedBefore(entry, earlier, earlier !== null && isSameRequest(entry, earlier));
+    return storedBefore(entry, earlier, earlier !== null && isRepeated(entry, hashesOf(earlier)));
   }
   const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
   return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
+}
+
+type RequestHashes = Pick<EndedEntry, 'requestHash' | 'baseHash'>;
+
+const hashesOf = (entry: Entry): RequestHashes => ({
+  requestHash: requestHash(entry),
+  baseHash: baseHash(entry.base),
+});
+
+/**
+ * Whether a request repeats the one with these hashes.
+ *
+ * Without a base from the author, two requests are the same whatever the mirror shows: the base is then not compared.
+ */
+function isRepeated({ kind, ...asked }: CheckedEntry, earlier: RequestHashes): boolean {
+  if (requestHash({ kind: kind.name, ...asked }) !== earlier.requestHash) return false;
+  return asked.base === null || baseHash(asked.base) === earlier.baseHash;
 }
 
 type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { SESSION_COOKIE } from '../access/session-cookie.ts';
+import { sendJsonText } from '../answer/json.ts';
 import { noBody } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
 import type { RouteContext, Server } from '../server.ts';
@@ -70,7 +71,7 @@ interface Operation {
 }
 
 /** The document as JSON text. */
-export function descriptionOf(app: Server): string {
+function descriptionOf(app: Server): string {
   const document = app.swagger();
   for (const path of Object.values(document.paths ?? {}))
     for (const { requestBody } of Object.values(path as Readonly<Record<string, Operation>>))
@@ -82,4 +83,13 @@ export function descriptionOf(app: Server): string {
 /** A body that may be null may be left out. */
 function takesNull({ schema: { anyOf } }: { readonly schema: JsonSchema }): boolean {
   return Array.isArray(anyOf) && (anyOf as readonly JsonSchema[]).some(({ type }) => type === 'null');
+}
+
+/** Serves the description of this API. */
+export function openapiRoute(app: Server): void {
+  app.get(
+    '/openapi.json',
+    { schema: { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } } },
+    (_request, reply) => sendJsonText(reply, descriptionOf(app)),
+  );
 }

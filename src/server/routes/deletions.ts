@@ -26,7 +26,7 @@ const DECISIONS = {
 const schema = { tags: ['Deletions'] };
 
 /** Records that disappeared all at once. */
-export function deletionRoutes(app: Server, { session, kinds, ring }: RouteContext): void {
+export function deletionRoutes(app: Server, { session, kinds, wakeEngine }: RouteContext): void {
   const params = z.strictObject({ kind: kindName(kinds) });
   app.get(
     '/v1/deletions',
@@ -46,7 +46,7 @@ export function deletionRoutes(app: Server, { session, kinds, ring }: RouteConte
       async (request, reply) => {
         const { name: kind } = requireKind(kinds, request.params.kind);
         const made = await decideHeld(session, kind, decision);
-        ring?.();
+        wakeEngine?.();
         return sendJson(reply, { ...made });
       },
     );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { entryDocument, historyDocument } from '../../outbound/report/entry-document.ts';
 import {
+  entryDocument,
+  historyDocument,
   OPEN_STATES,
   STATES,
   listOutbox,
@@ -95,7 +96,7 @@ const links = Object.fromEntries(
   ]),
 );
 
-function intakeRoute(app: Server, { session, kinds, clock, ring }: RouteContext): void {
+function intakeRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
   const toldBody = changeBody(kinds, jsonSchemaOf(recordIdOrNumber, 'input'));
   app.post(
     '/v1/outbox',
@@ -111,7 +112,7 @@ function intakeRoute(app: Server, { session, kinds, clock, ring }: RouteContext)
       const asked = { ...request.body, key: request.headers['idempotency-key'] };
       const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
       if (result === undefined) throw new Error('An entry was neither stored nor refused.');
-      if (result.isNew) ring?.();
+      if (result.isNew) wakeEngine?.();
       const { id, state, key, kind, operation, recordId, isNew, notes } = result;
       void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
       return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });

@@ -75,7 +75,7 @@ export function runRoutes(app: Server, context: RouteContext): void {
   pullRoute(app, context);
 }
 
-function pullRoute(app: Server, { session, kinds, clock, ring }: RouteContext): void {
+function pullRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
   const name = kindName(kinds.filter(isListed));
   const pulls = z.strictObject({ kinds: z.array(name).max(1000).default([]) });
   app.post(
@@ -93,7 +93,7 @@ function pullRoute(app: Server, { session, kinds, clock, ring }: RouteContext): 
       const runId = await session.atomically((tx) =>
         requestPull(tx, { kinds: wanted, request: 'the HTTP API', now: clock.now() }),
       );
-      ring?.();
+      wakeEngine?.();
       void reply.code(202).header('location', `/v1/runs/${runId}`);
       return sendJson(reply, { runId, state: 'requested', kinds: wanted });
     },
