@@ -1,4 +1,4 @@
-import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/moving-kinds.ts';
+import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/uncertified-store.ts';
 import { requestSlot } from '../../mirror/runs/slot-requests.ts';
 import { createFaultLog } from '../fault-log.ts';
 import { quietestHour } from './quietest-hour.ts';

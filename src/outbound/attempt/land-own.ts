@@ -8,11 +8,10 @@ import { readMeta } from '../../mirror/kinds/meta.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { readBooks } from '../../mirror/records/record-facts.ts';
-import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
+import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
 import { leapTick } from '../../mirror/kinds/tick-store.ts';
-import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/dirty-row-store.ts';
-import { writeRows } from '../../mirror/records/write-rows.ts';
+import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 
 export interface OwnReading {
