@@ -75,21 +75,24 @@ async function readSome(
   }
 }
 
-/** The facts of some books, as the judgement of a missing or stray row uses them. */
+/** What else is known of a record whose books were read. */
+interface AlsoKnown {
+  /** A list response showed it, or an entry of the outbox is known to have landed it. */
+  readonly wasShown: boolean;
+  readonly mayNeverHaveLanded?: boolean;
+  readonly mayBeForgotten?: boolean;
+}
+
+/** The facts by which a row that is missing or that the list lacks is judged; a record without books has no event. */
 export function factsOf(
-  { lastEvent, goneAt, isNoted }: Pick<RecordBooks, 'lastEvent' | 'goneAt' | 'isNoted'>,
-  known: {
-    /** A list response showed the record, or more than that names it. */
-    readonly wasShown: boolean;
-    readonly mayNeverHaveLanded?: boolean;
-    readonly mayBeForgotten?: boolean;
-  },
+  own: RecordBooks | undefined,
+  { wasShown, mayNeverHaveLanded = false, mayBeForgotten = false }: AlsoKnown,
 ): RecordFacts {
   return {
-    lastChange: lastEvent?.change ?? null,
-    isProvenGone: goneAt !== null,
-    wasLanded: known.wasShown || isNoted,
-    mayNeverHaveLanded: known.mayNeverHaveLanded ?? false,
-    mayBeForgotten: known.mayBeForgotten ?? false,
+    lastChange: own?.lastEvent?.change ?? null,
+    isProvenGone: (own?.goneAt ?? null) !== null,
+    wasLanded: wasShown || own?.isNoted === true,
+    mayNeverHaveLanded,
+    mayBeForgotten,
   };
 }
