@@ -16,27 +16,20 @@ export const HEARTBEAT_MS = 15_000;
 /** The end of a lease that is taken or renewed now. */
 export const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));
 
+type State = RowOf<typeof KIND_STATE>;
+
+type UnchangedInLease =
+  'kind' | 'epoch' | 'tick' | 'completeSweeps' | 'certifiedAt' | 'baselineAt' | 'lastCompleteSweep';
+
 /** The right to sweep one kind: held by its owner until `lease_until`, and renewed with every page that lands. */
-export interface KindLease {
-  readonly kind: string;
+export interface KindLease extends Pick<State, UnchangedInLease> {
   readonly owner: string;
-  readonly epoch: number;
   /** How the last sweep ended. */
   readonly before: { readonly state: string; readonly reason: string | null };
-  /** The kind's tick counter when the lease was taken. */
-  readonly tick: number;
-  /** How many sweeps of this kind have reached the end of the list so far. */
-  readonly completeSweeps: number;
-  /** When the list was last known exactly; null = never yet. */
-  readonly certifiedAt: string | null;
-  /** The instant since which a record new to the mirror is also new to the service; null = not yet. */
-  readonly baselineAt: string | null;
   /** The tick from which sightings are of the present source. */
   readonly knownFrom: number;
   /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;
-  /** The tick at which the last complete sweep began; null = there was none, or it does not count. */
-  readonly lastCompleteSweep: number | null;
   /** The number of consecutive complete sweeps that did not certify the list. */
   readonly uncertifiedSweeps: number;
   /** The kind's held records, as long as their hold stands. */
@@ -70,14 +63,11 @@ export async function claimKind(session: Session, { kind, owner, now, isDead }: 
   });
 }
 
-function isBusy(
-  { owner, leaseUntil }: RowOf<typeof KIND_STATE>,
-  { now, isDead }: Pick<Claim, 'now' | 'isDead'>,
-): boolean {
+function isBusy({ owner, leaseUntil }: State, { now, isDead }: Pick<Claim, 'now' | 'isDead'>): boolean {
   return owner !== null && (leaseUntil ?? '') > instantText(now) && !isDead(owner);
 }
 
-function busy({ kind, owner, leaseUntil }: RowOf<typeof KIND_STATE>): LeaseError {
+function busy({ kind, owner, leaseUntil }: State): LeaseError {
   return new LeaseError(`${kind} is being swept by ${owner ?? ''} until ${leaseUntil ?? ''} UTC.`, {
     code: 'mirror.kind_busy',
     hint: 'Let it finish; if that process is gone for good, its lease runs out within 45 s.',
@@ -99,7 +89,7 @@ const NEVER_SWEPT: Standing = {
   hold: null,
 };
 
-function standingOf(row: RowOf<typeof KIND_STATE>): Standing {
+function standingOf(row: State): Standing {
   const { tick, completeSweeps, certifiedAt, baselineAt, lastCompleteSweep, heldSince, heldRecords } = row;
   return {
     before: beforeOf(row),

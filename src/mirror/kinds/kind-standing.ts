@@ -3,15 +3,12 @@ import { instantText } from '../../lib/clock.ts';
 import type { Queryable } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { readNumber, selectOne } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
+
+type State = RowOf<typeof KIND_STATE>;
 
 /** How much the mirror knows of a kind's list, and as of when; instants are texts, null = never. */
-export interface KindStanding {
-  readonly tick: number;
-  /** The instant at which the list was last known exactly. */
-  readonly certifiedAt: string | null;
-  readonly baselineAt: string | null;
-  /** The end of the last sweep that reached the end of the list. */
-  readonly lastSweepAt: string | null;
+export interface KindStanding extends Pick<State, 'tick' | 'certifiedAt' | 'baselineAt' | 'lastSweepAt'> {
   /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;
 }

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 import { bigint, optionalText, text } from '../tables/engine-column.ts';
 import { readNumber, readRows, readTexts } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** One row of `bi_sync_status`; instants are UTC texts. */
 export interface KindStatus {
@@ -36,19 +37,15 @@ export async function readStatus(db: Queryable): Promise<KindStatus[]> {
   });
 }
 
-export interface IssueCount {
-  readonly kind: string;
-  readonly field: string | null;
-  readonly code: string;
-  readonly count: number;
-}
+const ISSUE_COUNT = [text('kind'), optionalText('field'), text('code'), bigint('count')];
+export type IssueCount = RowOf<typeof ISSUE_COUNT>;
 
 /** Open issues by kind, field and code, the most frequent first. */
 export async function countIssues(db: Queryable): Promise<IssueCount[]> {
   const counts = sql`
     select kind, field, code, count(*) as count from issues where closed_at is null
     group by kind, field, code order by count(*) desc, kind, field, code`;
-  return readRows(db, [text('kind'), optionalText('field'), text('code'), bigint('count')], counts);
+  return readRows(db, ISSUE_COUNT, counts);
 }
 
 /** True where a kind has more than `few` live rows; reads no more of the table than that. */

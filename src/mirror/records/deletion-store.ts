@@ -7,6 +7,7 @@ import { sqlList } from '../session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
 import { bigint, text, timestamp } from '../tables/engine-column.ts';
 import { hasRow, pick, readRows, readTexts, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** Absences of a kind without a conclusion yet, by record id; those checked longest ago first. */
 export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {
@@ -78,12 +79,7 @@ export async function saveProofs(
 export type Proof = 'retrieve' | 'list';
 
 /** A mass disappearance that waits for a person's decision. */
-export interface Hold {
-  readonly kind: string;
-  readonly state: AbsenceState;
-  readonly records: number;
-  readonly since: string;
-}
+export type Hold = RowOf<typeof HOLD>;
 
 const HOLD = [text('kind'), text<'state', AbsenceState>('state'), bigint('records'), timestamp('since')];
 

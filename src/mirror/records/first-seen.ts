@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 import { text } from '../tables/engine-column.ts';
 import { hasRow, readRows } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** A watermark: records first seen at or before it are not new. */
 export interface Watermark {
@@ -9,23 +10,20 @@ export interface Watermark {
   readonly at: string;
 }
 
-interface SeenRecord {
-  readonly id: string;
-  readonly raw: string;
-}
+const SEEN_RECORD = [text('id'), text('raw')];
 
 /** Live records first seen after a watermark that no entry of the outbox is linked to. */
 export async function rowsFirstSeenAfter(
   db: Queryable,
   kind: string,
   { tick, at }: Watermark,
-): Promise<SeenRecord[]> {
+): Promise<RowOf<typeof SEEN_RECORD>[]> {
   const seen = sql`
     select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
     where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
       and not exists (select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text))
     order by k.id`;
-  return readRows(db, [text('id'), text('raw')], seen);
+  return readRows(db, SEEN_RECORD, seen);
 }
 
 /** Whether a live record was first seen at or before a watermark. */

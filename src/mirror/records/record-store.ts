@@ -3,19 +3,16 @@ import type { SQL } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
 import { readRow, readRows, readTexts } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
-/** A record in the mirror. */
-interface MirroredRecord {
-  /** The record as JSON text, every number as received. */
-  readonly raw: string;
-  readonly changedAt: string;
-  /** Null = live. */
-  readonly deletedAt: string | null;
-}
-
+/** A record in the mirror: its JSON text, every number as received, and when it was deleted; null = live. */
 const RECORD = [text('raw'), timestamp('changed_at'), optionalTimestamp('deleted_at')];
 
-export async function findRecord(db: Queryable, kind: string, id: string): Promise<MirroredRecord | null> {
+export async function findRecord(
+  db: Queryable,
+  kind: string,
+  id: string,
+): Promise<RowOf<typeof RECORD> | null> {
   const record = sql`
     select _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
     from ${sql.identifier(kind)} where id = ${id}`;
@@ -23,10 +20,8 @@ export async function findRecord(db: Queryable, kind: string, id: string): Promi
 }
 
 /** A live row of a kind: its id and the record as compact JSON. */
-interface LiveRecord {
-  readonly id: string;
-  readonly raw: string;
-}
+const LIVE_RECORD = [text('id'), text('raw')];
+type LiveRecord = RowOf<typeof LIVE_RECORD>;
 
 const RECORDS_A_QUERY = 1000;
 
@@ -36,7 +31,7 @@ export async function* liveRecords(db: Queryable, kind: string): AsyncGenerator<
     const next = sql`
       select id, _raw as raw from ${sql.identifier(kind)}
       where _deleted_at is null and id > ${after} order by id limit ${RECORDS_A_QUERY}`;
-    const records: LiveRecord[] = await readRows(db, [text('id'), text('raw')], next);
+    const records: LiveRecord[] = await readRows(db, LIVE_RECORD, next);
     yield* records;
     after = records.length < RECORDS_A_QUERY ? null : (records.at(-1)?.id ?? null);
   }
@@ -44,13 +39,8 @@ export async function* liveRecords(db: Queryable, kind: string): AsyncGenerator<
 
 const IDS_A_QUERY = 10_000;
 
-interface IdChunk {
-  readonly ids: string | null;
-  readonly last: string | null;
-  readonly count: number;
-}
-
 const ID_CHUNK = [optionalText('ids'), optionalText('last'), bigint('count')];
+type IdChunk = RowOf<typeof ID_CHUNK>;
 const SMALLEST_ID = String(-(2n ** 63n));
 
 /**

@@ -7,6 +7,7 @@ import { inChunks, sqlList } from '../session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { text, timestamp } from '../tables/engine-column.ts';
 import { hasRow, readRows } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** A live row that is not a record of the service. */
 export interface Stray {
@@ -53,10 +54,8 @@ export async function tombstoneStrays(
   return ids;
 }
 
-interface DeadRow {
-  readonly id: string;
-  readonly deletedAt: string;
-}
+const DEAD_ROW = [text('id'), timestamp('deleted_at')];
+type DeadRow = RowOf<typeof DEAD_ROW>;
 
 /** Those of these ids whose rows are tombstones. */
 export async function readDead(db: Queryable, kind: string, ids: readonly string[]): Promise<DeadRow[]> {
@@ -65,7 +64,7 @@ export async function readDead(db: Queryable, kind: string, ids: readonly string
     const tombstones = sql`
       select cast(k.id as text) as id, _deleted_at as deleted_at from ${sql.identifier(kind)} as k
       where k.id in (${sqlList(some)}) and _deleted_at is not null`;
-    dead.push(...(await readRows(db, [text('id'), timestamp('deleted_at')], tombstones)));
+    dead.push(...(await readRows(db, DEAD_ROW, tombstones)));
   }
   return dead;
 }

@@ -5,11 +5,11 @@ import { appendChanges } from './change-store.ts';
 import { saveProofs } from './deletion-store.ts';
 import type { Proof } from './deletion-store.ts';
 import { closeIssuesOf } from './issue-store.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
+import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { forgetUnlisted } from '../sightings/sighting-store.ts';
-import { optionalBigint, text, timestamp } from '../tables/engine-column.ts';
+import { bigint, text, timestamp } from '../tables/engine-column.ts';
 import { readRows } from '../tables/rows.ts';
 
 /** Records whose rows become tombstones. */
@@ -55,11 +55,11 @@ export async function writeTombstones(
 
 export interface LiveRow {
   readonly id: string;
-  readonly response: number | null;
+  readonly response: SqlValue;
   readonly changedAt: string;
 }
 
-const LIVE_ROW = [text('id'), optionalBigint('response'), timestamp('changed_at')];
+const LIVE_ROW = [text('id'), bigint('response'), timestamp('changed_at')];
 
 const live = (kind: string): SQL => sql`
   select cast(id as text) as id, _response as response, _changed_at as changed_at from ${sql.identifier(kind)} as k

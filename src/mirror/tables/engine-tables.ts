@@ -29,21 +29,21 @@ export const KIND_STATE = {
     bigint('tick'),
     text('state'),
     optionalText('reason'),
-    bigint('complete_sweeps'),
+    bigint('complete_sweeps'), // How many sweeps have reached the end of the list so far.
     optionalText('decoded_as'),
     optionalText('envelope'),
     optionalBigint('page_size'),
-    optionalTimestamp('last_sweep_at'),
-    optionalTimestamp('certified_at'),
+    optionalTimestamp('last_sweep_at'), // The end of the last sweep that reached the end of the list.
+    optionalTimestamp('certified_at'), // When the list was last known exactly.
     optionalTimestamp('last_change_at'),
     optionalText('owner'),
     bigint('epoch'),
     optionalTimestamp('lease_until'),
-    optionalTimestamp('baseline_at'),
+    optionalTimestamp('baseline_at'), // Since when a record new to the mirror is also new to the service.
     optionalBigint('control_failures'),
     optionalBigint('known_from'),
     optionalText('system_ids'),
-    optionalBigint('last_complete_sweep'),
+    optionalBigint('last_complete_sweep'), // The tick at which it began; null = none counts.
     optionalBigint('uncertified_sweeps'),
     optionalTimestamp('held_since'),
     optionalBigint('held_records'),

@@ -4,7 +4,7 @@ import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../sessio
 import type { EngineColumn } from './engine-column.ts';
 
 /** Some or all columns of a table. */
-export interface Columns<Column extends EngineColumn> {
+interface Columns<Column extends EngineColumn> {
   readonly name: string;
   readonly columns: readonly Column[];
 }
