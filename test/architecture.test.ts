@@ -31,7 +31,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const WINGS: Record<string, readonly string[]> = {
   source: ['http', 'answer', 'page', 'request', 'paging', ''],
   mirror: [
-    ...['session', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'sightings', 'tables'],
+    ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'sightings'],
     ...['records', 'runs', 'views', 'shape'],
   ],
   pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', ''],

@@ -1,4 +1,4 @@
-import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/moving-kinds.ts';
+import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/uncertified-store.ts';
 import { requestSlot } from '../../mirror/runs/slot-requests.ts';
 import { createFaultLog } from '../../lib/fault-log.ts';
 import { repeat } from '../../lib/repeat.ts';

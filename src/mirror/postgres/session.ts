@@ -1,8 +1,7 @@
 import { systemClock } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { MirrorError } from '../session/errors.ts';
-import { locationOf } from './address.ts';
-import { openConnection } from './connection.ts';
+import { locationOf, openConnection } from './connection.ts';
 import type { Target } from './connection.ts';
 import { isLoss } from './errors.ts';
 import { createLazyConnection, createConnectionPool } from './lazy-connection.ts';

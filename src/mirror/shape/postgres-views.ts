@@ -1,20 +1,18 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { withAllAbove } from './built-on.ts';
-import type { Use } from './built-on.ts';
 import { grantStatements, readGrants } from '../views/grants.ts';
 import type { Grant } from '../views/grants.ts';
-import { identifier } from '../session/identifier.ts';
-import type { Obstacle } from './obstacle.ts';
-import { describeObstacles, readUses } from './postgres-obstacles.ts';
-import { drawRefusal } from '../views/refuse-writes.ts';
+import { identifier, sqlList } from '../session/sql-text.ts';
+import { describeObstacles, readUses, withAllAbove } from './obstacles.ts';
+import type { Obstacle, Use } from './obstacles.ts';
 import type { Retyping } from './plan-retyping.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
-import { namesOfViews } from '../views/view-names.ts';
-import { openToReaders, selectOf } from '../views/views.ts';
-import type { View } from '../views/view.ts';
+import { text } from '../tables/engine-column.ts';
+import { hasRow, readRows, readTexts } from '../tables/rows.ts';
+import { drawRefusal, openToReaders, selectOf } from '../views/draw-views.ts';
+import type { View } from '../views/draw-views.ts';
+import { namesOfViews } from '../views/views.ts';
 
 /** Our views of a mirror before its tables are changed. */
 export interface ViewsBefore {
@@ -71,10 +69,10 @@ async function keysOf(db: Queryable, retyping: readonly Retyping[]): Promise<Rea
   const keys = new Set<string>();
   for (const { kind, columns } of retyping) {
     if (columns.length === 0) continue;
-    const rows = await db.query(sql`
+    const changed = sql`
       select 'pg_class'::regclass::oid || ':' || attrelid || '.' || attnum as key from pg_attribute
-      where attrelid = to_regclass(${placeOf(kind.name)}) and attname in (${sqlList(columns.map(({ name }) => name))})`);
-    for (const { key } of rows) keys.add(String(key));
+      where attrelid = to_regclass(${placeOf(kind.name)}) and attname in (${sqlList(columns.map(({ name }) => name))})`;
+    for (const key of await readTexts(db, changed)) keys.add(key);
   }
   return keys;
 }
@@ -82,10 +80,10 @@ async function keysOf(db: Queryable, retyping: readonly Retyping[]): Promise<Rea
 /** All that a user has built on our views and tables. */
 export async function allObstacles(tx: Transaction, kinds: readonly Kind[]): Promise<readonly Obstacle[]> {
   const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
-  const tables = await tx.query(sql`
-    select 'pg_class'::regclass::oid || ':' || oid as key from pg_class
-    where relkind = 'r' and relnamespace = ${TABLES_SCHEMA}::regnamespace`);
-  const ours = new Set([...views.keys(), ...tables.map(({ key }) => String(key))]);
+  const tables = sql`
+    select 'pg_class'::regclass::oid || ':' || oid from pg_class
+    where relkind = 'r' and relnamespace = ${TABLES_SCHEMA}::regnamespace`;
+  const ours = new Set([...views.keys(), ...(await readTexts(tx, tables))]);
   return describeObstacles(
     tx,
     withAllAbove(await readUses(tx), ours).filter((key) => !ours.has(key)),
@@ -93,20 +91,16 @@ export async function allObstacles(tx: Transaction, kinds: readonly Kind[]): Pro
 }
 
 async function readViews(db: Queryable, names: ReadonlySet<string>): Promise<Map<string, OurView>> {
-  const rows = await db.query(sql`
+  const present = sql`
     select oid, 'pg_class'::regclass::oid || ':' || oid as key, relname as name from pg_class
-    where relkind = 'v' and relnamespace = ${VIEWS_SCHEMA}::regnamespace order by oid`);
-  const ours = rows.filter(({ name }) => names.has(String(name)));
+    where relkind = 'v' and relnamespace = ${VIEWS_SCHEMA}::regnamespace order by oid`;
+  const views = await readRows(db, [text('oid'), text('key'), text('name')], present);
+  const ours = views.filter(({ name }) => names.has(name));
   const grants = await readGrants(
     db,
-    ours.map(({ oid }) => String(oid)),
+    ours.map(({ oid }) => oid),
   );
-  return new Map(
-    ours.map(({ oid, key, name }) => [
-      String(key),
-      { name: String(name), grants: grants.get(String(oid)) ?? [] },
-    ]),
-  );
+  return new Map(ours.map(({ oid, key, name }) => [key, { name, grants: grants.get(oid) ?? [] }]));
 }
 
 /**
@@ -157,12 +151,13 @@ async function onlyGrows(tx: Transaction, view: View): Promise<boolean> {
   const present = await tx.columnsOf(view.name);
   const draft = `${TABLES_SCHEMA}.${identifier(view.name)}`;
   await tx.execute(`create view ${draft} as ${selectOf(view, [...present])}`);
-  const changed = await tx.query(sql`
-    select 1 as changed from pg_attribute old
+  const changed = sql`
+    select 1 from pg_attribute old
     where attrelid = to_regclass(${placeOf(view.name)}) and attnum > 0 and not exists (
       select from pg_attribute new where new.attrelid = to_regclass(${draft}) and new.attnum = old.attnum
         and new.attname = old.attname and new.atttypid = old.atttypid
-        and new.atttypmod = old.atttypmod and new.attcollation = old.attcollation)`);
+        and new.atttypmod = old.atttypmod and new.attcollation = old.attcollation)`;
+  const isChanged = await hasRow(tx, changed);
   await tx.execute(`drop view ${draft}`);
-  return changed.length === 0;
+  return !isChanged;
 }

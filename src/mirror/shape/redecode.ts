@@ -7,7 +7,9 @@ import { decodeRecord } from '../../diff/decode-record.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, writtenColumns } from '../tables/kind-table.ts';
+import { selectOne } from '../tables/rows.ts';
 import type { Row, Session, SqlValue, Transaction } from '../session/session.ts';
 
 /** Raised when the decoder reads the same text differently than before. */
@@ -22,8 +24,8 @@ const EVERY_ROW = sql`1 = 1`;
  * After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
  */
 export async function redecode(session: Session, kind: Kind, now: Date): Promise<void> {
-  const [state] = await session.query(sql`select decoded_as from kind_state where kind = ${kind.name}`);
-  if (state === undefined || state['decoded_as'] === decoderOf(kind)) return;
+  const state = await selectOne(session, KIND_STATE, sql`where kind = ${kind.name}`);
+  if (state === null || state.decodedAs === decoderOf(kind)) return;
   for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
     after = await session.atomically((tx) => redecodeSome(tx, kind, { from, now, where: EVERY_ROW }));

@@ -1,6 +1,6 @@
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
-import { identifier } from '../session/identifier.ts';
+import { identifier } from '../session/sql-text.ts';
 import type { Session } from '../session/session.ts';
 
 export type Dialect = Session['dialect'];

@@ -4,7 +4,7 @@ import { recordId } from '../../diff/record-id.ts';
 import { isObject } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
-import { readPageOf } from '../../mirror/sightings/page-of-record.ts';
+import { readPageOf } from '../../mirror/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** Sweeps with a failed control after which a path is no longer used. */

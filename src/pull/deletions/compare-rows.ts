@@ -1,6 +1,6 @@
 import { compareLive } from '../../diff/compare-live.ts';
 import type { Session } from '../../mirror/session/session.ts';
-import { liveIds } from '../../mirror/records/live-ids.ts';
+import { liveIds } from '../../mirror/records/record-store.ts';
 import type { ListVerdict } from '../state/certify-list.ts';
 import type { Sweep } from '../state/sweep.ts';
 

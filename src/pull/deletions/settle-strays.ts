@@ -1,12 +1,10 @@
 import type { Certificate } from '../../diff/certify.ts';
 import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
-import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
-import { readBooks } from '../../mirror/records/record-facts.ts';
-import type { RecordBooks } from '../../mirror/records/record-facts.ts';
+import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 import { liftTombstones, readDead, tombstoneStrays } from '../../mirror/records/stray-store.ts';
 import type { Stray } from '../../mirror/records/stray-store.ts';
@@ -82,7 +80,7 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
     if (own === undefined) return [];
     const { knownFrom } = sweep.lease;
     const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings are forgotten.
-    const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null });
+    const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null || own.isInOutbox });
     const is = judgeUnlisted(facts);
     if (is === 'disappeared') return [];
     return [{ id, goneAt: is === 'inserted' ? null : (own.lastEvent?.observedAt ?? own.goneAt) }];
@@ -132,17 +130,4 @@ async function liftFalse(
     await liftTombstones(tx, kind.name, { ids, now });
     return ids;
   });
-}
-
-function factsOf(
-  { lastEvent, goneAt, isNoted, isInOutbox }: RecordBooks,
-  { wasShown, mayBeForgotten = false }: { readonly wasShown: boolean; readonly mayBeForgotten?: boolean },
-): RecordFacts {
-  return {
-    lastChange: lastEvent?.change ?? null,
-    isProvenGone: goneAt !== null,
-    wasLanded: wasShown || isNoted || isInOutbox,
-    mayNeverHaveLanded: false,
-    mayBeForgotten,
-  };
 }

@@ -2,7 +2,7 @@ import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import { bindSource } from '../../mirror/kinds/source-binding.ts';
-import { readDirtyRows as readTouches } from '../../mirror/records/dirty-row-store.ts';
+import { readDirtyRows as readTouches } from '../../mirror/sightings/page-store.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /**

@@ -5,12 +5,14 @@ import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts
 import { judgeFirstListing } from '../../diff/shapes.ts';
 import { issueKey, saveQuarantined } from '../../mirror/records/issue-store.ts';
 import type { Issue } from '../../mirror/records/issue-store.ts';
-import { writeRows } from '../../mirror/records/write-rows.ts';
-import { dropPagesAfter } from '../../mirror/sightings/page-store.ts';
+import { writeRows, judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
+import {
+  dropPagesAfter,
+  confirmRows,
+  saveDirtyRows as saveTouches,
+} from '../../mirror/sightings/page-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
-import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/dirty-row-store.ts';
 import { findTampered } from './find-tampered.ts';
 import { recallRows } from './recall-rows.ts';
 import type { Sweep } from '../state/sweep.ts';

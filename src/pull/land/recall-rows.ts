@@ -3,7 +3,7 @@ import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
-import { readBooks } from '../../mirror/records/record-facts.ts';
+import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
 import type { RecordBooks } from '../../mirror/records/record-facts.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
@@ -63,7 +63,7 @@ interface Known {
 function recall(sweep: Sweep, known: Known): Recalled {
   const { row, record, own } = known;
   if (row !== undefined && !row.isDeleted) return returned(sweep, known, 'its content was no record');
-  const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOf(known));
+  const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOfKnown(known));
   if (is === 'created') return { stored: undefined };
   if (is === 'returned')
     return returned(
@@ -76,15 +76,13 @@ function recall(sweep: Sweep, known: Known): Recalled {
   };
 }
 
-function factsOf({ row, own, seen, forgottenBefore }: Known): RecordFacts {
+function factsOfKnown({ row, own, seen, forgottenBefore }: Known): RecordFacts {
   const deletedAt = row?.deletedAt ?? null;
-  return {
-    lastChange: own.lastEvent?.change ?? null,
-    isProvenGone: own.goneAt !== null,
-    wasLanded: seen !== null || own.isNoted,
+  return factsOf(own, {
+    wasShown: seen !== null,
     mayNeverHaveLanded: own.isQuarantined || own.isInOutbox,
     mayBeForgotten: forgottenBefore !== null && deletedAt !== null && String(deletedAt) < forgottenBefore,
-  };
+  });
 }
 
 /** The row before it was altered; if its content is lost, the record counts as unchanged. */

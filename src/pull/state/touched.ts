@@ -1,4 +1,4 @@
-import type { DirtyRows as Touches } from '../../mirror/records/dirty-row-store.ts';
+import type { DirtyRows as Touches } from '../../mirror/sightings/page-store.ts';
 
 /** Which rows were written again, and by which response last; kept while a kind is swept. */
 export interface Touched {

@@ -1,7 +1,7 @@
 import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
-import { MOVING_AFTER } from '../../mirror/kinds/moving-kinds.ts';
+import { MOVING_AFTER } from '../../mirror/kinds/uncertified-store.ts';
 import { readRecordDigests } from '../../mirror/sightings/page-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';

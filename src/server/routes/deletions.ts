@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decideHeld, readShownHolds } from '../../mirror/records/held-deletions.ts';
+import { decideHeld, readShownHolds } from '../../mirror/records/deletion-store.ts';
 import { sendJson, sendJsonText } from '../answer/json.ts';
 import { instant, kindName, noBody } from '../fields.ts';
 import { requireKind } from '../kinds.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { identifier, literal } from '../../../src/mirror/session/identifier.ts';
+import { identifier, literal } from '../../../src/mirror/session/sql-text.ts';
 import { tempSession } from '../temp-mirror.ts';
 
 const anyName = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\0'));

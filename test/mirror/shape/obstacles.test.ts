@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { withAllAbove } from '../../../src/mirror/shape/built-on.ts';
-import type { Use } from '../../../src/mirror/shape/built-on.ts';
+import { withAllAbove } from '../../../src/mirror/shape/obstacles.ts';
+import type { Use } from '../../../src/mirror/shape/obstacles.ts';
 
 const use = (dependent: string, target: string): Use => ({ dependent, target, column: 0 });
 

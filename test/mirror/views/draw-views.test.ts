@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
 import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
-import { identifier } from '../../../src/mirror/session/identifier.ts';
+import { identifier } from '../../../src/mirror/session/sql-text.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../../support/postgres.ts';
