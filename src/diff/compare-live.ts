@@ -34,11 +34,6 @@ export function compareLive({ spans, certificate, began }: ShownList): LiveCompa
       }
     },
     outside: () => outside,
-    missing: () => {
-      const missing: string[] = [];
-      for (let index = 0; index < isLive.length; index++)
-        if (isLive[index] === 0 && lastSent(index) >= began) missing.push(ids.idOf(index));
-      return missing;
-    },
+    missing: () => ids.idsWhere((index) => isLive[index] === 0 && lastSent(index) >= began),
   };
 }

@@ -1,7 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { judge } from '../../diff/judge-page.ts';
+import { judge, inListShape } from '../../diff/judge-page.ts';
 import type { Incoming, Stored, RecordChange } from '../../diff/judge-page.ts';
-import { inListShape } from '../../diff/shapes.ts';
 import type { SqlValue, Transaction, Values } from '../session/session.ts';
 
 /** A record's row, as far as comparing and writing a newer reading need it. */

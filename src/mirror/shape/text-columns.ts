@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import type { MisfitCode } from '../../diff/decode-field.ts';
+import type { MisfitCode } from '../../diff/decode-record.ts';
 import { textColumnName } from '../../diff/discovered-column.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import { saveTextColumn } from '../kinds/field-store.ts';

@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { certify } from '../../diff/certify.ts';
 import type { Certification } from '../../diff/certify.ts';
-import { unseenSince } from '../../diff/unseen.ts';
-import type { Unseen } from '../../diff/unseen.ts';
-import { spansOf } from '../../diff/spans.ts';
-import type { Spans } from '../../diff/spans.ts';
+import { unseenSince, spansOf } from '../../diff/spans.ts';
+import type { Unseen, Spans } from '../../diff/spans.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readSightings } from '../../mirror/sightings/sighting-store.ts';
 import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
