@@ -34,6 +34,11 @@ export function compareLive({ spans, certificate, began }: ShownList): LiveCompa
       }
     },
     outside: () => outside,
-    missing: () => ids.idsWhere((index) => isLive[index] === 0 && lastSent(index) >= began),
+    missing: () => {
+      const missing: string[] = [];
+      for (let index = 0; index < isLive.length; index++)
+        if (isLive[index] === 0 && lastSent(index) >= began) missing.push(ids.idOf(index));
+      return missing;
+    },
   };
 }

@@ -33,7 +33,10 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListV
   const { verdict, spans } = isSettled
     ? { verdict: alone, spans: shown }
     : await withKnown(session, sweep, responses);
-  const sentAt = (tick: number): string | null => responses.find(({ sent }) => sent === tick)?.seenAt ?? null;
+  const sentAt = (tick: number): string | null => {
+    for (const { sent, seenAt } of responses) if (sent === tick) return seenAt;
+    return null;
+  };
   const facts = { verdict, spans, sentAt, unseenSince: (tick: number) => unseenSince(shown, tick) };
   if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false };
   const { sent, sweep: ofSweep } = verdict.point;

@@ -100,7 +100,8 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
  */
 function digestScopeOf(kind: Kind, { digestScope, ignoreFields }: ReadingRules): string {
   const ignored = ignoreFields[kind.name] ?? [];
-  const hints = kind.hints.map(({ name, type }) => [name, type]);
+  const hints: string[][] = [];
+  for (const { name, type } of kind.hints) hints.push([name, type]);
   return createHash('sha256')
     .update(JSON.stringify([digestScope, decoderOf(kind), hints, ignored]))
     .digest('hex');

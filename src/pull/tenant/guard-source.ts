@@ -132,9 +132,9 @@ function refuseUnknown({ name }: Kind, responses: readonly ListResponse[]): void
 
 /** Puts kinds whose lists name the company first: their answers decide for the others. */
 export async function tellingFirst(session: Session, kinds: readonly ListedKind[]): Promise<ListedKind[]> {
-  const places = new Map<ListedKind, number>();
-  for (const kind of kinds) places.set(kind, await placeOf(session, kind));
-  return kinds.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+  const places: ListedKind[][] = [[], [], [], []];
+  for (const kind of kinds) places[await placeOf(session, kind)]?.push(kind);
+  return places.flat();
 }
 
 async function placeOf(session: Session, kind: ListedKind): Promise<number> {
