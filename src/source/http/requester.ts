@@ -9,7 +9,7 @@ import { createRetry } from './retry.ts';
 import type { RetriedWork } from './retry.ts';
 import { hideToken, tokenHeaders } from './token.ts';
 import { createTurns, createWidth } from './turns.ts';
-import type { Width } from './turns.ts';
+import type { TakeTurn, Width } from './turns.ts';
 
 export interface Question<T> {
   readonly path: string;
@@ -69,19 +69,9 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   const counts = { requests: 0, retries: 0 };
   const inTurn = createTurns(settings, { clock, width, counts });
   const retry = createRetry({ maxAttempts: settings.maxAttempts, clock, random, logger });
-  const fetch = createFetch(settings, parts, client);
+  const attempt = createAttempt(createFetch(settings, parts, client), { inTurn, width, counts });
   const closing = new AbortController();
   const { signal: closed } = closing;
-
-  const attempt: Attempt = async (question, number, signal) => {
-    const { value: answer, ...ticks } = await inTurn(() => {
-      if (number > 1) counts.retries++;
-      return fetch(question, signal);
-    }, signal);
-    width.note(answer.status);
-    await yieldToEventLoop(); // The next request goes out first: the service works on it while this answer is read.
-    return { value: await answer.withRedactedErrors(() => question.read(answer)), ...ticks };
-  };
 
   return {
     ask: (question) =>
@@ -109,9 +99,28 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
 
 type Attempt = <T>(question: Question<T>, number: number, signal: AbortSignal) => Promise<Answered<T>>;
 
+interface AttemptParts {
+  readonly inTurn: TakeTurn;
+  readonly width: Pick<Width, 'note'>;
+  readonly counts: { retries: number };
+}
+
+/** One attempt: it waits its turn, and its answer is read. */
+function createAttempt(fetch: Fetch, { inTurn, width, counts }: AttemptParts): Attempt {
+  return async (question, number, signal) => {
+    const { value: answer, ...ticks } = await inTurn(() => {
+      if (number > 1) counts.retries++;
+      return fetch(question, signal);
+    }, signal);
+    width.note(answer.status);
+    await yieldToEventLoop(); // The next request goes out first: the service works on it while this answer is read.
+    return { value: await answer.withRedactedErrors(() => question.read(answer)), ...ticks };
+  };
+}
+
 type Fetch = (question: Question<unknown>, signal: AbortSignal) => Promise<Answered<Received>>;
 
-/** One attempt: out and back, with a line in the log. */
+/** Out and back, with a line in the log. */
 function createFetch(settings: SourceSettings, { clock, logger }: SourceParts, client: HttpClient): Fetch {
   return async (question, signal) => {
     const { path, page, tick = () => 0 } = question;

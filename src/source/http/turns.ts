@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { SourceParts, SourceSettings } from './http.ts';
 
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */
-type TakeTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+export type TakeTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 interface TurnParts extends Pick<SourceParts, 'clock'> {
   readonly width: Pick<Width, 'now'>;
