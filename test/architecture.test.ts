@@ -29,7 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** The wings of the larger folders, from the lowest to the highest: a wing imports only from wings before it. */
 const WINGS: Record<string, readonly string[]> = {
-  source: ['http', 'answer', 'page', 'request', 'paging', ''],
+  source: ['http', 'answer', 'page', 'paging', ''],
   mirror: [
     ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'sightings'],
     ...['records', 'runs', 'views', 'shape'],

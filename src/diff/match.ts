@@ -4,8 +4,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { ownValue } from './decode-record.ts';
 import { couldHold } from './look-alike.ts';
 import { isLooselyWithin } from './loosened.ts';
-import { isBlank, keyForm } from './normal-form.ts';
-import { fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
+import { isBlank, keyForm, fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
 import type { SentAndShown } from './written.ts';
 
 /** `exact`: ours by every visible field. `look-alike`: could be ours, as altered by the service. */

@@ -1,5 +1,5 @@
-import { createIdNumbers } from './id-numbers.ts';
-import type { IdNumbers } from './id-numbers.ts';
+import { createIdNumbers } from '../lib/id-numbers.ts';
+import type { IdNumbers } from '../lib/id-numbers.ts';
 
 /** When an id, or a page with the same ids, was shown: ticks. */
 interface Span {
@@ -18,6 +18,8 @@ export interface Spans {
   readonly firstAnswered: (index: number) => number;
   readonly lastSent: (index: number) => number;
   readonly lastAnswered: (index: number) => number;
+  /** The tick at which the last response that showed a record was sent; null where none did. */
+  readonly lastShown: (id: string) => number | null;
 }
 
 interface Shown {
@@ -56,17 +58,18 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
   // A page that did not change between sweeps is one text: it is read once.
   for (const [text, span] of spansByText(responses)) add(text, span);
   const answeredAt = (index: number): number => scale.ofLateness(lastAnswered.get(index));
+  const sentAt = (index: number): number => scale.ofLateness(lastSent.get(index));
   return {
     ids,
-    lastAnsweredUpTo: (tick) => {
-      const some: string[] = [];
-      for (let index = 0; index < ids.size(); index++)
-        if (answeredAt(index) <= tick && answeredAt(index) !== -Infinity) some.push(ids.idOf(index));
-      return some;
-    },
+    lastAnsweredUpTo: (tick) =>
+      ids.idsWhere((index) => answeredAt(index) <= tick && answeredAt(index) !== -Infinity),
     firstAnswered: (index) => scale.ofEarliness(firstAnswered.get(index)),
-    lastSent: (index) => scale.ofLateness(lastSent.get(index)),
+    lastSent: sentAt,
     lastAnswered: answeredAt,
+    lastShown: (id) => {
+      const tick = sentAt(ids.find(id));
+      return tick === -Infinity ? null : tick;
+    },
   };
 }
 
@@ -133,4 +136,23 @@ function createHighest(length: number, top: number): Highest {
       if (code > (codes[index] ?? 0)) codes[index] = code;
     },
   };
+}
+
+/** The evidence of list responses about records that none of them has shown since a tick. */
+export interface Unseen extends Pick<Spans, 'lastShown'> {
+  /** Ids that were shown until then, and not since. */
+  readonly ids: () => string[];
+  /** How many ids were shown since. */
+  readonly shown: number;
+}
+
+/**
+ * Finds the records that no response sent after a tick has shown.
+ *
+ * A response under way at that tick counts as one from before it: its content may be older.
+ */
+export function unseenSince({ ids, lastSent, lastShown }: Spans, tick: number): Unseen {
+  let shown = 0;
+  for (let index = 0; index < ids.size(); index++) if (lastSent(index) > tick) shown++;
+  return { lastShown, ids: () => ids.idsWhere((index) => lastSent(index) <= tick), shown };
 }

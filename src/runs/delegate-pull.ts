@@ -5,7 +5,7 @@ import { findRun } from '../mirror/runs/run-store.ts';
 import type { RunState } from '../mirror/runs/run-store.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { goneOwners, isServed } from '../mirror/runs/worker-store.ts';
-import { notSwept, withZone } from '../pull/run/kind-reports.ts';
+import { notSwept, withZone } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, inject, vi } from 'vitest';
 import type * as logging from '../../src/lib/logger.ts';
 import type * as errors from '../../src/lib/sync-error.ts';
 import type * as serving from '../../src/server/create-server.ts';
-import type * as hiding from '../../src/source/http/hide-token.ts';
+import type * as hiding from '../../src/source/http/token.ts';
 import type * as answers from '../../src/source/answer/write-answer.ts';
 import { leaveTally, noteStart } from './tally.ts';
 import { expectNoLeaks, watch } from './watch.ts';
@@ -31,7 +31,7 @@ vi.mock('../../src/lib/sync-error.ts', async (load) => {
   const { SyncError, UsageError } = original;
   return { ...original, SyncError: watchedErrors(SyncError), UsageError: watchedErrors(UsageError) };
 });
-vi.mock('../../src/source/http/hide-token.ts', async (load) => {
+vi.mock('../../src/source/http/token.ts', async (load) => {
   const [original, { keepingErrors }] = [await load<typeof hiding>(), await import('./watch-errors.ts')];
   const hideToken: typeof hiding.hideToken = (told, token) => {
     const hide = original.hideToken(told, token);

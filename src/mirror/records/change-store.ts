@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { ChangeEvent } from '../../diff/change-event.ts';
-import type { ChangedFields } from '../../diff/flapping.ts';
+import type { ChangedFields } from '../../diff/field-drift.ts';
 import { instantText } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json.ts';
 import { writeMeta } from '../kinds/meta.ts';

@@ -11,7 +11,7 @@ import {
   timestamp,
 } from './engine-column.ts';
 import type { FieldType } from '../../catalog/kind.ts';
-import type { SeenType } from '../../diff/field-type.ts';
+import type { SeenType } from '../../diff/observe-fields.ts';
 import type { EngineTable } from './engine-column.ts';
 
 /** Facts about the mirror as a whole: its version, the shape of its tables, the source of its data. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { isSuccess } from '../../source/answer/judge-status.ts';
+import { isSuccess } from '../../source/answer/read-answer.ts';
 import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
 import type { AnsweredWrite, WriteAnswer } from '../../source/answer/write-answer.ts';
-import { writtenRecord } from '../../source/answer/written-record.ts';
+import { writtenRecord } from '../../source/answer/write-answer.ts';
 
 /** What an answer to a write proves about the service's records. */
 export type Grade =

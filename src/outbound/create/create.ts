@@ -2,7 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { askableKind } from '../../catalog/kind.ts';
 import { matchRecord } from '../../diff/match.ts';
 import { readNameOf, shownValue } from '../../diff/written.ts';
-import { recordId } from '../../diff/record-id.ts';
+import { recordId } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/clock.ts';
 import { compactJson } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';

@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { recordId as readId } from '../../diff/record-id.ts';
+import { recordId as readId } from '../../diff/judge-page.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { linkedEntry, saveLink } from '../../mirror/outbox/link-store.ts';
 import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';

@@ -1,7 +1,7 @@
 import { kindNamed } from '../../catalog/catalog.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
-import { recordId } from '../../diff/record-id.ts';
+import { recordId } from '../../diff/judge-page.ts';
 import { DEEPEST, compactJson, isDeeper, isObject, tryParse } from '../../lib/json.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Entry, Operation } from '../../mirror/outbox/outbox-store.ts';

@@ -1,7 +1,7 @@
 import type { Field, FieldType } from '../../catalog/kind.ts';
 import { wholeText } from '../../lib/decimal.ts';
-import { decodeField } from '../../diff/decode-field.ts';
-import type { MisfitCode } from '../../diff/decode-field.ts';
+import { decodeField } from '../../diff/decode-record.ts';
+import type { MisfitCode } from '../../diff/decode-record.ts';
 import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject, parseJson } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
 import { shortened, storable } from '../../lib/text.ts';

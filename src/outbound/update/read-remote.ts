@@ -1,6 +1,6 @@
 import { askableKind, isListed } from '../../catalog/kind.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
-import { recordId } from '../../diff/record-id.ts';
+import { recordId } from '../../diff/judge-page.ts';
 import { isObject } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';

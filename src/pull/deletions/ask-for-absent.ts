@@ -1,7 +1,8 @@
+import { askableKind } from '../../catalog/kind.ts';
 import type { RetrievableKind } from '../../catalog/kind.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Ticks } from '../state/ticks.ts';
+import type { Ticks, Sweep } from '../state/sweep.ts';
 
 interface AbsentRecords {
   readonly kind: RetrievableKind;
@@ -35,7 +36,7 @@ export async function askForAbsent(
 }
 
 /** Retrieves one record; null if the answer proves neither presence nor absence. */
-export async function isThere(
+async function isThere(
   { source, signal }: PullParts,
   { kind, id, ticks }: Pick<AbsentRecords, 'kind' | 'ticks'> & { readonly id: string },
 ): Promise<boolean | null> {
@@ -46,4 +47,31 @@ export async function isThere(
     if (!(error instanceof SourceError)) throw error;
     return null;
   }
+}
+
+export const MOST_CONTROL_FAILURES = 3;
+
+/** How records of a kind can be asked for one by one. */
+export interface WayToAsk {
+  /** Null if retrieving can prove nothing in this sweep. */
+  readonly path: { readonly kind: RetrievableKind; readonly control: string } | null;
+  /** Records of the kind can be asked for, though this sweep may have shown none that could be the control. */
+  readonly isUsable: boolean;
+  readonly failures: number;
+}
+
+/** A path that failed in three sweeps is tried with the control first: it may have been mended. */
+export async function wayToAsk(
+  parts: PullParts,
+  { kind, lease, ticks }: Sweep,
+  control: string | null,
+): Promise<WayToAsk> {
+  const [askable, failures] = [askableKind(kind), lease.controlFailures];
+  const hasFailed = failures >= MOST_CONTROL_FAILURES;
+  if (askable === null || control === null)
+    return { path: null, isUsable: askable !== null && !hasFailed, failures };
+  const path = { kind: askable, control };
+  if (!hasFailed) return { path, isUsable: true, failures };
+  const isMended = (await isThere(parts, { kind: askable, id: control, ticks })) === true;
+  return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
 }

@@ -9,21 +9,21 @@ import {
   readProtected,
   saveAbsences,
 } from '../../mirror/records/deletion-store.ts';
-import { renewLease, saveHold } from '../../mirror/kinds/kind-lease.ts';
+import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
-import { writeTombstones } from './write-tombstones.ts';
+import { writeTombstones, proveByAsking } from './prove-by-asking.ts';
 import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
 import type { AbsenceEvidence } from './find-absent.ts';
 import type { ListVerdict } from '../state/certify-list.ts';
 import type { PullParts } from '../run/parts.ts';
-import { proveByAsking } from './prove-by-asking.ts';
 import { releaseOverdue } from './release-held.ts';
 import { settleStrays, withoutStrays } from './settle-strays.ts';
 import type { Sorted } from './settle-strays.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
-import { wayToAsk } from './way-to-ask.ts';
-import type { WayToAsk } from './way-to-ask.ts';
+import { underLease } from './under-lease.ts';
+import { wayToAsk } from './ask-for-absent.ts';
+import type { WayToAsk } from './ask-for-absent.ts';
 
 /** The conclusions about rows that the list does not show. */
 export interface Concluded {
@@ -155,11 +155,8 @@ interface ToNote extends Planned, Pick<ListVerdict, 'sentAt'> {
 }
 
 /** Notes the plan in batches: other writers must not wait for a mass disappearance. */
-async function note(
-  { session, clock }: PullParts,
-  { kind, lease, ticks }: Sweep,
-  { plan, hold, evidence, sentAt }: ToNote,
-): Promise<void> {
+async function note(parts: PullParts, sweep: Sweep, { plan, hold, evidence, sentAt }: ToNote): Promise<void> {
+  const { kind, lease } = sweep;
   const lastSeenAt = (id: string): string | null => {
     const tick = evidence.lastShown(id);
     return tick === null ? null : sentAt(tick);
@@ -168,8 +165,7 @@ async function note(
   const changes = Math.max(absences.length, plan.forget.length, hold === lease.hold ? 0 : 1);
   for (let from = 0; from < changes; from += NOTED_TOGETHER) {
     const to = from + NOTED_TOGETHER;
-    await session.atomically(async (tx) => {
-      await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
+    await underLease(parts, sweep, async (tx) => {
       if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
       await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
       await saveAbsences(tx, kind.name, absences.slice(from, to));

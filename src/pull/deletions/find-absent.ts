@@ -1,6 +1,6 @@
 import type { Certificate } from '../../diff/certify.ts';
 import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
-import type { Unseen } from '../../diff/unseen.ts';
+import type { Unseen } from '../../diff/spans.ts';
 import { instantOf } from '../../lib/clock.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';

@@ -2,7 +2,6 @@ import type { Certificate } from '../../diff/certify.ts';
 import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
 import { instantOf } from '../../lib/clock.ts';
-import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
@@ -13,6 +12,7 @@ import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
 import type { FoundAbsent } from './find-absent.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
+import { underLease } from './under-lease.ts';
 
 interface Outside {
   readonly certificate: Certificate;
@@ -89,14 +89,13 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
 
 /** Judges again within the transaction: an outbox entry may have landed a row in the meantime, with its event. */
 async function markStrays(
-  { session, clock }: PullParts,
+  parts: PullParts,
   sweep: Sweep,
   { ids, certificate }: { readonly ids: readonly string[]; readonly certificate: Certificate },
 ): Promise<number> {
-  const { kind, lease, ticks } = sweep;
-  const [response, now] = [ticks.next(), clock.now()];
-  return session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick: response, now });
+  const { kind, ticks } = sweep;
+  const response = ticks.next();
+  return underLease(parts, sweep, async (tx, now) => {
     const rows = await liveRowsOf(tx, kind.name, ids);
     const strays = await straysAmong(tx, sweep, { rows, lastShown: certificate.lastShown });
     return (await tombstoneStrays(tx, kind.name, { strays, response, now })).length;
@@ -105,15 +104,14 @@ async function markStrays(
 
 /** Rows that a list has shown not long ago, that it has no more, and that are marked although no deletion was found. */
 async function liftFalse(
-  { session, clock }: PullParts,
-  { kind, lease, ticks }: Sweep,
+  parts: PullParts,
+  sweep: Sweep,
   { certificate, noted }: Outside,
 ): Promise<readonly string[]> {
+  const { kind } = sweep;
   const candidates = [...new Set([...certificate.absent(), ...noted])];
-  if ((await readDead(session, kind.name, candidates)).length === 0) return [];
-  const now = clock.now();
-  return session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick: ticks.latest(), now });
+  if ((await readDead(parts.session, kind.name, candidates)).length === 0) return [];
+  return underLease(parts, sweep, async (tx, now) => {
     const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
     const dead = await readDead(tx, kind.name, candidates);
     const books = await readBooks(

@@ -21,10 +21,8 @@ import {
   readUnlisted,
   saveUnlisted,
 } from '../../mirror/sightings/sighting-store.ts';
-import { noteDrift } from './note-drift.ts';
-import { noteFlapping } from './note-flapping.ts';
-import { noteListIssues } from './note-list-issues.ts';
-import type { StandingAfter } from './note-list-issues.ts';
+import { noteDrift, noteFlapping, noteListIssues } from './note-findings.ts';
+import type { StandingAfter } from './note-findings.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ending, ListReading } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';

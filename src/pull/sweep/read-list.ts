@@ -6,13 +6,12 @@ import { readRecordDigests } from '../../mirror/sightings/page-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import type { ListResponse } from '../../source/source.ts';
-import { arrivedTogether } from '../land/arrived-together.ts';
+import type { ListResponse } from '../../source/paging/sweep.ts';
 import type { SweepRequest } from './begin-sweep.ts';
 import { certifyList } from '../state/certify-list.ts';
 import type { ListVerdict } from '../state/certify-list.ts';
 import { requireTenant } from '../tenant/guard-source.ts';
-import { TOGETHER, landPages } from '../land/land-pages.ts';
+import { landArriving } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
@@ -90,23 +89,15 @@ async function landAll(
   request: SweepRequest,
   { sweep, tally, reopen }: ListReading & { readonly reopen: Reopened },
 ): Promise<Reopened> {
-  const stop = new AbortController(); // If landing fails, requests under way are not awaited.
+  const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
-  let last: Reopened = null;
+  const responses = openList(parts, request, { sweep, reopen, signal });
+  const onLanded = ({ plan: { lastPage } }: ListResponse): void => {
+    parts.onProgress?.({ kind: request.kind.name, pages: tally.pages(), lastPage });
+  };
   try {
-    const pages = openList(parts, request, { sweep, reopen, signal });
-    for await (const responses of arrivedTogether(pages, TOGETHER)) {
-      const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() }).catch(
-        (error: unknown) => {
-          stop.abort(); // Stop before the loop ends: its end awaits the requests under way.
-          throw error;
-        },
-      );
-      for (const landing of landings) tally.add(landing);
-      last = responses.at(-1)?.plan ?? last;
-      parts.onProgress?.({ kind: request.kind.name, pages: tally.pages(), lastPage: last?.lastPage ?? null });
-    }
-    return last;
+    const last = await landArriving(parts, { sweep, tally, responses, stop, onLanded });
+    return last?.plan ?? null;
   } finally {
     stop.abort();
   }

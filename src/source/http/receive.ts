@@ -1,14 +1,8 @@
 import { errors } from 'undici';
 import type { Dispatcher } from 'undici';
-import { allowMany } from './deadline.ts';
+import { allowMany } from '../../lib/deadline.ts';
 import { SourceError } from './errors.ts';
-
-/** An answer as it came: any status, the body unread. */
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly bytes: Uint8Array;
-}
+import type { HttpAnswer } from './http.ts';
 
 interface Reception {
   readonly maxBytes: number;
