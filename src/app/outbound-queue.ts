@@ -34,7 +34,7 @@ export function outboundQueue(config: Config, parts: ServiceParts & { readonly m
       jobPrefix: 'ob',
       concurrency: config.source.concurrency,
     },
-    // With writes off nothing is sent, but entries of dead processes are freed all the same.
+    // With writes off nothing is sent, but entries of dead processes are still freed.
     due: (limit) => (config.outbound.writes === 'on' ? work.due(limit) : Promise.resolve([])),
     takeOver: async () => {
       const living = await livingWorkers(session, clock.now(), owner.isDead);

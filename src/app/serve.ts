@@ -90,7 +90,7 @@ async function work(
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
   try {
     await fired(signal);
-    logger.info('stopping: finishing what is in hand');
+    logger.info('stopping: finishing the running work');
   } finally {
     await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
   }

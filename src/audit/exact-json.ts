@@ -21,7 +21,7 @@ export function exactNumber(token: string): string | null {
   return `${sign}${digits.slice(0, end)}e${exponent}`;
 }
 
-/** Equal as JSON: the order of keys and the spelling of numbers are nothing, all else is something. */
+/** Equal as JSON: only the order of keys and the spelling of numbers may differ. */
 export function isSameJson(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (isNumber(a)) return isNumber(b) && exactNumber(String(a)) === exactNumber(String(b));

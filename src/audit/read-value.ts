@@ -80,7 +80,7 @@ function scalarText(value: Json): string | null {
   return typeof value === 'string' || isNumber(value) ? String(value) : null;
 }
 
-/** The one way to write a whole number, and no more than 64 bits of it. */
+/** A whole number of at most 64 bits, in its only spelling. */
 function isInteger64(token: string): boolean {
   if (!/^-?\d{1,19}$/.test(token)) return false;
   const integer = BigInt(token);
@@ -98,7 +98,7 @@ function isInstant(text: string): boolean {
   return !Number.isNaN(instant.getTime()) && instant.toISOString() === `${text.replace(' ', 'T')}.000Z`;
 }
 
-/** No text within, names included, that a database would refuse once a view takes the value apart. */
+/** Whether all texts within, names included, can be stored when a view extracts them. */
 function holdsStorableOnly(value: Json): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (isArray(value)) return value.every(holdsStorableOnly);

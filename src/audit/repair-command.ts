@@ -1,4 +1,4 @@
-/** Longer lists are clumsy to pass on, and a list that is wrong so widely is read as fast as a whole. */
+/** A longer list of ids is clumsy to pass on, and reading the whole list then takes no longer. */
 const LONGEST_LIST = 2_000;
 
 /**

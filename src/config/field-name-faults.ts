@@ -21,7 +21,7 @@ export function fieldNameFaults(fields: Readonly<Record<string, unknown>>): read
 
 const twinsOf = (decimal: string): string[] => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`);
 
-/** Every record has its `id`; saying so does no harm, saying otherwise does. */
+/** Every record has an `id`: declaring it is allowed, but only as an integer. */
 function expectedId(name: string, type: unknown): string | null {
   return name === 'id' && type === 'integer' ? null : 'no id: every record has one by itself, an integer';
 }

@@ -1,7 +1,7 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 
-/** Field names tracked for a kind; a service that sends more sends data as names. */
+/** The most field names tracked for a kind; a service that sends more uses data as names. */
 export const MOST_FIELDS = 1_000;
 /** A longer name could have no column, and PostgreSQL could not index it. */
 const LONGEST_NAME = 255;

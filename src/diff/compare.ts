@@ -5,7 +5,7 @@ import { decodeField } from './decode-field.ts';
 import type { MisfitCode } from './decode-field.ts';
 import { ownValue } from './decode-record.ts';
 
-/** Names the fields in which two readings of a record differ, documented or not; spelling and key order are nothing. */
+/** Names the fields in which two readings of a record differ, documented or not; spelling and key order do not count. */
 export function changedFields(kind: Kind, before: JsonObject, after: JsonObject): readonly string[] {
   const names = [
     ...Object.keys(before),

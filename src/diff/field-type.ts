@@ -3,7 +3,7 @@ import type { FieldType } from '../catalog/kind.ts';
 import { isNumber } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 
-/** The type that an undocumented field has shown so far; `none` while only nulls came. */
+/** The type that an undocumented field has shown so far; `none` while it was always null. */
 export type SeenType = 'none' | Exclude<FieldType, 'flag' | 'time'>;
 
 const POINTED = /^-?(?:0|[1-9]\d*)\.\d+$/;

@@ -1,7 +1,7 @@
 /** Undoes HTML escaping, once or many times over: for comparing texts, never for showing them. */
 export function withoutEntities(text: string): string {
   if (!text.includes('&')) return text;
-  // Escaped again and again, only the ampersands multiply; so one pass over each of the two patterns is enough.
+  // Repeated escaping only multiplies ampersands, so one pass over each of the two patterns is enough.
   return text.replace(AMPERSANDS, '&').replace(ENTITY, (entity, ...[decimal, hex, name]: Groups) => {
     if (name !== undefined) return namedCharacter(name) ?? entity;
     const point = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
@@ -9,7 +9,7 @@ export function withoutEntities(text: string): string {
   });
 }
 
-/** Cuts off the beginning of an entity that a cut left at the end. */
+/** Removes the beginning of an entity that was truncated at the end of the text. */
 export function withoutTornEntity(text: string): string {
   return text.replace(/&#?[a-z\d]{0,8}$/i, '');
 }

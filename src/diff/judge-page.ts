@@ -6,7 +6,7 @@ import { isStorable, shortened } from '../lib/text.ts';
 import { recordId } from './record-id.ts';
 import type { IdFault } from './record-id.ts';
 
-/** A record that can be known again: its id, and itself as compact JSON with every number as received. */
+/** A record with a usable id: the id, and the record as compact JSON with every number as received. */
 export interface Incoming {
   readonly id: string;
   readonly raw: string;
@@ -40,7 +40,7 @@ export type RecordChange =
 const KEPT_OF_QUARANTINED = 2000;
 const KEPT_OF_ID = 100;
 
-/** Sorts a page into records that can be known again and records that cannot: a bad row never costs the page. */
+/** Sorts a page into records that can become rows and records that cannot: one bad record never costs the page. */
 export function sortPage(records: readonly Json[]): SortedPage {
   const versions = new Map<string, Incoming[]>();
   const quarantined: Quarantined[] = [];

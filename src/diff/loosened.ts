@@ -23,16 +23,16 @@ export function isLooseText(sent: string, remote: string): boolean {
   return hasForeign(sent) && isPlainSpelling(sent, { remote, ending });
 }
 
-/** Whether a text could stand within another, after the service has altered both. */
+/** Whether a text could be part of another, after the service has altered both. */
 export function isLooselyWithin(part: string, whole: string): boolean {
   return folded(whole).includes(folded(part));
 }
 
-/** Whether a number could be another one rounded: to fewer places, or as a float rounds; both at their shortest. */
+/** Whether a number could be another one after rounding, to fewer places or to a float; both in their shortest form. */
 export function isLooseNumber(sent: string, remote: string): boolean {
   const unit = new Big(`1e-${decimalPlaces(remote)}`);
   if (new Big(sent).minus(remote).abs().lt(unit)) return true;
-  if (Number(sent) === Number(remote)) return true; // Beyond 2^53, a float makes one of neighbours.
+  if (Number(sent) === Number(remote)) return true; // Beyond 2^53, neighbouring integers are one float.
   const hasPlaces = decimalPlaces(sent) > 0 || decimalPlaces(remote) > 0;
   return hasPlaces && Math.fround(Number(sent)) === Math.fround(Number(remote));
 }

@@ -12,7 +12,7 @@ export interface SeenField {
   readonly type: SeenType;
   /** True while every value has fitted the catalogue's hint; without a hint, false. */
   readonly fitsHint: boolean;
-  /** The JSON types that came, nulls aside: `number`, or `number text` where both did. */
+  /** The JSON types received, without null: `number`, or `number text` for both. */
   readonly wire: string;
 }
 

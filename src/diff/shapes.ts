@@ -7,7 +7,7 @@ import type { Incoming, RecordChange } from './judge-page.ts';
 /**
  * A retrieved record in the shape of its list: the list's fields, with the newer values.
  *
- * A list may leave out fields of its records, and the other way round; a field that one of them never sends was not
+ * Lists and single retrievals may each leave out fields; a field that one of them never sends was not
  * cleared.
  */
 export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {

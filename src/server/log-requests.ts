@@ -2,7 +2,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { Server } from './server.ts';
 
 /**
- * Logs answers. A change is logged at a higher level, with the way the caller was authenticated. Of the URL only the route is
+ * Logs answers. A change is logged at a higher level, with the way the caller was authenticated. Only the route of the URL is
  * logged, because the rest may hold anything.
  */
 export function logRequests(app: Server, logger: Logger): void {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import type { Queryable } from '../session/session.ts';
 
-/** How much the mirror knows of a kind's list, and as of when; instants are texts, null = never. */
+/** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
 export interface KindStanding {
   readonly tick: number;
   /** The instant at which the list was last known exactly. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../session/session.ts';
 
-/** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing remembers what is added. */
+/** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing stores the new ones. */
 export interface KindTenants {
   readonly kind: string;
   readonly companies: Set<string>;

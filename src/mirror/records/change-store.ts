@@ -9,7 +9,7 @@ import type { Queryable, Transaction } from '../session/session.ts';
 export interface NewChanges {
   readonly kind: string;
   readonly events: readonly ChangeEvent[];
-  /** `service`, or `outbox:<id>` for what we wrote ourselves. */
+  /** `service`, or `outbox:<id>` for our own writes. */
   readonly origin: string;
   readonly runId: number | null;
   readonly now: Date;
@@ -18,7 +18,7 @@ export interface NewChanges {
 /**
  * Appends change events in the transaction that writes their rows.
  *
- * A session's transactions are the only writers while they last (`postgres-turn.ts`), so that `seq` rises in the order of
+ * A session's transactions are the only writers while they last (`postgres/turn.ts`), so that `seq` rises in the order of
  * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, even if the clock does.
  */
 export async function appendChanges(

@@ -4,7 +4,7 @@ import type { Incoming, Stored, RecordChange } from '../../diff/judge-page.ts';
 import { inListShape } from '../../diff/shapes.ts';
 import type { SqlValue, Transaction, Values } from '../session/session.ts';
 
-/** A record's row, as far as comparing and writing a newer reading need it. */
+/** The part of a record's row that is needed to compare and write a newer reading. */
 export interface StoredRow extends Stored {
   readonly firstSeenAt: SqlValue;
   readonly changedAt: SqlValue;

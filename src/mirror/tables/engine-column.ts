@@ -1,4 +1,4 @@
-/** The types that declare the engine's tables, once for both databases. */
+/** Types for declaring the engine's tables, once for both databases. */
 
 export type EngineType = 'serial' | 'text' | 'integer' | 'bigint' | 'timestamp';
 

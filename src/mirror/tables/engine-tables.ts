@@ -143,7 +143,7 @@ export const FIELDS: EngineTable = {
   primaryKey: ['kind', 'field'],
 };
 
-/** Changes in how the service answers: fields that came, went or changed type, envelopes, page sizes. */
+/** Changes in how the service answers: fields that appeared, vanished or changed type, envelopes, page sizes. */
 export const DRIFT: EngineTable = {
   name: 'drift',
   columns: [

@@ -3,7 +3,7 @@ import { highestForeignLink, numberBeyond } from '../../mirror/outbox/link-store
 import { dropMeta, readMeta, writeMeta } from '../../mirror/kinds/meta.ts';
 import type { Queryable, Session, Transaction } from '../../mirror/session/session.ts';
 
-/** Why nothing is sent, though writes are on. */
+/** The reason why nothing is sent although writes are on. */
 export interface Frozen {
   readonly reason: string;
   readonly since: string;

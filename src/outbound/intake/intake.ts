@@ -49,7 +49,7 @@ export async function storeChecked(
   entries: readonly CheckedEntry[],
   now: Date,
 ): Promise<StoredEntry[]> {
-  await session.makeDurable(); // A caller that was told of a stored entry will not repeat it after a power cut.
+  await session.makeDurable(); // A caller that got an answer will not repeat the request, so the entry must survive a power cut.
   return await session.atomically(async (tx) => {
     const rows = await rowsToUpdate(tx, entries);
     const stored: StoredEntry[] = [];

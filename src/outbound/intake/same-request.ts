@@ -7,7 +7,7 @@ import type { ValidEntry } from './validate-entry.ts';
 /**
  * Whether a stored entry is a repetition of this request.
  *
- * Without a base from the author, two requests are the same whatever the mirror shows: the base is then not compared.
+ * If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between.
  */
 export function isSameRequest(
   { kind, operation, recordId, payload, base }: ValidEntry,
@@ -18,7 +18,7 @@ export function isSameRequest(
   return isSameJson(payload, stored.payload) && (base === null || isSameJson(base, stored.base));
 }
 
-/** The same of an entry that ended so long ago that only the hashes of its request are kept. */
+/** The same for an entry that ended so long ago that only the hashes of its request are kept. */
 export function isSameAsEnded({ kind, ...asked }: ValidEntry, ended: EndedEntry): boolean {
   if (requestHash({ kind: kind.name, ...asked }) !== ended.requestHash) return false;
   return asked.base === null || baseHash(asked.base) === ended.baseHash;

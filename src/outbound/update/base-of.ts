@@ -40,7 +40,7 @@ async function madeBy(db: Queryable, kind: Kind, update: Entry): Promise<JsonObj
   return Object.fromEntries<Json>([...sent, ...shown.filter(([name]) => names.has(name))]);
 }
 
-/** Grades of attempts that an update which is done has come of: one without an answer, or without all fields, too. */
+/** Grades of attempts that may have led to a finished update; an attempt may lack an answer or some fields. */
 const TAKEN: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_applied']);
 
 const bodyOf = (request: string): string => request.slice(request.indexOf('\n') + 1);

@@ -6,7 +6,7 @@ import type { Ticks } from '../state/ticks.ts';
 interface AbsentRecords {
   readonly kind: RetrievableKind;
   readonly ids: readonly string[];
-  /** The control: a record that the sweep has just seen. Only a path that finds it proves that others are gone. */
+  /** The control: a record that the sweep has just seen. A path proves other records gone only if it finds the control. */
   readonly control: string;
   readonly ticks: Ticks;
 }

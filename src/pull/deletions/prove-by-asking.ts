@@ -44,7 +44,7 @@ export async function proveByAsking(
 
 interface AskedOnce {
   readonly deleted: number;
-  /** Records that were gone, and for which that is no proof yet. */
+  /** Records that were gone, for the first time or too soon after it: no proof yet. */
   readonly struck: readonly Absence[];
   /** Records that were there. */
   readonly unlisted: readonly Absence[];

@@ -6,16 +6,16 @@ import type { Sweep } from '../state/sweep.ts';
 
 export const MOST_CONTROL_FAILURES = 3;
 
-/** How records of a kind can be asked for one by one. */
+/** How records of a kind can be retrieved one by one. */
 export interface WayToAsk {
   /** Null if retrieving can prove nothing in this sweep. */
   readonly path: { readonly kind: RetrievableKind; readonly control: string } | null;
-  /** Records of the kind can be asked for, though this sweep may have shown none that could be the control. */
+  /** Records of the kind can be retrieved, even if this sweep has shown none that could be the control. */
   readonly isUsable: boolean;
   readonly failures: number;
 }
 
-/** A path that failed in three sweeps is tried with the control first: it may have been mended. */
+/** A path that failed in three sweeps is tried with the control first, because it may work again. */
 export async function wayToAsk(
   parts: PullParts,
   { kind, lease, ticks }: Sweep,

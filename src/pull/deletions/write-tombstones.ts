@@ -5,7 +5,7 @@ import type { Sweep } from '../state/sweep.ts';
 
 const ROWS_A_TRANSACTION = 500;
 
-/** Marks the rows of records that are proven to be gone; returns how many. */
+/** Marks the rows of records that are proven to be gone; returns their number. */
 export async function writeTombstones(
   { session, clock }: PullParts,
   { kind, lease, ticks, runId }: Sweep,

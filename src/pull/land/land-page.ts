@@ -41,7 +41,7 @@ export async function landPage(tx: Transaction, sweep: Sweep, arrival: Arrival):
   return landShown(tx, sweep, arrival);
 }
 
-/** The same bytes hold the same records: that they are still there is all that is new. */
+/** The same bytes hold the same records: only their sighting is new. */
 function landKnown(sweep: Sweep, response: ListResponse, page: StoredPage): Landing {
   noteSent(sweep, response);
   const sighting = sightingOf(sweep, response, page.ids);

@@ -106,7 +106,7 @@ function placeOf(compared: Compared, { ignoredFields }: Sweep): keyof Landed | n
 const mustBeWritten = ({ verdict, repair }: Judged): boolean =>
   verdict.is !== 'unchanged' || repair !== undefined;
 
-/** A record that may be older than its row has none of it compared. */
+/** A record that may be older than its row is not compared with it. */
 type Compared = Judged | (Incoming & { readonly verdict: { readonly is: 'overtaken' } });
 
 const isJudged = (compared: Compared): compared is Judged => compared.verdict.is !== 'overtaken';

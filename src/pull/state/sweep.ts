@@ -29,7 +29,7 @@ export interface Sweep {
   readonly ignoredFields: ReadonlySet<string>;
   /** The pages as last landed; landing does not change it. */
   readonly pages: ReadonlyMap<number, StoredPage>;
-  /** Rows written again since the oldest of these pages was landed; landing adds to it. */
+  /** Rows that were rewritten since the oldest of these pages was landed; landing adds to it. */
   readonly touched: Touched;
   /** Sightings from before this sweep. */
   readonly earlier: EarlierSightings;

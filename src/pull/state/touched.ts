@@ -1,11 +1,11 @@
 import type { DirtyRows as Touches } from '../../mirror/records/dirty-row-store.ts';
 
-/** Which rows were written again, and by which response last; kept while a kind is swept. */
+/** The rows that were rewritten, each with its latest response; kept while a kind is swept. */
 export interface Touched {
   /** The response that wrote the row last; 0 where none has. */
   lastWrite(id: string): number;
   isEmpty(): boolean;
-  /** The latest response that is known to have written a row. */
+  /** The latest response that wrote any row. */
   latest(): number;
   add(touches: Touches): void;
   /** The transaction's overlay, so that a rolled-back transaction leaves no trace. */

@@ -12,9 +12,9 @@ import type { PullParts } from '../run/parts.ts';
 import type { ListReading } from './read-list.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** Records of the list that have no live row all the same. */
+/** Records of the list that still have no live row. */
 export interface WithoutRow {
-  /** No row can be made of them; issues say so. */
+  /** Records that cannot become rows; each has an issue. */
   readonly quarantined: number;
   readonly missing: number;
 }
@@ -67,7 +67,7 @@ async function landRange(
 ): Promise<void> {
   const { session, source, clock, signal } = parts;
   const guard = { parts, kind, claim, tenants: sweep.tenants };
-  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Nothing is known of these pages.
+  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Without stored pages all are parsed in full.
   const pages = source.pages(kind, range, { tick: sweep.ticks.next, signal });
   for await (const responses of arrivedTogether(requireTenant(pages, guard), TOGETHER)) {
     const landings = await landPages(session, afresh, { responses, now: clock.now() });

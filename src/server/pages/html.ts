@@ -1,4 +1,4 @@
-/** HTML that may be sent as it is. */
+/** HTML whose values are escaped. */
 export interface Html {
   readonly html: string;
 }

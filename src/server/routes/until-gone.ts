@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 export function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
   const gone = new AbortController();
   const leave = (): void => {
-    closing.removeEventListener('abort', leave); // The signal outlives all requests, and would keep them in memory.
+    closing.removeEventListener('abort', leave); // The signal outlives all requests: listeners would keep them in memory.
     gone.abort();
   };
   closing.addEventListener('abort', leave, { once: true });

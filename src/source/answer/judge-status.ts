@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<number, SourceReason>> = {
   410: 'not_found',
 };
 
-/** Client errors that say "later", not "never". */
+/** Client errors that are temporary. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 interface RefusedAnswer {

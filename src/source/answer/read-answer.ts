@@ -49,7 +49,7 @@ function saysGone(answer: Received): boolean {
   }
 }
 
-/** More than a message quotes, so that a secret in it is whole. */
+/** Longer than a message quotes, so that it holds any secret in full. */
 const STATUS_TEXT_BYTES = 16_384;
 
 /** @throws {SourceError} If the answer is not the service's own, or reports a failure. */

@@ -91,7 +91,7 @@ function recognized(answer: Received, digestScope: string, known: KnownPage): Li
   };
 }
 
-/** Null where a record is shown twice, too: which of them counts takes reading both. */
+/** Also null if a record is shown twice: both must be parsed to know which one counts. */
 function partlyRead(answer: Received, known: Parameters<typeof openPartly>[1]): ListPage | null {
   const list = openPartly(answer, known);
   if (list === null) return null;

@@ -2,7 +2,7 @@ import type { Meta } from '../answer/envelope.ts';
 import type { PageResponse, PagesKnown } from './page-checks.ts';
 
 const PAGES_WHERE_UNKNOWN = 1000;
-/** Larger numbers in `meta` are not believed. */
+/** Larger numbers in `meta` are ignored. */
 const MOST_PAGES = 1_000_000;
 
 /**

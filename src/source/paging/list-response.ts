@@ -8,7 +8,7 @@ import type { PageDigest } from '../page/page-digest.ts';
 import type { SweepPlan } from './sweep-state.ts';
 
 export interface ListResponse {
-  /** The page that was asked for. */
+  /** The requested page. */
   readonly page: number;
   readonly sent: number;
   readonly answered: number;

@@ -21,9 +21,9 @@ export interface SweepPlan extends PagesKnown {
   readonly ask: PageRange | null;
   /** The proof of the list's end in the latest response. */
   readonly end: ListEnd | null;
-  /** Nothing need be asked beyond `ask`: the end was seen. */
+  /** The end was seen: no page beyond `ask` is needed. */
   readonly ended: boolean;
-  /** How often the end was looked for on another page than expected. */
+  /** How often the end was searched for on another page than expected. */
   readonly detours: number;
 }
 

@@ -14,7 +14,7 @@ export interface SweepOptions extends LoadOptions {
   readonly thorough: boolean;
   /** The list moves while it is read: more requests than usual are put side by side. */
   readonly isMoving?: boolean | undefined;
-  /** Pages of this list are known to have holes: a short one is not asked for again. */
+  /** Pages of this list are known to have holes: a short one is not requested again. */
   readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
@@ -28,7 +28,7 @@ export interface SweepOptions extends LoadOptions {
   readonly reopen?: SweepPlan | undefined;
 }
 
-/** Carries out the plan of a sweep: asks, yields each response in the plan's order, asks on. */
+/** Carries out the plan of a sweep: requests pages and yields each response in the plan's order. */
 export async function* sweepList(
   parts: ListParts,
   kind: ListedKind,

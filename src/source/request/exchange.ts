@@ -16,7 +16,7 @@ export interface Question<T> {
   readonly header: AuthHeader;
   /** Headers for the token, where they are not those of the settings. */
   readonly tokenUnder?: readonly string[];
-  /** Makes sense of the answer; where it throws, the question may be asked again. */
+  /** Interprets the answer; if it throws, the request may be repeated. */
   readonly read: (answer: Received) => T | Promise<T>;
   readonly tick?: () => number;
   /** Fires when the source is closed, too; without one, only then. */
@@ -30,7 +30,7 @@ export interface Answered<T> {
   readonly answered: number;
 }
 
-/** Puts one question once: the answer arrives, and then is read. */
+/** Sends one request once, and interprets its answer. */
 interface Exchange {
   fetch(question: Question<unknown>, signal: AbortSignal): Promise<Answered<Received>>;
   /** @throws {SourceError} If the answer has not the requested form. */
@@ -39,7 +39,7 @@ interface Exchange {
   destroy(): Promise<void>;
 }
 
-/** One attempt: out and back within the deadline, with a line in the log. */
+/** One attempt within the deadline, with a line in the log. */
 export function createExchange(settings: SourceSettings, parts: SourceParts): Exchange {
   const { clock, logger, openHttp = createHttpClient } = parts;
   const client = openHttp(settings);
