@@ -43,7 +43,8 @@ function textsOf(root: string): readonly string[] {
   );
   return [...readdirSync(root), ...inFolders]
     .filter(
-      (path) => /\.(ts|md|json|yaml|service|env)$/.test(path) && !/glossary\.md$|lock\.json$/.test(path),
+      (path) =>
+        /\.(ts|js|md|json|yaml|toml|service|env)$/.test(path) && !/glossary\.md$|lock\.json$/.test(path),
     )
     .map((path) => readFileSync(join(root, path), 'utf8'));
 }

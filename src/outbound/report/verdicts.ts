@@ -78,7 +78,7 @@ export const VERDICTS = {
   },
   twins: {
     meaning:
-      'Several records equal the one to be created, or the only such record was made by another entry.',
+      'More than one record is exactly the one to be created, or the only such record was made by another entry.',
     next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
   },
   look_alike: {
