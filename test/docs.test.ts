@@ -13,6 +13,17 @@ test("the table in docs/settings.md is the schema's: `npm run docs:settings` wri
   expect(table?.trim()).toBe(settingsTable());
 });
 
+test('docs/service.md has every section that a source file cites', () => {
+  const page = readFileSync(join(ROOT, 'docs/service.md'), 'utf8');
+  const sections = new Set(Array.from(page.matchAll(/^##+ ([\d.]*\d)/gm), ([, section = '']) => section));
+  const cited = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
+    .flatMap((text) => Array.from(text.matchAll(/(?<!\.html, )§([\d.]*\d)/g), ([, section = '']) => section));
+  expect(cited.length).toBeGreaterThan(0);
+  expect(cited.filter((section) => !sections.has(section))).toEqual([]);
+});
+
 describe('the glossary', () => {
   const glossary = readGlossary();
   const words = glossary.map(({ word }) => word);
