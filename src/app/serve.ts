@@ -78,7 +78,7 @@ async function work(
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
   try {
     if (!signal.aborted) await once(signal, 'abort');
-    logger.info('stopping: finishing what is in hand');
+    logger.info('stopping: finishing the running work');
   } finally {
     await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
   }

@@ -20,7 +20,7 @@ export interface Difference {
  * @param kind As mirrored: discovered fields have columns too. @param row Its columns by name, `_raw` among them.
  */
 export function compareRecord(kind: Kind, record: JsonObject, row: Row): readonly Difference[] {
-  const columns = kind.fields.filter(({ name }) => name !== 'id'); // By its id the row was found.
+  const columns = kind.fields.filter(({ name }) => name !== 'id'); // The row was found by its id, so the id agrees.
   const differences = columns.flatMap((field) =>
     field.textOf === undefined
       ? compareColumn(field, record, row[field.name] ?? null)
@@ -61,7 +61,7 @@ function keptText(value: Json): string | null {
   return text !== null && isStorable(text) ? text : null;
 }
 
-/** Whether a column cannot hold a value: one that fits no rule, or a decimal that it gave up. */
+/** Whether a column cannot hold a value: it fits no rule, or is a decimal with too many digits. */
 function isLostTo(field: Field, value: Json, column: SqlValue): boolean {
   const { fits, text } = readColumn(field, value);
   return (
@@ -81,7 +81,7 @@ function holds(field: Field, value: Json, column: SqlValue): boolean {
 
 const LONGEST_DECIMAL = 300;
 
-/** A number that would fill a page with digits: a column may give up there. */
+/** A number whose digits would fill a page: its column may be null. */
 function isBeyondReason(exact: string): boolean {
   const [digits = '', power = ''] = exact.split('e');
   return digits.length > LONGEST_DECIMAL || Math.abs(Number(power)) > LONGEST_DECIMAL;

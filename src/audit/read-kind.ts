@@ -137,7 +137,7 @@ function compareKnown(
 
 const ROWS_AT_ONCE = 1_000;
 
-/** Rows that were live all the time and that no page showed, wherever rows moved to meanwhile. */
+/** Rows that were live during the whole reading and that no page showed. */
 async function findSurplus({ kind, session, shown, onFinding }: OpenReading, live: IdList): Promise<void> {
   const unseen: string[] = [];
   for (const id of live.values()) if (!shown.has(id)) unseen.push(String(id));

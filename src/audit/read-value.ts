@@ -79,7 +79,7 @@ function scalarText(value: Json): string | null {
   return typeof value === 'string' || isNumber(value) ? String(value) : null;
 }
 
-/** The one way to write a whole number, and no more than 64 bits of it. */
+/** A whole number of at most 64 bits, in its only spelling. */
 function isInteger64(token: string): boolean {
   if (!/^-?\d{1,19}$/.test(token)) return false;
   const integer = BigInt(token);
@@ -97,7 +97,7 @@ function isInstant(text: string): boolean {
   return !Number.isNaN(instant.getTime()) && instant.toISOString() === `${text.replace(' ', 'T')}.000Z`;
 }
 
-/** No text within, names included, that a database would refuse once a view takes the value apart. */
+/** Whether all texts within, names included, can be stored when a view extracts them. */
 function holdsStorableOnly(value: Json): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (isArray(value)) return value.every(holdsStorableOnly);
@@ -125,7 +125,7 @@ export function exactNumber(token: string): string | null {
   return `${sign}${digits.slice(0, end)}e${exponent}`;
 }
 
-/** Equal as JSON: the order of keys and the spelling of numbers are nothing, all else is something. */
+/** Equal as JSON: only the order of keys and the spelling of numbers may differ. */
 export function isSameJson(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (isNumber(a)) return isNumber(b) && exactNumber(String(a)) === exactNumber(String(b));

@@ -4,7 +4,7 @@ import type { Difference } from './compare-record.ts';
 const LONGEST = 80;
 const LEAD_IN = 20;
 
-/** Cuts the values of a difference for show, from a little before the place where they part. */
+/** Shortens the two values of a difference for display, from a little before the first differing character. */
 export function shown({ field, service, mirror }: Difference): Difference {
   const start = Math.max(0, partingOf(service ?? '', mirror ?? '') - LEAD_IN);
   const from = Math.max(service?.length ?? 0, mirror?.length ?? 0) > LONGEST ? start : 0;
@@ -12,7 +12,7 @@ export function shown({ field, service, mirror }: Difference): Difference {
   return { field, service: cut(service), mirror: cut(mirror) };
 }
 
-/** The place of the first character that is not the same in both. */
+/** The position of the first character in which they differ. */
 function partingOf(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
@@ -24,7 +24,7 @@ function excerptFrom(text: string, from: number): string {
   return rest.length > LONGEST ? `${shortened(rest, LONGEST - 1)}…` : rest;
 }
 
-/** Longer lists are clumsy to pass on, and a list that is wrong so widely is read as fast as a whole. */
+/** A longer list of ids is clumsy to pass on, and reading the whole list then takes no longer. */
 const LONGEST_LIST = 2_000;
 
 /**

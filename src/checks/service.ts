@@ -48,7 +48,7 @@ export function judgeClock(theirs: Date | null, ours: Date): CheckResult {
 }
 
 /**
- * A token may read as much as its user, kind by kind; and a path in the settings is only as right as the operator wrote it.
+ * Checks each list: a token has its user's rights kind by kind, and the operator may have mistyped a path in the settings.
  */
 async function checkKinds(config: Config, source: Source): Promise<readonly CheckResult[]> {
   const checks: CheckResult[] = [];

@@ -7,7 +7,7 @@ import { printJson, printLine, textTable } from './print/io.ts';
 import type { Output } from './print/io.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list mass disappearances and what was decided').action(
+  const list = createCommand('list', 'list mass disappearances and the decisions on them').action(
     (_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()),
   );
   const decide = (name: string, summary: string, decision: HoldDecision): Command =>

@@ -70,7 +70,7 @@ async function pullDemo(
   sandbox: Sandbox,
 ): Promise<{ report: PullReport; answer: readonly Row[] }> {
   const config = loadConfig({
-    env: {}, // The demo needs no settings, and must not touch what they point to.
+    env: {}, // The demo needs no settings, and must not touch the mirror or service that they name.
     flags: {
       source: { baseUrl: sandbox.url, token: sandbox.token },
       database: { url: `file:${DEMO_DATABASE}` },

@@ -43,7 +43,7 @@ async function runPull(
   }
 }
 
-/** Prints a pull for a person: one line a kind, then what went wrong and what to do. */
+/** Prints a pull for a person: one line a kind, then faults and advice. */
 function printReport(stdout: Output, { runId, durationMs, kinds }: PullReport): void {
   const header = [
     'kind',

@@ -19,7 +19,7 @@ export function runsCommand(context: CommandContext): Command {
     .action((id: number, _: CommonOptions, command: Command) =>
       showRun(context, id, command.optsWithGlobals()),
     );
-  return createCommand('runs', 'show what was run, and how it ended')
+  return createCommand('runs', 'show past runs and how they ended')
     .addCommand(list, { isDefault: true })
     .addCommand(show);
 }

@@ -38,7 +38,7 @@ function variablesIn(env: Environment): Variable[] {
   return Object.entries(env).flatMap(([name, text]) => (text ? [{ name, text }] : []));
 }
 
-/** One setting by itself is stronger than the same within its group's JSON. */
+/** A setting's own variable overrides its value in the JSON of its group. */
 function deepestFirst(a: Variable, b: Variable): number {
   return b.name.split('__').length - a.name.split('__').length;
 }

@@ -60,7 +60,7 @@ const isOurs = (name: string): boolean =>
   OTHER_NAMES.includes(name) ||
   ENGINE_TABLE_NAMES.some((table) => name === table || name.startsWith(`${table}_`));
 
-/** A nested array has a view of its own, `bi_<kind>_<field>`: the name of a kind that is called like that. */
+/** Nested arrays of the catalogue, `<kind>_<field>`: a further kind of that name would take the name of the array's view. */
 function catalogueArrays(): string[] {
   return KINDS.flatMap((kind) =>
     [...kind.fields, ...kind.hints]
@@ -75,7 +75,7 @@ function furtherArrays(kinds: Tree, kind: string): string[] {
     .map(([field]) => `${kind}_${field}`);
 }
 
-/** `sales` with an array `products` would draw the view of `sales_products`. */
+/** Kind `sales` with an array `products` would create the view of kind `sales_products`. */
 const isTakenByView = (array: string): boolean =>
   kindNamed(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
 
@@ -114,7 +114,7 @@ function fieldNameFaults(fields: Readonly<Record<string, unknown>>): readonly Fi
 
 const twinsOf = (decimal: string): string[] => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`);
 
-/** Every record has its `id`; saying so does no harm, saying otherwise does. */
+/** Every record has an `id`: declaring it is allowed, but only as an integer. */
 function expectedId(name: string, type: unknown): string | null {
   return name === 'id' && type === 'integer' ? null : 'no id: every record has one by itself, an integer';
 }

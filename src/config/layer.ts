@@ -21,7 +21,7 @@ export function combined(readings: readonly ReadLayers[]): ReadLayers {
   };
 }
 
-/** Lays the layers over each other: maps are merged, all else replaces. */
+/** Lays the layers over each other: maps are merged, other values replace weaker ones. */
 export function merged(layers: readonly Layer[]): Tree {
   return layers.reduceRight<Tree>((below, { values }) => mergedTrees(below, values), {});
 }

@@ -44,7 +44,7 @@ export interface SettingPlace {
   readonly about: About;
 }
 
-/** Every place in the tree of settings, a group before what it holds. */
+/** Every place in the tree of settings, a group before its members. */
 export const PLACES: readonly SettingPlace[] = placesIn(settings, [], {});
 
 /** The settings themselves, without the bare groups. */

@@ -54,7 +54,7 @@ interface Point extends Sighting {
  * Names the rows that a list had at one instant, where list responses prove it: the sandwich count.
  *
  * A response reads the list at one instant between its ticks `sent` and `answered`, so one is certainly before another
- * where it was answered before the other was sent. What is gone from the list does not come back; so an id shown
+ * where it was answered before the other was sent. A record that left the list does not return; so an id shown
  * certainly before a point and certainly after it was in the list at the point. If these, with the ids on the point
  * itself, are as many as the point proves that the list had at most, they are the list. Pages in flight side by side,
  * their order of landing and rows that move change nothing in this.

@@ -3,7 +3,7 @@ import { canonicalJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { fittingValue, ownValue } from './decode-record.ts';
 
-/** Names the fields in which two readings of a record differ, documented or not; spelling and key order are nothing. */
+/** Names the fields in which two readings of a record differ, documented or not; spelling and key order do not count. */
 export function changedFields(kind: Kind, before: JsonObject, after: JsonObject): readonly string[] {
   const names = [
     ...Object.keys(before),

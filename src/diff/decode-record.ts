@@ -117,7 +117,7 @@ const isMisfit = (decoded: SqlValue | Misfit): decoded is Misfit =>
 
 const misfit = (code: MisfitCode, kept: SqlValue = null): Misfit => ({ code, kept });
 
-const LONGEST_DECIMAL = 1000; // PostgreSQL's numeric ends somewhere; no money does.
+const LONGEST_DECIMAL = 1000; // PostgreSQL's numeric has a limit that no amount of money reaches.
 const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
 const LARGEST = 2n ** 63n - 1n;
 
@@ -188,7 +188,7 @@ function isBlank(value: Json): boolean {
   return value === '' || value === '0000-00-00';
 }
 
-// JSON writes a NUL and half a character as escapes; an escaped backslash before "u0000" is another matter.
+// JSON writes a NUL and half a character as escapes; an escaped backslash before "u0000" is no escape of NUL.
 const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 function tokenOf(value: Json): string | null {

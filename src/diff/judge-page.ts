@@ -12,7 +12,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
 import { isStorable, shortened } from '../lib/text.ts';
 
-/** A record that can be known again: its id, and itself as compact JSON with every number as received. */
+/** A record with a usable id: the id, and the record as compact JSON with every number as received. */
 export interface Incoming {
   readonly id: string;
   readonly raw: string;
@@ -46,7 +46,7 @@ export type RecordChange =
 const KEPT_OF_QUARANTINED = 2000;
 const KEPT_OF_ID = 100;
 
-/** Sorts a page into records that can be known again and records that cannot: a bad row never costs the page. */
+/** Sorts a page into records that can become rows and records that cannot: one bad record never costs the page. */
 export function sortPage(records: readonly Json[]): SortedPage {
   const versions = new Map<string, Incoming[]>();
   const quarantined: Quarantined[] = [];
@@ -130,7 +130,7 @@ function fitsInt64(token: string): boolean {
 /**
  * A retrieved record in the shape of its list: the list's fields, with the newer values.
  *
- * A list may leave out fields of its records, and the other way round; a field that one of them never sends was not
+ * Lists and single retrievals may each leave out fields; a field that one of them never sends was not
  * cleared.
  */
 export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {

@@ -22,16 +22,16 @@ export function isLooseText(sent: string, remote: string): boolean {
   return hasForeign(sent) && isPlainSpelling(sent, { remote, ending });
 }
 
-/** Whether a text could stand within another, after the service has altered both. */
+/** Whether a text could be part of another, after the service has altered both. */
 export function isLooselyWithin(part: string, whole: string): boolean {
   return folded(whole).includes(folded(part));
 }
 
-/** Whether a number could be another one rounded: to fewer places, or as a float rounds; both at their shortest. */
+/** Whether a number could be another one after rounding, to fewer places or to a float; both in their shortest form. */
 export function isLooseNumber(sent: string, remote: string): boolean {
   const unit = new Big(`1e-${decimalPlaces(remote)}`);
   if (new Big(sent).minus(remote).abs().lt(unit)) return true;
-  if (Number(sent) === Number(remote)) return true; // Beyond 2^53, a float makes one of neighbours.
+  if (Number(sent) === Number(remote)) return true; // Beyond 2^53, neighbouring integers are one float.
   const hasPlaces = decimalPlaces(sent) > 0 || decimalPlaces(remote) > 0;
   return hasPlaces && Math.fround(Number(sent)) === Math.fround(Number(remote));
 }
@@ -97,7 +97,7 @@ const OTHERWISE = new RegExp(`[${[...PLAINER.keys()].join('')}]`, 'gu');
 /** Undoes HTML escaping, once or many times over: for comparing texts, never for showing them. */
 function withoutEntities(text: string): string {
   if (!text.includes('&')) return text;
-  // Escaped again and again, only the ampersands multiply; so one pass over each of the two patterns is enough.
+  // Repeated escaping only multiplies ampersands, so one pass over each of the two patterns is enough.
   return text.replace(AMPERSANDS, '&').replace(ENTITY, (entity, ...[decimal, hex, name]: Groups) => {
     if (name !== undefined) return namedCharacter(name) ?? entity;
     const point = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
@@ -105,7 +105,7 @@ function withoutEntities(text: string): string {
   });
 }
 
-/** Cuts off the beginning of an entity that a cut left at the end. */
+/** Removes the beginning of an entity that was truncated at the end of the text. */
 function withoutTornEntity(text: string): string {
   return text.replace(/&#?[a-z\d]{0,8}$/i, '');
 }

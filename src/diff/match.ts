@@ -57,7 +57,7 @@ export function matchRecord({ kind, payload, record, marker }: MatchInput): Matc
   return couldBeOurs(kind, sent) ? 'look-alike' : 'none';
 }
 
-/** Judges all records that may be the one that a payload created: only without a doubt is one of them found. */
+/** Judges all records that a payload may have created; a record is found only if no other is in doubt. */
 export function judgeLook({ candidates, ...claim }: LookInput): Look {
   const judged = candidates.map(({ id, record }) => ({ id, match: matchRecord({ ...claim, record }) }));
   const idsOf = (...matches: readonly Match[]) => [
@@ -77,7 +77,7 @@ interface SentField extends SentAndShown {
 
 interface SentFields {
   readonly all: readonly SentField[];
-  /** The fields that have content: a blank equals too many values. */
+  /** The fields with content: a blank value would match too many records. */
   readonly telling: readonly SentField[];
   /** Those of the natural key among them. */
   readonly keyed: readonly SentField[];

@@ -10,7 +10,7 @@ export interface SeenField {
   readonly type: SeenType;
   /** True while every value has fitted the catalogue's hint; without a hint, false. */
   readonly fitsHint: boolean;
-  /** The JSON types that came, nulls aside: `number`, or `number text` where both did. */
+  /** The JSON types received, without null: `number`, or `number text` for both. */
   readonly wire: string;
 }
 
@@ -83,7 +83,7 @@ function jsonType(value: Json): string {
   return isObject(value) ? 'object' : typeof value === 'string' ? 'text' : 'boolean';
 }
 
-/** The type that an undocumented field has shown so far; `none` while only nulls came. */
+/** The type that an undocumented field has shown so far; `none` while it was always null. */
 export type SeenType = 'none' | Exclude<FieldType, 'flag' | 'time'>;
 
 const POINTED = /^-?(?:0|[1-9]\d*)\.\d+$/;
@@ -118,7 +118,7 @@ export function widerType(a: SeenType, b: SeenType): SeenType {
 const hasType = (type: FieldType, value: Json): boolean =>
   fittingValue({ name: '', type }, value) !== undefined;
 
-/** Field names tracked for a kind; a service that sends more sends data as names. */
+/** The most field names tracked for a kind; a service that sends more uses data as names. */
 export const MOST_FIELDS = 1_000;
 /** A longer name could have no column, and PostgreSQL could not index it. */
 const LONGEST_NAME = 255;

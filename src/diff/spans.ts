@@ -55,7 +55,7 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
     });
   };
   for (const id of known) add(id, KNOWN_BEFORE);
-  // A page that did not change between sweeps is one text: it is read once.
+  // An unchanged page has the same text object in several sweeps, so its ids are read once.
   for (const [text, span] of spansByText(responses)) add(text, span);
   const answeredAt = (index: number): number => scale.ofLateness(lastAnswered.get(index));
   const sentAt = (index: number): number => scale.ofLateness(lastSent.get(index));
@@ -93,7 +93,7 @@ function spansByText(responses: readonly Shown[]): Map<string, Span> {
   return byText;
 }
 
-/** Ticks as whole numbers from 1 on, the wanted one being the highest; 0 where there was none. */
+/** Codes of ticks from 1 on: an earlier tick has a higher `earliness`, a later one a higher `lateness`; 0 = no tick. */
 interface Scale {
   readonly earliness: (tick: number) => number;
   readonly ofEarliness: (code: number) => number;
@@ -121,7 +121,7 @@ interface Highest {
   readonly raise: (index: number, code: number) => void;
 }
 
-/** Four bytes a code, if they do: a million objects would cost a tenth of our memory. */
+/** Uses four bytes a code where that suffices: a million objects would take a tenth of our memory. */
 function createHighest(length: number, top: number): Highest {
   const create = (room: number) => (top < 2 ** 32 ? new Uint32Array(room) : new Float64Array(room));
   let codes = create(length);

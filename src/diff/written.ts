@@ -35,7 +35,7 @@ export function holdsWritten(kind: Kind, name: string, pair: SentAndShown): bool
   return holds(fieldNamed(kind, name), pair);
 }
 
-/** Whether a value holds in a field of this type; without one, as JSON, a number also as its own text. */
+/** Whether two values are equal in a field of this type; without a type they are compared as JSON, a number also as its text. */
 export function holds(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
   if (remote === undefined || isBlank(field, remote)) return isBlank(field, sent);
   return isArray(sent)

@@ -56,7 +56,7 @@ function startPatience(ms: number): Patience {
 
 type Settled<T> = { readonly result: IteratorResult<T, unknown> } | { readonly error: unknown };
 
-/** An error waits for its turn: unlooked at, it would be an unhandled rejection. */
+/** An error waits for its turn; without this handler it would be an unhandled rejection. */
 async function toSettled<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Settled<T>> {
   return next.then(
     (result) => ({ result }),

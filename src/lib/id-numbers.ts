@@ -1,8 +1,8 @@
-/** Numbers record ids from 0 on, in the order of their first coming, in about 20 bytes each; exact up to 2^63−1. */
+/** Numbers record ids from 0 on, in the order of their first appearance, in about 20 bytes each; exact up to 2^63−1. */
 export interface IdNumbers {
   /** Hands out the number of every id that the text names (`[1,2,3]`), new ids included. */
   number(ids: string, take: (index: number) => void): void;
-  /** The number of one id; −1 where it never came. */
+  /** The number of one id; −1 if it has none. */
   find(id: string): number;
   /** The id that has a number. */
   idOf(index: number): string;

@@ -33,10 +33,10 @@ interface Elements {
 /**
  * Cuts an array up into the texts of its elements, by one pass over its bytes.
  *
- * Two cuts that hold the same bytes, one of them from text that is JSON, hold the same value.
+ * If two elements have the same bytes and one is from valid JSON, both have the same value.
  *
  * @param start The position of its bracket.
- * @returns Null where the text ends before the array does, or where something else than a comma parts its elements.
+ * @returns Null if the text ends before the array, or if its elements are separated by anything but a comma.
  */
 export function elementsOf(body: Uint8Array, start: number): Elements | null {
   const parts: Part[] = [];
@@ -80,7 +80,7 @@ function memberValue(body: Uint8Array, from: number, name: Uint8Array): number |
   return null;
 }
 
-/** The end of an array or object: brackets are counted, whichever they are, save those in strings. */
+/** The end of an array or object: all brackets outside of strings are counted alike. */
 function nestEnd(body: Uint8Array, start: number): number | null {
   let depth = 0;
   for (let at = start; ;) {

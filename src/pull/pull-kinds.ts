@@ -94,7 +94,7 @@ export function withZone(report: KindReport): KindReport {
   return { ...report, certifiedAt: certifiedAt === null ? null : instantOf(certifiedAt).toISOString() };
 }
 
-/** Reports a kind that a run did not come to. */
+/** Reports a kind that a run did not reach. */
 export function notSwept({ name }: ListedKind, why: Pick<KindReport, 'reason' | 'detail'>): KindReport {
   const rows = { rows: 0, created: 0, updated: 0, deleted: 0, restored: 0, unchanged: 0, quarantined: 0 };
   const traffic = { pages: 0, requests: 0, retries: 0, durationMs: 0 };

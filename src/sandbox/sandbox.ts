@@ -49,7 +49,7 @@ const DEFAULTS = {
   faults: [],
 } as const;
 
-/** Starts the service of service-api.md as a local server, with a company of records that can be read and changed. */
+/** Starts the service of docs/service.md as a local server, with a company of records that can be read and changed. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = { ...DEFAULTS, ...options };
   refuseSize(settings.size);

@@ -70,17 +70,17 @@ function readJson(body: Buffer): Json {
 
 interface BodyLimits {
   readonly bytes: number;
-  /** Milliseconds in which it must be there; without them, the time for the whole request counts. */
+  /** Milliseconds in which the body must arrive; by default, the time limit of the whole request. */
   readonly ms?: number | undefined;
 }
 
-/** @throws {UsageError} `http.body_too_large` where the request itself says so, before anything of it is read. */
+/** @throws {UsageError} `http.body_too_large` if the header `Content-Length` says so, before the body is read. */
 function refuseLarge({ headers }: Pick<IncomingMessage, 'headers'>, { bytes }: BodyLimits): void {
   if (Number(headers['content-length'] ?? 0) > bytes) throw tooLarge(bytes);
 }
 
 /**
- * Reads the body of a request; what comes after a refusal is thrown away. Never ends where the client leaves before.
+ * Reads the body of a request; bytes after a refusal are thrown away. Never resolves if the client leaves before the end.
  *
  * @throws {UsageError} `http.body_too_large`; `http.too_slow`.
  */
@@ -106,7 +106,7 @@ function receiveBody(body: IncomingMessage, { bytes, ms }: BodyLimits): Promise<
       resolve(Buffer.concat(chunks));
     });
     body.on('error', () => {
-      clearTimeout(timer); // The client has left: nobody waits for an answer.
+      clearTimeout(timer); // The client has left, so no answer is due.
     });
   });
 }

@@ -122,7 +122,7 @@ async function cutOff(app: Server, clock: Pick<Clock, 'sleep'>, closed: AbortSig
 }
 
 /**
- * Logs answers. A change is logged at a higher level, with the way the caller was authenticated. Of the URL only the route is
+ * Logs answers. A change is logged at a higher level, with the way the caller was authenticated. Only the route of the URL is
  * logged, because the rest may hold anything.
  */
 function logRequests(app: Server, logger: Logger): void {

@@ -43,6 +43,6 @@ function invalid(part: string, { issues }: z.ZodError): UsageError {
   });
   return new UsageError(`${faults.join('; ')}.`, {
     code: 'http.invalid_request',
-    hint: 'GET /openapi.json tells what is expected.',
+    hint: 'GET /openapi.json describes the expected requests.',
   });
 }

@@ -32,7 +32,7 @@ export interface ServerParts {
   readonly names: readonly string[];
   readonly port: number;
   readonly version: string;
-  /** The number of sends made from here, which `resume` adopts. */
+  /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: Pick<SendMark, 'read'>;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;

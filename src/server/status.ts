@@ -36,7 +36,7 @@ export interface Status {
   readonly blockedKinds: readonly WriteBlock[];
   /** How large the change events are, and how fast they grow. */
   readonly changeLog: ChangeLogSize;
-  /** Why nothing is sent, though writes are on; null where sends are free. */
+  /** The reason why nothing is sent although writes are on; null if sends are allowed. */
   readonly frozen: Frozen | null;
   /** Why the database file is not to be trusted; null where the latest check found nothing. */
   readonly damage: Damage | null;
@@ -66,7 +66,7 @@ const isListedIn =
   ({ kind }: Pick<KindStatus, 'kind'>): boolean =>
     kinds.some(({ name, list }) => name === kind && list !== null);
 
-/** A view has no order; readers expect the catalogue's. */
+/** A view has no order; readers expect that of the catalogue. */
 function inOrder<T extends Pick<KindStatus, 'kind'>>(
   statuses: readonly T[],
   kinds: readonly Kind[],

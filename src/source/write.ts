@@ -18,7 +18,7 @@ export interface WriteRequest {
 
 export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Asked when the request is about to be written; false keeps it from being sent. */
+  /** Called just before the request is written; false prevents the send. */
   readonly mayGo?: () => boolean;
 }
 

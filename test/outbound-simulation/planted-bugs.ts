@@ -7,7 +7,7 @@ import type { Schedule } from './schedule.ts';
 
 export interface PlantedBug {
   readonly name: string;
-  /** In reliability.md §4, or the hazard that it leaves open. */
+  /** Names the bug, or the hazard that it leaves open. */
   readonly id: string;
   readonly parts: Planted;
   /** What the schedules must have for the bug to matter. */

@@ -48,7 +48,7 @@ export type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Na
 
 export interface PlantedBug {
   readonly name: string;
-  /** In reliability.md §4, or the hazard that it leaves open. */
+  /** Names the bug, or the hazard that it leaves open. */
   readonly id: string;
   readonly parts?: Planted;
   /** Made anew for every schedule. */

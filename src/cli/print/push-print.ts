@@ -55,7 +55,7 @@ function printUpdate(stdout: Output, { recordId, kind, merge, request }: Updated
 }
 
 function printConflicts(stdout: Output, conflicts: Conflicts): void {
-  printLine(stdout, 'It would be parked: somebody else changed these fields since the base.');
+  printLine(stdout, 'It would be parked: another user changed these fields since the base.');
   const rows = conflicts.map(({ field, base, remote, wanted }) => [
     field,
     ...[base, remote, wanted].map(compactJson),

@@ -7,7 +7,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 export const server = group({
   adminToken: setting(
     unset(a.adminToken),
-    'Token of the HTTP API and the dashboard, 32 characters at least; null allows reads only, on loopback only.',
+    'Token of the HTTP API and its status page, 32 characters at least; null allows reads only, on loopback only.',
     { variables: ['ADMIN_TOKEN'], secret: 'value' },
   ),
   host: setting(a.host.default('127.0.0.1'), 'Address that serve listens on.', { variables: ['HOST'] }),
@@ -29,7 +29,7 @@ export const log = group({
 });
 
 export const shutdown = group({
-  graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish what is under way when asked to stop.'),
+  graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish running work when asked to stop.'),
 });
 
 const endpoint = z.strictObject(

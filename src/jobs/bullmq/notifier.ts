@@ -101,7 +101,7 @@ function createDropLog(logger: Logger, queue: string): () => void {
   };
 }
 
-/** Joins metrics of several queues, so that each comment stands once, before all that it is about. */
+/** Joins the metrics of several queues, so that each comment appears once, before all its samples. */
 function joined(texts: readonly string[]): string {
   const rows = texts.flatMap((text) => text.split('\n')).filter((row) => row !== '');
   const isComment = (row: string): boolean => row.startsWith('#');

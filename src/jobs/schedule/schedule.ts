@@ -8,7 +8,7 @@ import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-request
 import { createFaultLog } from '../../lib/fault-log.ts';
 import { repeat } from '../../lib/repeat.ts';
 
-/** When to request a run, and of which kinds. */
+/** When to request a run, and for which kinds. */
 export interface Schedule {
   /** Letters, digits and _. */
   readonly name: string;
@@ -35,7 +35,7 @@ const CHECK_MS = 10_000;
 /**
  * Requests the runs of schedules as they come due; several processes may do so at once. Returns a function that stops it.
  *
- * node-cron ticks at each slot. A check every few seconds finds what a tick could not: slots that were missed while no
+ * node-cron ticks at each slot. A check every few seconds finds slots without a tick: those that were missed while no
  * process ran, the database was away, or the machine slept.
  */
 export function startSchedules(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {

@@ -7,7 +7,7 @@ import type { RowOf } from '../tables/rows.ts';
 
 type State = RowOf<typeof KIND_STATE>;
 
-/** How much the mirror knows of a kind's list, and as of when; instants are texts, null = never. */
+/** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
 export interface KindStanding extends Pick<State, 'tick' | 'certifiedAt' | 'baselineAt' | 'lastSweepAt'> {
   /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;

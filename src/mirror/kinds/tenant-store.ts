@@ -4,7 +4,7 @@ import type { Queryable } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { readTexts, select } from '../tables/rows.ts';
 
-/** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing remembers what is added. */
+/** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing stores the new ones. */
 export interface KindTenants {
   readonly kind: string;
   readonly companies: Set<string>;

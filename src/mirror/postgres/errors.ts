@@ -41,7 +41,7 @@ const FAULTS: readonly Fault[] = [
   {
     signs: ['ENOTFOUND', 'EAI_AGAIN'],
     code: UNREACHABLE,
-    what: 'cannot be reached: nobody knows that host',
+    what: 'cannot be reached: its host name is unknown',
     hint: 'Check the host in DATABASE_URL.',
   },
   {

@@ -114,10 +114,10 @@ async function hasLanded(
     });
   } catch (cause) {
     throw new MirrorError(
-      'The connection was lost while a transaction was committed, and nobody can tell if it landed.',
+      'The connection was lost during a commit, and it is unknown whether the transaction landed.',
       {
         code: 'mirror.commit_unknown',
-        hint: 'Run the command again: what has landed is found unchanged.',
+        hint: 'Run the command again: landed records are found unchanged.',
         cause,
       },
     );

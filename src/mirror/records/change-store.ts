@@ -11,7 +11,7 @@ import { append, hasRow, pick, readTexts, select } from '../tables/rows.ts';
 export interface NewChanges {
   readonly kind: string;
   readonly events: readonly ChangeEvent[];
-  /** `service`, or `outbox:<id>` for what we wrote ourselves. */
+  /** `service`, or `outbox:<id>` for our own writes. */
   readonly origin: string;
   readonly runId: number | null;
   readonly now: Date;

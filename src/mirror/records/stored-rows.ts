@@ -16,7 +16,7 @@ import { forgetAbsences } from './deletion-store.ts';
 import { saveFieldIssues, saveRepairs } from './issue-store.ts';
 import type { Issue } from './issue-store.ts';
 
-/** A record's row, as far as comparing and writing a newer reading need it. */
+/** The part of a record's row that is needed to compare and write a newer reading. */
 export interface StoredRow extends Stored {
   readonly firstSeenAt: SqlValue;
   readonly changedAt: SqlValue;

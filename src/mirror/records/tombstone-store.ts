@@ -18,7 +18,7 @@ export interface TombstoneBatch {
   /** At most a few hundred: they go into one statement. */
   readonly ids: readonly string[];
   readonly proof: Proof;
-  /** The tick as of which the records are gone; a row written since is left alone. */
+  /** The tick at which the records were known to be gone; a row written since is left alone. */
   readonly response: number;
   readonly runId: number;
   readonly now: Date;

@@ -91,7 +91,7 @@ export async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, n
     const name = textColumnName(grown, field);
     if (name === null) continue; // Its issue and `_raw` keep it.
     if (name !== `${field}_text`) {
-      const detail = `"${field}_text" is a field of the service: what does not fit is in "${name}"`;
+      const detail = `"${field}_text" is a field of the service: values that do not fit are in "${name}"`;
       await saveDrift(tx, [{ kind: kind.name, code: 'text_column', field, detail }], now);
     }
     await saveTextColumn(tx, kind, { field, column: name, now });

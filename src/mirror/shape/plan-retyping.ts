@@ -19,10 +19,10 @@ export interface Retyped {
   readonly to: 'integer' | 'text';
 }
 
-/** What an upgrade changes in the types of one kind's columns. */
+/** The changes that an upgrade makes to the column types of one kind. */
 export interface Retyping {
   readonly kind: Kind;
-  /** Discovered fields whose column would be another one if they were discovered today. */
+  /** Discovered fields that would get another column type if they were discovered today. */
   readonly fields: readonly Field[];
   readonly columns: readonly Retyped[];
 }
@@ -34,8 +34,8 @@ const RAW_ROW = [text('id'), text('raw')];
 type RawRow = RowOf<typeof RAW_ROW>;
 
 /**
- * Finds the columns of a mirror that an older release made which have other types now: a reference that is a text becomes an
- * id, and a discovered integer of which some record shows a text becomes a text. Nothing is changed.
+ * Finds the columns of an older release's mirror whose types have changed since: a reference stored as text becomes an
+ * id, and a discovered integer becomes a text if some record shows a text there. Changes nothing.
  *
  * Reads the engine's tables as the older release left them.
  */
@@ -79,7 +79,7 @@ async function discoveredAnew(
 
 const ROWS_AT_ONCE = 1_000;
 
-/** Which of these fields some row's record has as a text. */
+/** The fields among these that are a text in some row's record. */
 async function sentAsText(
   db: Queryable,
   kind: string,

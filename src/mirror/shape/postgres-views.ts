@@ -19,7 +19,7 @@ export interface ViewsBefore {
   /** By key. */
   readonly views: ReadonlyMap<string, OurView>;
   readonly uses: readonly Use[];
-  /** What a user has built on columns that change their type; it is dropped, so that the transaction must not land. */
+  /** Users' objects on columns that change their type; they were dropped, so the transaction must not land. */
   readonly obstacles: readonly Obstacle[];
 }
 
@@ -30,12 +30,12 @@ interface OurView {
 
 interface Upgrade {
   readonly kinds: readonly Kind[];
-  /** An older release has made the views: those that nobody has built on are made anew, their columns in today's order. */
+  /** An older release made the views: those without users' objects on them are recreated, columns in today's order. */
   readonly isOlder: boolean;
   readonly retyping: readonly Retyping[];
 }
 
-/** Takes down the views that stand in the way of what is to be done to the tables; of the others, those of an older release. */
+/** Drops the views that block the change of the tables, and an older release's views without users' objects on them. */
 export async function dropViews(
   tx: Transaction,
   { kinds, isOlder, retyping }: Upgrade,
@@ -77,7 +77,7 @@ async function keysOf(db: Queryable, retyping: readonly Retyping[]): Promise<Rea
   return keys;
 }
 
-/** All that a user has built on our views and tables. */
+/** Users' objects that depend on our views and tables. */
 export async function allObstacles(tx: Transaction, kinds: readonly Kind[]): Promise<readonly Obstacle[]> {
   const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
   const tables = sql`
@@ -104,10 +104,10 @@ async function readViews(db: Queryable, names: ReadonlySet<string>): Promise<Map
 }
 
 /**
- * Draws views in place of those that are there, with the rights that users gave on them.
+ * Replaces existing views and keeps the rights that users granted on them.
  *
- * @returns What a user has built on views that change otherwise than by further columns at their end; the transaction must
- * not land where there is any.
+ * @returns Users' objects on views that change by more than further columns at their end; the transaction must
+ * not land if there are any.
  */
 export async function redrawViews(
   tx: Transaction,
@@ -146,7 +146,7 @@ async function drawView(tx: Transaction, view: View, { mustGo, grants }: Drawing
   for (const grant of grantStatements(place, held)) await tx.execute(grant);
 }
 
-/** Whether a view that is there keeps all its columns, with their types, in their order. */
+/** Whether an existing view keeps all its columns, with their types and in their order. */
 async function onlyGrows(tx: Transaction, view: View): Promise<boolean> {
   const present = await tx.columnsOf(view.name);
   const draft = `${TABLES_SCHEMA}.${identifier(view.name)}`;

@@ -56,7 +56,7 @@ export function decoderOf({ fields }: Kind): string {
     .digest('hex');
 }
 
-/** Decodes the next rows; returns the id to go on after, null after the last. */
+/** Decodes the next rows; returns the id after which to continue, or null if no rows are left. */
 async function redecodeSome(
   tx: Transaction,
   kind: Kind,
@@ -85,7 +85,7 @@ function decodeStored(kind: Kind, row: Row, found: Issue[]): SqlValue[] {
   const decoded = decodeRecord(kind, isObject(record) ? record : {});
   const id = String(row['id']);
   found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
-  // A hand may have copied a row under another id: by the id in `_raw`, the copy would overwrite the row that it was made of.
+  // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
   const values = kind.fields.map(({ name }, index) => (name === 'id' ? id : (decoded.values[index] ?? null)));
   return [...values, ...OWN_COLUMNS.map((name) => row[name] ?? null)];
 }

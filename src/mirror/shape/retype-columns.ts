@@ -13,9 +13,9 @@ import type { Retyped, Retyping } from './plan-retyping.ts';
 import { redecodeWhere } from './redecode.ts';
 
 /**
- * Gives the columns of a mirror that an older release made the types that they have now, filled from `_raw`.
+ * Changes the columns of an older release's mirror to their present types, and fills them from `_raw`.
  *
- * Rows keep their instants, and there is no change event. No view of ours may stand on the table.
+ * Rows keep their instants, and no change event is written. The table must have no view of ours.
  */
 export async function retypeColumns(
   tx: Transaction,
@@ -33,7 +33,7 @@ async function saveRetyped(tx: Transaction, kind: string, field: Field): Promise
   await tx.query(sql`update fields set type = ${field.type} where kind = ${kind} and field = ${field.name}`);
 }
 
-/** Decodes the rows whose retyped column is empty: what was null before may fit now, and what fitted may be lost. */
+/** Decodes the rows whose retyped column is null: the new type may hold a value that the old one could not. */
 async function fillLost(
   tx: Transaction,
   kind: Kind,
@@ -46,7 +46,7 @@ async function fillLost(
   )})`;
   await growKindTable(tx, kind, dialect);
   await redecodeWhere(tx, kind, { where, now });
-  const grown = await addTextColumns(tx, kind, now); // The issues that were opened just now ask for them.
+  const grown = await addTextColumns(tx, kind, now); // The issues that were just opened require them.
   if (grown.fields.length === kind.fields.length) return;
   await growKindTable(tx, grown, dialect);
   await redecodeWhere(tx, grown, { where, now });

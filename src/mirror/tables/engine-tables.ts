@@ -143,7 +143,7 @@ export const FIELDS = {
   primaryKey: ['kind', 'field'],
 } as const satisfies EngineTable;
 
-/** Changes in how the service answers: fields that came, went or changed type, envelopes, page sizes. */
+/** Changes in how the service answers: fields that appeared, vanished or changed type, envelopes, page sizes. */
 export const DRIFT = {
   name: 'drift',
   columns: [

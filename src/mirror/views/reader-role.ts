@@ -55,7 +55,7 @@ export function noSuchRole(role: string, location: string): MirrorError {
 export interface Rights {
   /** Views that it cannot read. */
   readonly unreadable: readonly string[];
-  /** Views that it has rights to write; the views refuse writes all the same. */
+  /** Views that it has rights to write; the views refuse them nevertheless. */
   readonly writable: readonly string[];
   /** Tables that it can read or write. */
   readonly tables: readonly string[];

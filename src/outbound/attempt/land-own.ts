@@ -34,7 +34,7 @@ export async function landOwn(
   { kind, record, origin, mayBeNew }: OwnReading,
 ): Promise<void> {
   const [incoming] = sortPage([record]).incoming;
-  if (incoming === undefined) return; // No row can be made of it; its list will say so.
+  if (incoming === undefined) return; // It cannot become a row; the next sweep opens the issue.
   const mirrored = await asMirrored(tx, kind);
   const row = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
   const { stored, repair } = await withoutFalseTombstone(tx, { kind: kind.name, id: incoming.id, row });
@@ -59,7 +59,7 @@ interface Compared {
   readonly repair?: string;
 }
 
-/** A row that a hand has marked as deleted counts as live: that the service has its record is no news. */
+/** A row that a user marked as deleted counts as live: the service never deleted its record, so there is no event. */
 async function withoutFalseTombstone(
   tx: Transaction,
   { kind, id, row }: { readonly kind: string; readonly id: string; readonly row: StoredRow | undefined },

@@ -68,7 +68,7 @@ interface Accepted {
   readonly shown: JsonObject;
 }
 
-/** The record as the mirror wants it: the answer itself where it shows all that was sent, else asked for; null = unknown. */
+/** The created record: from the answer if it shows all sent fields, else retrieved; null = unknown. */
 async function fullRecord(
   parts: OutboundParts,
   { kind, entry, id, shown }: Accepted,
@@ -80,7 +80,7 @@ async function fullRecord(
   try {
     return (await parts.source.retrieve(askable, id)).record;
   } catch (error) {
-    if (error instanceof SourceError) return null; // It is created all the same; its list will show it.
+    if (error instanceof SourceError) return null; // The record exists nevertheless; its list will show it.
     throw error;
   }
 }
@@ -99,7 +99,7 @@ function isCompatible({ rules }: OutboundParts, { kind, entry, shown }: Accepted
 /**
  * Stores that a create was accepted: the record is linked and landed.
  *
- * An answer that shows something else than was sent, or a record that was there before, proves nothing.
+ * An answer that shows other values than the sent ones, or a record that existed before, proves nothing.
  */
 async function closeAccepted(
   parts: OutboundParts,

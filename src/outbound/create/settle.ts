@@ -135,7 +135,7 @@ interface Notes {
   readonly ids?: readonly string[];
   /** A person has seen the quarantined records and decided against them too. */
   readonly hasUnreadable?: boolean;
-  /** A person asked for another try, and the service has put it off since. */
+  /** A person requested another try, and the service has postponed it since. */
   readonly isAskedFor?: boolean;
   readonly asked?: AskedSweeps;
 }

@@ -13,9 +13,9 @@ const ADOPTING: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
 
 interface Adoption {
   readonly kinds: readonly Kind[];
-  /** Of the create. */
+  /** The id of the create's entry. */
   readonly id: number;
-  /** Of the record that the create is to have made. */
+  /** The id of the record that the create made, according to the person. */
   readonly recordId: string;
   readonly now: Date;
 }

@@ -4,14 +4,14 @@ import { readMeta, writeMeta, dropMeta } from '../../mirror/kinds/meta.ts';
 import { highestForeignLink, numberBeyond } from '../../mirror/outbox/link-store.ts';
 import type { Session, Transaction, Queryable } from '../../mirror/session/session.ts';
 
-/** How many sends there were, kept beside the database, so that a restored back-up is found out. */
+/** The number of sends, kept beside the database, so that a restored back-up is detected. */
 export interface SendMark {
-  /** 0 where there is no mark yet, null where it cannot be read now. */
+  /** 0 if there is no mark yet, null if it cannot be read now. */
   readonly read: () => Promise<number | null>;
   readonly write: (sends: number) => Promise<void>;
 }
 
-/** Counts a send within the transaction that journals it; returns how many there were by then. */
+/** Counts a send within the transaction that journals it; returns the number of sends so far. */
 export async function countSend(tx: Transaction): Promise<number> {
   const sends = Number((await readMeta(tx, 'outbox.sends')) ?? 0) + 1;
   await writeMeta(tx, 'outbox.sends', String(sends));
@@ -39,7 +39,7 @@ export async function freezeIfRestored(
   if (reason !== null) logger.error({ reason, hint: RESUME }, 'nothing is sent until a person says so');
 }
 
-const RESUME = 'Look what was sent since the back-up was made, then: bms-sync outbox resume';
+const RESUME = 'Compare the sends since the back-up with the service, then: bms-sync outbox resume';
 
 async function reasonToFreeze(
   tx: Transaction,
@@ -52,7 +52,7 @@ async function reasonToFreeze(
   return 'the mirror knows of creations that its outbox does not';
 }
 
-/** Why nothing is sent, though writes are on. */
+/** The reason why nothing is sent although writes are on. */
 export interface Frozen {
   readonly reason: string;
   readonly since: string;

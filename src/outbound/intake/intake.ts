@@ -49,7 +49,7 @@ export async function storeChecked(
   entries: readonly CheckedEntry[],
   now: Date,
 ): Promise<StoredEntry[]> {
-  await session.makeDurable(); // A caller that was told of a stored entry will not repeat it after a power cut.
+  await session.makeDurable(); // A caller that got an answer will not repeat the request, so the entry must survive a power cut.
   return await session.atomically(async (tx) => {
     const rows = await rowsToUpdate(tx, entries);
     const stored: StoredEntry[] = [];
@@ -111,7 +111,7 @@ const hashesOf = (entry: Entry): RequestHashes => ({
 /**
  * Whether a request repeats the one with these hashes.
  *
- * Without a base from the author, two requests are the same whatever the mirror shows: the base is then not compared.
+ * If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between.
  */
 function isRepeated({ kind, ...asked }: CheckedEntry, earlier: RequestHashes): boolean {
   if (requestHash({ kind: kind.name, ...asked }) !== earlier.requestHash) return false;

@@ -54,7 +54,7 @@ export async function pageOfOutbox(db: Queryable, wanted: EntriesWanted): Promis
 export interface History {
   readonly entry: Entry;
   readonly attempts: readonly Attempt[];
-  /** Whether the entry is known as the maker of its record. */
+  /** Whether the link of the record names this entry as its creator. */
   readonly isMaker: boolean;
 }
 

@@ -16,7 +16,7 @@ const NO_TICKS = { tick: (): number => 0 };
  * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
  *
  * @returns Null if the service has no such record.
- * @throws {SourceError} If no answer decides that.
+ * @throws {SourceError} If no answer settles the question.
  */
 export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
   const askable = askableKind(kind);

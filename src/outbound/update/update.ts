@@ -35,7 +35,7 @@ export async function update(
   await parts.session.atomically((tx) => leaveAlone(tx, parts, { kind, entry, remote, merged }));
 }
 
-/** Reads the record; where it cannot be had the entry goes where it belongs, and null comes back. */
+/** Reads the record; if that fails, puts the entry into its next state and returns null. */
 async function readOrLater(
   parts: OutboundParts,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
@@ -103,7 +103,7 @@ const MOST_ATTEMPTS = 10;
 async function write(parts: OutboundParts, updating: Updating, body: JsonObject): Promise<void> {
   const { session, clock } = parts;
   const { kind, entry, remote } = updating;
-  // A person asked for another attempt: until it ends there is no verdict.
+  // A person requested another attempt: until it ends there is no verdict.
   if (entry.attempts >= MOST_ATTEMPTS && entry.verdict !== null) {
     await session.atomically((tx) =>
       finishAs(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
@@ -155,7 +155,7 @@ async function madeBy(db: Queryable, kind: Kind, update: Entry): Promise<JsonObj
   return Object.fromEntries<Json>([...sent, ...shown.filter(([name]) => names.has(name))]);
 }
 
-/** Grades of attempts that an update which is done has come of: one without an answer, or without all fields, too. */
+/** Grades of attempts that may have led to a finished update; an attempt may lack an answer or some fields. */
 const TAKEN: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_applied']);
 
 const bodyOf = (request: string): string => request.slice(request.indexOf('\n') + 1);

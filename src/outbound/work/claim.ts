@@ -122,7 +122,7 @@ async function claimCreate(
   parts: OutboundParts,
   { entry, now, kind }: Ready & { readonly kind: Kind },
 ): Promise<Claimed | null> {
-  // An earlier send may still arrive: search for its record before sending again, whatever caused the delay.
+  // An earlier send may still arrive, so search for its record before sending again.
   if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) {
     await markAsProbe(tx, entry, now);
     return { step: 'settle', kind, entry };

@@ -39,11 +39,11 @@ export interface BackfillRequest extends ReadingRules {
 }
 
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
-  /** The run whose work this one went on with; null = it began at the beginning. */
+  /** The interrupted run that this one continued; null = it started from the beginning. */
   readonly resumed: number | null;
   /** Records unchanged by the service whose rows another writer had altered. */
   readonly mended: number;
-  /** Records that were asked for and that the service does not have. */
+  /** Requested records that the service does not have. */
   readonly missing: readonly string[];
 }
 

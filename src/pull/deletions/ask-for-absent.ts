@@ -7,7 +7,7 @@ import type { Ticks, Sweep } from '../state/sweep.ts';
 interface AbsentRecords {
   readonly kind: RetrievableKind;
   readonly ids: readonly string[];
-  /** The control: a record that the sweep has just seen. Only a path that finds it proves that others are gone. */
+  /** The control: a record that the sweep has just seen. A path proves other records gone only if it finds the control. */
   readonly control: string;
   readonly ticks: Ticks;
 }
@@ -51,16 +51,16 @@ async function isThere(
 
 export const MOST_CONTROL_FAILURES = 3;
 
-/** How records of a kind can be asked for one by one. */
+/** How records of a kind can be retrieved one by one. */
 export interface WayToAsk {
   /** Null if retrieving can prove nothing in this sweep. */
   readonly path: { readonly kind: RetrievableKind; readonly control: string } | null;
-  /** Records of the kind can be asked for, though this sweep may have shown none that could be the control. */
+  /** Records of the kind can be retrieved, even if this sweep has shown none that could be the control. */
   readonly isUsable: boolean;
   readonly failures: number;
 }
 
-/** A path that failed in three sweeps is tried with the control first: it may have been mended. */
+/** A path that failed in three sweeps is tried with the control first, because it may work again. */
 export async function wayToAsk(
   parts: PullParts,
   { kind, lease, ticks }: Sweep,

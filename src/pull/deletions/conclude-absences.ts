@@ -30,7 +30,7 @@ export interface Concluded {
   readonly deleted: number;
   /** Live rows that the list does not have, and that wait for proof or for a person. */
   readonly waiting: number;
-  /** Rows outside the list that something else had written, and that are put right. */
+  /** Rows outside the list that another writer had changed, and that are repaired. */
   readonly mended: number;
   /** Consecutive sweeps in which the control could not be retrieved. */
   readonly controlFailures: number;
@@ -44,7 +44,7 @@ interface CompleteReading {
   readonly rules: DeletionRules;
 }
 
-/** Draws the conclusions from rows that a list which was read to its end does not have: suspicion, hold, proof, tombstone. */
+/** Decides about rows that a completely read list does not have: suspicion, hold, proof, tombstone. */
 export async function concludeAbsences(
   parts: PullParts,
   sweep: Sweep,
@@ -112,7 +112,7 @@ async function prove(
 
 const NOT_ASKED = { deleted: 0, isSound: null };
 
-/** A sweep in which some control was not found counts as failed; one that did not ask, or was stopped while it did, for nothing. */
+/** A sweep that missed some control counts as failed; one that retrieved nothing, or was stopped meanwhile, does not count. */
 function failuresAfter(
   failures: number,
   { rounds, isStopped }: { readonly rounds: readonly (boolean | null)[]; readonly isStopped: boolean },
@@ -186,7 +186,7 @@ async function planFor(
 ): Promise<Planned> {
   const [live, now] = [await countLive(session, kind.name), clock.now()];
   const { isCertified, isEmpty, sweep } = evidence;
-  // An emptied list that is not known exactly has no control either: it is held all the same.
+  // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = path !== null || (isUsable && !isCertified);
   const isCutOff = !canAsk && list.verdict.certified && mayBeCutOff(list.verdict, knownRows - noted.size);
   const plan = planDeletions(
@@ -200,7 +200,7 @@ async function planFor(
   return { plan, hold: holdAfter({ before: lease.hold, held: plan.held, mayBeCutOff: isCutOff, now }) };
 }
 
-/** The same round number of rows as before, and no total: a silent limit looks like this. */
+/** A round number of rows, the same as before, and no total: the sign of a silent limit. */
 function mayBeCutOff({ point, size }: Certificate, listedBefore: number): boolean {
   return point.total === null && size === listedBefore && (size % 10 === 0 || size % 25 === 0);
 }

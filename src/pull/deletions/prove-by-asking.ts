@@ -44,7 +44,7 @@ export async function proveByAsking(
 
 interface AskedOnce {
   readonly deleted: number;
-  /** Records that were gone, and for which that is no proof yet. */
+  /** Records that were gone, for the first time or too soon after it: no proof yet. */
   readonly struck: readonly Absence[];
   /** Records that were there. */
   readonly unlisted: readonly Absence[];
@@ -75,7 +75,7 @@ const struckState = ({ state }: Absence): Absence['state'] => (state === 'unlist
 
 const ROWS_A_TRANSACTION = 500;
 
-/** Marks the rows of records that are proven to be gone; returns how many. */
+/** Marks the rows of records that are proven to be gone; returns their number. */
 export async function writeTombstones(
   parts: PullParts,
   sweep: Sweep,

@@ -15,7 +15,7 @@ const HELD_ASKED = 20;
 
 interface HeldRecords {
   readonly hold: HoldClock | null;
-  /** Those asked for longest ago first. */
+  /** The records that were retrieved longest ago first. */
   readonly ids: readonly string[];
   /** How to retrieve them; null if only the list can show them. */
   readonly asking: Omit<Asking, 'ids'> | null;

@@ -79,7 +79,7 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
     const own = books.get(id);
     if (own === undefined) return [];
     const { knownFrom } = sweep.lease;
-    const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings are forgotten.
+    const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings were forgotten with that source.
     const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null || own.isInOutbox });
     const is = judgeUnlisted(facts);
     if (is === 'disappeared') return [];
@@ -102,7 +102,7 @@ async function markStrays(
   });
 }
 
-/** Rows that a list has shown not long ago, that it has no more, and that are marked although no deletion was found. */
+/** Tombstones without a found deletion whose records a list showed a short time ago and shows no more. */
 async function liftFalse(
   parts: PullParts,
   sweep: Sweep,

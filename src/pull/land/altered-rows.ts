@@ -15,7 +15,7 @@ import { writtenColumns } from '../../mirror/tables/kind-table.ts';
 
 /** The stored state that a record is compared with if its row was altered. */
 interface Recalled {
-  /** None where the record is new. */
+  /** Absent if the record is new. */
   readonly stored: StoredRow | undefined;
   readonly repair?: string;
 }
@@ -98,7 +98,7 @@ function lost(sweep: Sweep, known: Known): Omit<StoredRow, 'raw' | 'isDeleted'> 
 /** The earliest instant at which the mirror has the record. */
 function earliestOf({ lease }: Sweep, { own, seen, forgottenBefore }: Known): string | null {
   const { firstEvent } = own;
-  // A row that never was an event has been here since before the baseline, as long as no event was forgotten.
+  // A row without any event dates from before the baseline, unless events were removed.
   const isOfBaseline = firstEvent?.change !== 'created' && forgottenBefore === null;
   const instants = [firstEvent?.observedAt, seen?.seenAt, isOfBaseline ? lease.baselineAt : null];
   return instants.filter((at) => typeof at === 'string').sort()[0] ?? null;

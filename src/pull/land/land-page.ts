@@ -42,7 +42,7 @@ export async function landPage(
   const { page: number, keys, sent, answered, rows } = response;
   const { newest, fields: tracked } = sweep.state;
   const page = sweep.pages.get(number);
-  // The same bytes hold the same records: that they are still there is all that is new.
+  // The same bytes hold the same records: only their sighting is new.
   if (response.isKnown && page !== undefined && !hasOtherWrites(keys, page, sweep.state)) {
     newest.sent = Math.max(newest.sent, sent);
     return {

@@ -15,7 +15,7 @@ import type { Tally } from './tally.ts';
 /** Fixed cost of landing a page, in rows. */
 const PAGE_WEIGHT = 10;
 
-/** So much shares a transaction: a code-sorted list touches all of the index, and every commit waits for the disk. */
+/** The largest weight of a transaction: a code-sorted list changes all of the index, and every commit waits for the disk. */
 export const TOGETHER = {
   most: 8 * (100 + PAGE_WEIGHT),
   weigh: ({ isKnown, partial, rows }: ListResponse): number =>

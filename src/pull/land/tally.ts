@@ -31,12 +31,12 @@ interface TallyCounts extends RecordCounts {
 
 export interface Tally {
   readonly add: (landing: Landing) => void;
-  /** Counts records that no page was landed for. */
+  /** Counts records that were landed without a page. */
   readonly addRecords: (ids: readonly string[], landed: LandedRecords) => void;
   readonly pages: () => number;
   /** The highest page that had rows. */
   readonly lastPage: () => number;
-  /** A record that the page landed last has shown; null where no page had any. */
+  /** A record of the page that was landed last; null if no page had any. */
   readonly latestId: () => string | null;
   /** A short page was followed by pages with rows. */
   readonly hasHoles: () => boolean;

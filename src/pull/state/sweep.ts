@@ -88,7 +88,7 @@ interface TouchedRows {
   /** The response that wrote the row last; 0 where none has. */
   lastWrite(id: string): number;
   isEmpty(): boolean;
-  /** The latest response that is known to have written a row. */
+  /** The latest response that wrote any row. */
   latest(): number;
   add(touches: DirtyRows): void;
 }

@@ -62,7 +62,7 @@ function reshaped(kind: string, before: ListShape, shape: ListShape): Drift[] {
 /** Sample size: a flapping field flaps in many records, so this many changed ones are enough. */
 const RECORDS_LOOKED_AT = 50;
 const UPDATES_LOOKED_AT = 4;
-/** A field that is new in nearly every record counts once the same records have shown it so often. */
+/** A field that changes in nearly every record counts after the same records have changed in it this many times. */
 const VOLATILE_UPDATES = 3;
 
 /** Reports noisy fields once: those that alternate between two values, and those that are new at every reading. */

@@ -16,7 +16,7 @@ import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
-/** Why nothing of a list has landed that is another company's. */
+/** The reason of a list that was refused because it belongs to another company. */
 export const OTHER_SOURCE = 'other_source';
 
 /** Extra readings of a list in one sweep while a decision waits for a certificate. */

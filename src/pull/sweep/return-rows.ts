@@ -11,9 +11,9 @@ import type { PullParts } from '../run/parts.ts';
 import type { ListReading } from './read-list.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** Records of the list that have no live row all the same. */
+/** Records of the list that still have no live row. */
 export interface WithoutRow {
-  /** No row can be made of them; issues say so. */
+  /** Records that cannot become rows; each has an issue. */
   readonly quarantined: number;
   readonly missing: number;
 }
@@ -64,7 +64,7 @@ async function landRange(
   { kind, claim }: SweepRequest,
   { sweep, tally, range }: ListReading & { readonly range: PageRange },
 ): Promise<void> {
-  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Nothing is known of these pages.
+  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Without stored pages all are parsed in full.
   const pages = parts.source.pages(kind, range, { tick: sweep.ticks.next, signal: parts.signal });
   const responses = requireTenant(pages, { parts, kind, claim, tenants: sweep.tenants });
   await landArriving(parts, { sweep: afresh, tally, responses });

@@ -81,7 +81,7 @@ async function conclude(
 interface MirrorBeside {
   readonly concluded: Pick<Concluded, 'waiting'>;
   readonly without: WithoutRow;
-  /** Rows that something else had written to, and that are put right. */
+  /** Rows that another writer had changed, and that are repaired. */
   readonly mended: number;
 }
 

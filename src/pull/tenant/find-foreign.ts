@@ -6,7 +6,7 @@ import { SourceError } from '../../source/http/errors.ts';
 import { requireTenant, tellingFirst } from './guard-source.ts';
 import type { TenantGuard } from './guard-source.ts';
 
-/** Finds the kinds that a pull would refuse as another company's, with why; lands nothing. */
+/** Finds the kinds that a pull would refuse as another company's, with the reasons; lands nothing. */
 export async function findForeign(
   parts: TenantGuard['parts'],
   kinds: readonly ListedKind[],

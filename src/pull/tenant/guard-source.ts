@@ -19,9 +19,9 @@ export interface TenantGuard extends CompaniesOfKind {
   readonly claim: SourceClaim;
 }
 
-/** So few rows may well all have been replaced; with more, a list that shares none of them is another company's. */
+/** This few rows may all have been replaced; if there are more, a list that shares none of them is another company's. */
 const ROWS_THAT_IDENTIFY = 20;
-/** Where the first page, the last one and so many more share no row, the rest of the list will not either. */
+/** If the first page, the last page and this many more share no row with the mirror, the rest will share none either. */
 const PAGES_HELD_BACK = 50;
 
 /**
@@ -57,7 +57,7 @@ export async function* requireTenant(
   yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
 
-/** Lets responses pass whose records name the kind's companies, if any; which of them the mirror knows is no question. */
+/** Passes responses whose records name the kind's companies, if any; whether the mirror knows the records does not matter. */
 export async function* requireCompanies(
   responses: AsyncIterable<ListResponse>,
   guard: CompaniesOfKind,
@@ -97,7 +97,7 @@ async function readCompanyElsewhere(parts: TenantGuard['parts'], claim: SourceCl
 const shortestFirst = (a: Kind, b: Kind): number =>
   Number(b.name === 'departments') - Number(a.name === 'departments');
 
-/** Whether the first page of a kind names a company of the mirror's. */
+/** Whether the first page of a kind names a company of the mirror. */
 async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promise<boolean> {
   const { source, signal } = guard.parts;
   try {

@@ -81,7 +81,7 @@ export function countCompanies(records: readonly Json[], known: ReadonlySet<stri
 /**
  * Judges by majority whose records these are; null where none names a company.
  *
- * One foreign record among many is the service's affair; one shared record among many foreign ones makes no list ours.
+ * One foreign record among many is left to the service; one shared record among many foreign ones does not make a list ours.
  */
 export function judgeCompany({ own, others }: NamedCompanies): 'own' | 'other' | null {
   const foreign = [...others.values()].reduce((sum, count) => sum + count, 0);

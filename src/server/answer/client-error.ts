@@ -36,7 +36,7 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
  * Ends a connection whose client may still be sending, so that it can read the answer.
  *
  * A socket that is closed with unread bytes is reset, and a reset may overtake the answer. So the server ends its own side
- * and throws away what still arrives: for `LINGER_MS` and `LINGER_BYTES` at most, and as long as something arrives.
+ * and discards further bytes: for `LINGER_MS` and `LINGER_BYTES` at most, and as long as something arrives.
  */
 export function closeGently(socket: Socket): void {
   const until = performance.now() + limits.LINGER_MS;

@@ -124,7 +124,7 @@ async function mirrorMetrics(scraped: Scraped): Promise<string> {
   }
   const entries = gauge('bms_sync_outbox_entries', 'Entries of the outbox.', ['state']);
   for (const [state, count] of Object.entries(status.outbox)) entries.set({ state }, count);
-  const age = gauge(OLDEST_UNSETTLED, 'Time since the oldest send of which nobody knows whether it arrived.');
+  const age = gauge(OLDEST_UNSETTLED, 'Age of the oldest send with an unknown outcome.');
   age.set(ageOf(scraped));
   const blocked = gauge('bms_sync_write_blocked', 'Whether the service refuses writes of the kind.', [
     'kind',

@@ -73,7 +73,7 @@ export function fieldComponents(kinds: readonly Kind[]): Readonly<Record<string,
 
 function changeOf(kind: Kind, operation: Operation, id: JsonSchema): JsonSchema {
   const isUpdate = operation === 'update';
-  const base = { type: ['object', 'null'], description: 'what was seen before the update' };
+  const base = { type: ['object', 'null'], description: 'the record as seen before the update' };
   return {
     ...{ type: 'object', title: `${operation} ${kind.name}`, additionalProperties: false },
     properties: {

@@ -12,12 +12,12 @@ import { PROBLEM, refusalsOf } from './problems.ts';
 import { writtenExactly } from './whole-numbers.ts';
 
 const ABOUT =
-  'The mirror, what is on its way, and decisions on both. Other methods of these paths are 405, with `Allow`.';
+  'The mirror, the changes for the service, and decisions on both. Other methods of these paths are 405, with `Allow`.';
 
-/** Collects the routes from here on into an OpenAPI document. */
+/** Collects all routes that are registered afterwards into an OpenAPI document. */
 export async function describeApi(app: Server, { version, kinds }: RouteContext): Promise<void> {
   app.addHook('onRoute', (route) => {
-    Object.assign(route, { links: route.schema?.links }); // It is looked for there.
+    Object.assign(route, { links: route.schema?.links }); // Clients look for the document under this path.
   });
   await app.register(swagger, {
     openapi: {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { STYLE } from './style.ts';
 
-/** HTML that may be sent as it is. */
+/** HTML whose values are escaped. */
 export interface Html {
   readonly html: string;
 }

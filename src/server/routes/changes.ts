@@ -131,7 +131,7 @@ async function* events(
 function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
   const gone = new AbortController();
   const leave = (): void => {
-    closing.removeEventListener('abort', leave); // The signal outlives all requests, and would keep them in memory.
+    closing.removeEventListener('abort', leave); // The signal outlives all requests: listeners would keep them in memory.
     gone.abort();
   };
   closing.addEventListener('abort', leave, { once: true });

@@ -32,7 +32,7 @@ export function deletionRoutes(app: Server, { session, kinds, wakeEngine }: Rout
     '/v1/deletions',
     {
       schema: {
-        ...{ ...schema, summary: 'List mass disappearances and what was decided' },
+        ...{ ...schema, summary: 'List mass disappearances and the decisions on them' },
         response: { 200: z.object({ deletions: z.array(hold) }) },
       },
     },

@@ -38,7 +38,7 @@ const change = z.strictObject({
   kind: z.string().max(100),
   id: recordIdOrNumber.nullish().describe('of the record to update'),
   data: jsonObject.describe('the fields to write'),
-  base: jsonObject.nullish().describe('what was seen before the update'),
+  base: jsonObject.nullish().describe('the record as seen before the update'),
 });
 
 const headers = z.looseObject({
@@ -49,14 +49,17 @@ const headers = z.looseObject({
 
 const tags = ['Outbox'];
 
-/** What is on its way to the service. */
+/** Routes of the outbox. */
 export function outboxRoutes(app: Server, context: RouteContext): void {
   const { session } = context;
   app.get(
     '/v1/outbox',
     {
       schema: {
-        ...{ summary: 'List entries; what needs a person first, then the newest; or page by page', tags },
+        ...{
+          summary: 'List entries: those that need a person first, then the newest; or page by page',
+          tags,
+        },
         ...{ querystring: query, response: { 200: list } },
       },
     },
@@ -79,7 +82,7 @@ export function outboxRoutes(app: Server, context: RouteContext): void {
     '/v1/outbox/:id',
     {
       schema: {
-        ...{ summary: 'Show one entry and what was tried for it', tags, operationId: 'showEntry' },
+        ...{ summary: 'Show one entry with its attempts', tags, operationId: 'showEntry' },
         ...{ params: rowId, response: { 200: history } },
       },
     },

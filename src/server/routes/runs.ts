@@ -89,7 +89,7 @@ function pullRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCont
     },
     async ({ body }, reply) => {
       const wanted = pulledKinds(kinds, body?.kinds ?? []);
-      await session.makeDurable(); // A caller that got 202 does not repeat the request after a power cut.
+      await session.makeDurable(); // A caller that got 202 will not repeat the request, so the run must survive a power cut.
       const runId = await session.atomically((tx) =>
         requestPull(tx, { kinds: wanted, request: 'the HTTP API', now: clock.now() }),
       );

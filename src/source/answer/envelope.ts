@@ -19,7 +19,7 @@ export const NO_META: Meta = { currentPage: null, lastPage: null, perPage: null,
 export interface ListBody {
   readonly records: readonly Json[];
   readonly meta: Meta | null;
-  /** How the records were wrapped: the names beside them, `array` for none. */
+  /** How the records were wrapped: the names beside `data`, or `array` for a bare array. */
   readonly envelope: string;
 }
 
@@ -96,7 +96,7 @@ function readMeta(meta: Json | undefined, where: string): Meta | null {
   };
 }
 
-/** A whole number from `least` up, sent as a number or as text; anything else is as good as absent. */
+/** A whole number from `least` up, sent as a number or as text; null for any other value. */
 function count(value: Json | undefined, least: number): number | null {
   const number = typeof value === 'number' && Number.isSafeInteger(value) ? value : numberIn(value);
   return number === null || number < least || number > MOST ? null : number;

@@ -57,10 +57,10 @@ const WORDS: Readonly<Record<number, SourceReason>> = {
   410: 'not_found',
 };
 
-/** Client errors that say "later", not "never". */
+/** Client errors that are temporary. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** More than a message quotes, so that a secret in it is whole. */
+/** Longer than a message quotes, so that it holds any secret in full. */
 const STATUS_TEXT_BYTES = 16_384;
 
 export function isSuccess(status: number): boolean {

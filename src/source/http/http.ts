@@ -67,6 +67,6 @@ export interface SourceParts {
   readonly logger: Logger;
   /** From 0 up to 1; spreads the waits between attempts. */
   readonly random?: () => number;
-  /** The way to the network; over HTTP where none is given. */
+  /** Replaces the HTTP client in tests. */
   readonly openHttp?: (settings: SourceSettings) => HttpClient;
 }

@@ -69,7 +69,7 @@ export class NoConnection extends Error {
 /** The options with which a proxy agent creates its clients: its connector opens the tunnel, and TLS within it. */
 export type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
 
-/** Makes a connector that is not tried again for the same request. */
+/** Makes a connector that undici does not call again for the same request. */
 export function triedOnce(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) => {
     connect(options, (error, socket) => {

@@ -9,7 +9,7 @@ interface Reception {
   readonly where: string;
   /** Ends it at once, also while there is no connection yet. */
   readonly signal: AbortSignal;
-  /** Ends it when so much time has passed; without it, only the signal does. */
+  /** The time after which the request is ended; without it, only the signal ends it. */
   readonly timeoutMs?: number;
   /** Called when the answer begins; an error that it throws ends the request. */
   readonly onBegin?: () => void;

@@ -19,7 +19,7 @@ export interface Question<T> {
   readonly header: AuthHeader;
   /** Headers for the token, where they are not those of the settings. */
   readonly tokenUnder?: readonly string[];
-  /** Makes sense of the answer; where it throws, the question may be asked again. */
+  /** Interprets the answer; if it throws, the request may be repeated. */
   readonly read: (answer: Received) => T | Promise<T>;
   readonly tick?: () => number;
   /** Fires when the source is closed, too; without one, only then. */

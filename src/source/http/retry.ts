@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { SourceError } from './errors.ts';
 
-const LONG_WAIT_MS = 2_000; // A person who is shown nothing for longer takes it for a hang.
+const LONG_WAIT_MS = 2_000; // After a longer silence a person would take the program for stuck.
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 
@@ -18,7 +18,7 @@ interface RetryPolicy {
 
 export type RetriedWork<T> = (attemptNumber: number) => Promise<T>;
 
-/** Runs an attempt until it succeeds, fails for good, or has failed often enough. */
+/** Runs an attempt until it succeeds, fails permanently, or has used up its attempts. */
 type Retry = <T>(attempt: RetriedWork<T>, signal: AbortSignal) => Promise<T>;
 
 /**
@@ -64,7 +64,7 @@ export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy)
   };
 }
 
-/** The first attempt is mostly the only one: nothing is spent on repeating it before it has failed. */
+/** The first attempt is mostly the only one, so the retry is prepared only after it has failed. */
 async function afterFirst<T>(attempt: RetriedWork<T>, signal: AbortSignal, options: Options): Promise<T> {
   try {
     const result = await attempt(1);

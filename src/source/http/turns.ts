@@ -99,7 +99,7 @@ interface WidthFacts {
   readonly calmMs: number;
 }
 
-/** How many requests may be under way at once: twice as many for a list that moves, as long as the service bears it. */
+/** How many requests may be under way at once: twice as many for a list that moves, unless the service has asked for fewer. */
 export function widthFor({ concurrency, isMoving, calmMs }: WidthFacts): number {
   if (!isMoving || calmMs < CALM_MS) return concurrency;
   return Math.max(concurrency, Math.min(2 * concurrency, MOST_SIDE_BY_SIDE));

@@ -15,7 +15,7 @@ export interface PageShown {
 /**
  * Proves the end of a list from one response, by arithmetic; null = no proof.
  *
- * A full page proves nothing, whatever `meta` says: a cached total would make rows vanish.
+ * A full page proves nothing, even if `meta` agrees: its total may be cached, and rows would vanish.
  *
  * @param stride Rows on a full page of this sweep.
  */
@@ -33,7 +33,7 @@ function isClaimed(page: number, lastPage: number | null): boolean {
   return lastPage !== null && lastPage >= page;
 }
 
-/** Whether `meta` confirms a short last page in every number, so that nothing further need be asked. */
+/** Whether all numbers of `meta` confirm a short last page, so that no further page must be requested. */
 export function endIsAgreed(shown: PageShown, stride: number): boolean {
   const { page, rows, meta } = shown;
   return (
@@ -47,7 +47,7 @@ export function endIsAgreed(shown: PageShown, stride: number): boolean {
 }
 
 const PAGES_WHERE_UNKNOWN = 1000;
-/** Larger numbers in `meta` are not believed. */
+/** Larger numbers in `meta` are ignored. */
 const MOST_PAGES = 1_000_000;
 
 /**

@@ -34,7 +34,7 @@ interface PageLoader {
 /** Interprets a loaded page among the others; after the last attempt, the page as it then is. */
 type TakePage<T> = (loaded: LoadedPage, isLastAttempt: boolean) => T;
 
-/** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
+/** Pages requested ahead of the landing one, per concurrent request: the network must not be idle while a page lands. */
 const PREFETCH = 1.5;
 
 /** The settings for reading pages side by side, and the signals that stop it. */

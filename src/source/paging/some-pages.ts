@@ -50,7 +50,7 @@ function planPages({ list }: ListedKind): SweepPlan {
   return { ...start, phase: 'done', ask: null };
 }
 
-/** Whether an answer shows, by its own word or by its records, a page that is not the one asked for. */
+/** Whether an answer shows another page than the requested one, by its `meta` or by its records. */
 function isShownBefore(plan: SweepPlan, response: PageResponse): boolean {
   const { page, keys } = response;
   if (page > 1 && saysOther(response)) return refuseUnlessLast(plan, response);

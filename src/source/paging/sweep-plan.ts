@@ -58,7 +58,7 @@ export function reopenSweep(plan: SweepPlan): SweepPlan {
 }
 
 /**
- * Takes the next response, in the order in which pages were asked for.
+ * Takes the next response, in the order of the requests.
  *
  * @throws {SourceError} page_ignored, page_repeated, page_grew, page_resized, endless, empty_pages
  */

@@ -22,9 +22,9 @@ export interface SweepPlan extends PagesKnown {
   readonly ask: PageRange | null;
   /** The proof of the list's end in the latest response. */
   readonly end: ListEnd | null;
-  /** Nothing need be asked beyond `ask`: the end was seen. */
+  /** The end was seen: no page beyond `ask` is needed. */
   readonly ended: boolean;
-  /** How often the end was looked for on another page than expected. */
+  /** How often the end was searched for on another page than expected. */
   readonly detours: number;
 }
 
@@ -79,7 +79,7 @@ function afterUntold(plan: SweepPlan, { rows }: SweepView): SweepPlan {
 }
 
 function afterWalk(plan: SweepPlan, { page, rows, meta, again }: SweepView): SweepPlan {
-  // The same records under another page number, and no word of pages: that is the whole list.
+  // The same records under another page number, without `meta`: this is the whole list.
   if (again) return done({ ...plan, end: meta.currentPage === null ? { rows } : plan.end });
   // Page 1 alone does not show the page size, so that an empty page 2 is no bound.
   if (rows === 0 && page === 2) return { ...plan, end: null, phase: 'reread', ask: only(1) };
@@ -88,7 +88,7 @@ function afterWalk(plan: SweepPlan, { page, rows, meta, again }: SweepView): Swe
 
 /** Page 2 was empty: page 1 is the whole list if it is shorter now, or the same and of no size that pages have. */
 function afterReread(plan: SweepPlan, { rows, asFirst }: SweepView): SweepPlan {
-  const isWhole = rows < plan.stride || (asFirst && !looksLikePage(rows)); // A full page may have got a successor.
+  const isWhole = rows < plan.stride || (asFirst && !looksLikePage(rows)); // A full page may have a successor by now.
   return done({ ...plan, end: isWhole ? { rows } : null });
 }
 
@@ -99,7 +99,7 @@ function afterOpen(plan: SweepPlan, view: SweepView): SweepPlan {
   return isFull && !view.again ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
 }
 
-/** The page that should be asked instead, where `meta` contradicts that the list ends here. */
+/** The page to request instead if `meta` says that the list does not end here. */
 function detourFrom(plan: SweepPlan, view: SweepView): number | null {
   if (view.again || view.rows >= plan.stride) return null;
   const { lastPage } = view.meta;
@@ -115,10 +115,10 @@ function pageOfTotal({ stride }: SweepPlan, view: SweepView, lastPage: number | 
   return named === page ? null : named;
 }
 
-/** Pages that a list may have grown by since it was read last. */
+/** The most pages by which a list may have grown since it was read last. */
 const GROWTH = 10;
 
-/** The last page is found: on to the pages before it. */
+/** The last page is found: continues with the pages before it. */
 function onLastPageFound(plan: SweepPlan, view: SweepView): SweepPlan {
   const expected = pagesFor(Math.max(view.meta.total ?? 0, plan.knownRows ?? 0), plan.stride) + GROWTH;
   if (view.rows === 0 && view.page > expected) return walkOn(plan, expected);
@@ -127,7 +127,7 @@ function onLastPageFound(plan: SweepPlan, view: SweepView): SweepPlan {
   return view.page > 1 ? settled : finish(settled);
 }
 
-/** A last page that is empty, and far beyond all that is known, was a lie: as far as expected, and on from there. */
+/** If the page that `meta` calls last is empty and far beyond the expected end, continues from the expected end. */
 function walkOn(plan: SweepPlan, to: number): SweepPlan {
   return { ...plan, ended: false, phase: 'body', ask: { from: 1, to } };
 }

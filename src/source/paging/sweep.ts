@@ -12,7 +12,7 @@ export interface SweepOptions extends LoadOptions {
   readonly thorough: boolean;
   /** The list moves while it is read: more requests than usual are put side by side. */
   readonly isMoving?: boolean | undefined;
-  /** Pages of this list are known to have holes: a short one is not asked for again. */
+  /** Pages of this list are known to have holes: a short one is not requested again. */
   readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
@@ -26,7 +26,7 @@ export interface SweepOptions extends LoadOptions {
   readonly reopen?: SweepPlan | undefined;
 }
 
-/** Carries out the plan of a sweep: asks, yields each response in the plan's order, asks on. */
+/** Carries out the plan of a sweep: requests pages and yields each response in the plan's order. */
 export async function* sweepList(
   parts: ListParts,
   kind: ListedKind,
@@ -66,7 +66,7 @@ function planSweep({ list }: ListedKind, { thorough, hasHoles, knownRows = 0 }: 
 
 /** One response to a sweep: the page that it shows, its ticks, and its place in the list. */
 export interface ListResponse extends ListPage {
-  /** The page that was asked for. */
+  /** The requested page. */
   readonly page: number;
   readonly sent: number;
   readonly answered: number;

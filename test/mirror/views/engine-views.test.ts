@@ -56,7 +56,7 @@ function event(id: number, change: string, time: string, [before, after]: readon
   };
 }
 
-/** DESIGN's question, as docs/analysts.md gives it. */
+/** The question "as of an instant", as docs/analysts.md asks it. */
 const asOf = (instant: string): SQL => sql`
   select k.id, case when c.seq is null then case when k._deleted_at is null then k._raw end else c.before end as record
   from clients k left join changes c on c.seq = (
