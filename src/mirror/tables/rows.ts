@@ -148,14 +148,14 @@ export function assign<Column extends EngineColumn>(
 const commas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', '));
 
 function encode({ name, columns }: Columns<EngineColumn>, rows: readonly object[]): TableRows {
-  const given = rows.map((row) => new Map<string, SqlValue>(Object.entries(row)));
+  const given = rows as readonly Readonly<Record<string, SqlValue>>[];
   const used = columns
-    .map((column) => column.name)
-    .filter((column) => given[0]?.get(camel(column)) !== undefined);
+    .map((column) => ({ name: column.name, key: camel(column.name) }))
+    .filter(({ key }) => given[0]?.[key] !== undefined);
   return {
     table: name,
-    columns: used,
-    rows: given.map((row) => used.map((column) => row.get(camel(column)) ?? null)),
+    columns: used.map((column) => column.name),
+    rows: given.map((row) => used.map(({ key }) => row[key] ?? null)),
   };
 }
 
