@@ -4,7 +4,7 @@ import type { TextList } from '../../lib/text-list.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { PAGES, TOUCHED } from '../tables/change-tables.ts';
-import { append, insertInto, readNumber, readTexts, select, without } from '../tables/rows.ts';
+import { append, readNumber, readTexts, select, without } from '../tables/rows.ts';
 
 /** The content of a page when it was last landed. */
 export interface StoredPage {
@@ -60,11 +60,12 @@ function createFieldNames(): (text: string) => readonly string[] {
 export async function savePage(
   tx: Transaction,
   kind: string,
-  { records = null, ...content }: NewPage,
+  { page, digest, bytes, ids, fields, sent, response, records = null }: NewPage,
 ): Promise<void> {
-  const row = { ...content, kind, fields: JSON.stringify(content.fields), records };
+  // Written out: this runs for every page, and to compose it would cost more than the rest of the call.
   await tx.query(sql`
-    ${insertInto(PAGES, row)}
+    insert into pages (kind, page, digest, bytes, ids, fields, sent, response, records)
+    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response}, ${records})
     on conflict (kind, page) do update set
       digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
       sent = excluded.sent, response = excluded.response, records = excluded.records`);

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import type { SQL, SQLChunk } from 'drizzle-orm';
 import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';
+import { identifier } from '../session/sql-text.ts';
 import type { EngineColumn } from './engine-column.ts';
 
 /** Some or all columns of a table. */
@@ -64,8 +65,8 @@ export async function select<Column extends EngineColumn>(
   { name, columns }: Columns<Column>,
   rest: SQL,
 ): Promise<Decoded<Column>[]> {
-  const names = commas(columns.map((column) => sql.identifier(column.name)));
-  return readRows(db, columns, sql`select ${names} from ${sql.identifier(name)} ${rest}`);
+  const names = columns.map((column) => identifier(column.name)).join(', ');
+  return readRows(db, columns, sql`${sql.raw(`select ${names} from ${identifier(name)} `)}${rest}`);
 }
 
 /** Reads the first row; null if there is none. @param rest What follows `select … from …`. */
@@ -129,9 +130,10 @@ export function insertInto<Column extends EngineColumn>(
   ...inserted: readonly NewRow<Column>[]
 ): SQL {
   const { columns, rows } = encode(table, inserted);
-  const names = commas(columns.map((name) => sql.identifier(name)));
-  const values = rows.map((row) => sql`(${commas(row.map((value) => sql`${value}`))})`);
-  return sql`insert into ${sql.identifier(table.name)} (${names}) values ${commas(values)}`;
+  const into = sql.raw(
+    `insert into ${identifier(table.name)} (${columns.map(identifier).join(', ')}) values `,
+  );
+  return sql`${into}${commas(rows.map((row) => sql`(${commas(row.map((value) => sql.param(value)))})`))}`;
 }
 
 /** The assignments of an update: `set …`. */
@@ -143,18 +145,17 @@ export function assign<Column extends EngineColumn>(
   return commas(columns.map((name, index) => sql`${sql.identifier(name)} = ${rows[0]?.[index]}`));
 }
 
-const commas = (parts: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL =>
-  sql.join([...parts], sql`, `);
+const commas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', '));
 
 function encode({ name, columns }: Columns<EngineColumn>, rows: readonly object[]): TableRows {
-  const given = rows.map((row) => new Map<string, SqlValue>(Object.entries(row)));
+  const given = rows as readonly Readonly<Record<string, SqlValue>>[];
   const used = columns
-    .map((column) => column.name)
-    .filter((column) => given[0]?.get(camel(column)) !== undefined);
+    .map((column) => ({ name: column.name, key: camel(column.name) }))
+    .filter(({ key }) => given[0]?.[key] !== undefined);
   return {
     table: name,
-    columns: used,
-    rows: given.map((row) => used.map((column) => row.get(camel(column)) ?? null)),
+    columns: used.map((column) => column.name),
+    rows: given.map((row) => used.map(({ key }) => row[key] ?? null)),
   };
 }
 
