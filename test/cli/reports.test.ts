@@ -59,7 +59,7 @@ describe('status', () => {
       kinds: object[];
     };
 
-    expect(kinds).toHaveLength(10);
+    expect(kinds).toHaveLength(KIND_NAMES.length);
     for (const kind of kinds)
       expect(kind).toMatchObject({ state: 'never', rows: 0, last_sweep_at: null, lag_seconds: null });
   });

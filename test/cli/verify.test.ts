@@ -63,7 +63,7 @@ async function mirrored(service: Sandbox, kinds: readonly string[] = []): Promis
 }
 
 describe('a mirror that holds what the service sends', () => {
-  test('is the same in all ten kinds, and nothing is written but the run', async () => {
+  test('is the same in every kind, and nothing is written but the run', async () => {
     await using sandbox = await startSandbox({ size: 230 });
     const path = freshMirror();
     const env = settingsFor(sandbox, path);
