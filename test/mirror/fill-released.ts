@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import type { Field, FieldType, Kind, ListedKind } from '../../src/catalog/kind.ts';
+import { isListed } from '../../src/catalog/kind.ts';
+import type { Field, FieldType, Kind } from '../../src/catalog/kind.ts';
 import { decodeRecord } from '../../src/diff/decode-record.ts';
 import { compactJson } from '../../src/lib/json.ts';
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';
-import type { Queryable, Session, Transaction } from '../../src/mirror/session/session.ts';
+import type { Session, Transaction } from '../../src/mirror/session/session.ts';
 import { idsText } from '../../src/mirror/sightings/page-store.ts';
 import { OWN_COLUMNS } from '../../src/mirror/tables/kind-table.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { RELEASED_KINDS } from './released-mirror.ts';
 
 const SEEN_AT = '2026-11-22 10:13:25.000';
 
@@ -16,14 +17,8 @@ export async function fillReleased(session: Session, service: Sandbox): Promise<
   await session.atomically(async (tx) => {
     await writeMeta(tx, 'source.base_url', service.url);
     for (const table of ['changes', 'touched', 'pages']) await tx.execute(`delete from ${table}`);
-    for (const kind of await releasedKinds(tx)) await fillKind(tx, kind, service);
+    for (const kind of RELEASED_KINDS.filter(isListed)) await fillKind(tx, kind, service);
   });
-}
-
-/** The listed kinds that a mirror knew before this release migrated it. */
-export async function releasedKinds(db: Queryable): Promise<readonly ListedKind[]> {
-  const known = new Set((await db.query(sql`select kind from kind_state`)).map((row) => row['kind']));
-  return LISTED_KINDS.filter(({ name }) => known.has(name));
 }
 
 async function fillKind(tx: Transaction, declared: Kind, { world }: Sandbox): Promise<void> {
