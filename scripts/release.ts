@@ -11,6 +11,13 @@ import { RELEASED_FILES, releaseEdits } from './release/edits.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
+const REMAINS = `What remains:
+  npm run proofs                                      # the version is in package-lock.json: proofs.lock is made anew
+  git commit --all --message 'Release X.Y.Z'
+  git tag --annotate vX.Y.Z --message 'bms-sync X.Y.Z'
+  git push --follow-tags
+  npm publish bms-sync-X.Y.Z.tgz, and docker push of bms-sync:X.Y.Z under the name of your registry`;
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { 'dry-run': { type: 'boolean', default: false } },
@@ -47,14 +54,6 @@ function release([version, ...others]: readonly string[], isDry: boolean): void 
   }
   console.log(REMAINS.replaceAll('X.Y.Z', version));
 }
-
-/** Locks and proofs: package-lock.json is among what proofs.lock is made from. */
-const REMAINS = `What remains:
-  npm run proofs                                      # the version is in package-lock.json: proofs.lock is made anew
-  git commit --all --message 'Release X.Y.Z'
-  git tag --annotate vX.Y.Z --message 'bms-sync X.Y.Z'
-  git push --follow-tags
-  npm publish bms-sync-X.Y.Z.tgz, and docker push of bms-sync:X.Y.Z under the name of your registry`;
 
 function write(texts: ReadonlyMap<string, string>): void {
   for (const [path, text] of texts) writeFileSync(join(ROOT, path), text);
