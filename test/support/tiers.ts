@@ -15,14 +15,46 @@ const LONG_FILES = [
   'outbound-faults',
   'outbound-kill',
   'outbound-redis',
+  'outbound-start',
   'racing-starts',
   'three-processes',
 ].map((name) => `test/end-to-end/${name}.test.ts`);
 
-const proofFiles = PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
+/**
+ * Files that get a worker of their own, as they put doubles in the place of modules, or measure their process. All others
+ * share workers, so that each worker loads our code once.
+ */
+export const ALONE: readonly string[] = [
+  'canary/sings',
+  'lib/clock',
+  'mirror/sqlite/session',
+  'outbound-simulation/planted-bugs',
+  'pull/many-fields',
+  'sandbox/large-company',
+  'server/slow-clients',
+  'simulation/planted-bugs',
+  'soak/planted-bugs',
+  'soak/soak',
+].map((name) => `test/${name}.test.ts`);
+
+const isProof = (path: string): boolean => PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`));
+
+interface Files {
+  readonly include: string[];
+  readonly exclude: string[];
+}
 
 /** Which files vitest runs; all of them where no tier is named, so that any file can be run by its name. */
-export const filesOf = (tier: Tier | null): { readonly include: string[]; readonly exclude: string[] } => {
+export function filesOf(tier: Tier | null): { readonly shared: Files; readonly alone: Files } {
+  const { include, exclude } = allOf(tier);
+  const alone = ALONE.filter(
+    (path) => tier === null || (tier !== 'acceptance' && isProof(path) === (tier === 'proofs')),
+  );
+  return { shared: { include, exclude: [...exclude, ...ALONE] }, alone: { include: alone, exclude: [] } };
+}
+
+function allOf(tier: Tier | null): Files {
+  const proofFiles = PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
   const all = ['test/**/*.test.ts'];
   switch (tier) {
     case 'proofs':
@@ -34,7 +66,7 @@ export const filesOf = (tier: Tier | null): { readonly include: string[]; readon
     case null:
       return { include: all, exclude: [] };
   }
-};
+}
 
 /** How much a test does: within `npm test` (or run by its name), in `npm run acceptance`, in `npm run test:deep`. */
 export interface Sizes {
