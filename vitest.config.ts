@@ -7,7 +7,7 @@ const { shared, alone } = filesOf(tierOf(process.env));
 const each = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
-  setupFiles: ['./test/canary/setup.ts'],
+  setupFiles: ['./test/canary/setup.ts', './test/support/draw-from-seed.ts'],
 };
 
 export default defineConfig({
