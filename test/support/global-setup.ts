@@ -15,6 +15,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** A PostgreSQL server for the tests of this run; `freshDatabase` makes databases in it. */
     postgresUrl: string;
+    /** Where migrated SQLite mirrors are kept to be copied (`copyMirror`). */
+    templateFolder: string;
     /** Random tests of this run draw from it. */
     seed: number;
     /** A Redis for the tests of this run, to be shared: use queue names of your own, never flush it. `freshRedis` makes others. */
@@ -35,6 +37,7 @@ const SETTINGS = [
 /** Starts the servers of a test run; vitest calls what it returns at the end. */
 export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
   const removeScratch = useScratchFolder();
+  project.provide('templateFolder', mkdtempSync(join(tmpdir(), 'bms-templates-')));
   provideSeed(project);
   const redis = await startRedis(findRedis());
   project.provide('redisUrl', redis.url);
