@@ -4,6 +4,9 @@ import { asked, opened, spoil, update } from '../outbound/stage.ts';
 import type { Stage } from '../outbound/stage.ts';
 import { DATABASES } from './steps.ts';
 
+/** Many pages of few records. */
+const CLAMPED = [{ do: { clampPerPage: 10 } }];
+
 const nameOf = async (on: Stage, id: string): Promise<unknown> =>
   (await on.rows(sql`select name from clients where id = ${id}`))[0]?.['name'];
 
@@ -84,15 +87,16 @@ describe.each(DATABASES)('a row that a write of ours is changing in %s', (databa
   });
 
   test('makes the counter leap, and a sweep under way counts on from there', async () => {
-    const on = await opened({ database, service: { size: 6000 } });
+    const on = await opened({ database, service: { size: 600, faults: CLAMPED } });
     const client = await on.firstId('clients');
     // The first page, for the write to come in between; one in the middle, for those before it to land meanwhile.
-    on.service.setFaults(
-      [1, 20].map((page) => ({
+    on.service.setFaults([
+      ...CLAMPED,
+      ...[1, 20].map((page) => ({
         ...{ on: { kind: 'clients', method: 'GET', page }, times: 1 },
         do: { holdMs: 500 },
       })),
-    );
+    ]);
     const seen = asked(on, 'GET').length;
     const sweep = on.pull('clients');
     await expect.poll(() => asked(on, 'GET').length).toBeGreaterThan(seen);
