@@ -10,12 +10,14 @@ const each = {
   setupFiles: ['./test/canary/setup.ts', './test/support/draw-from-seed.ts'],
 };
 
+const projects = [
+  { test: { ...each, name: 'shared', isolate: false, ...shared } },
+  { test: { ...each, name: 'alone', isolate: true, ...alone } },
+];
+
 export default defineConfig({
   test: {
-    projects: [
-      { test: { ...each, name: 'shared', isolate: false, ...shared } },
-      { test: { ...each, name: 'alone', ...alone } },
-    ],
+    projects: projects.filter(({ test }) => test.include.length > 0),
     maxWorkers: 3, // On two cores: most tests wait for processes, databases and timers some of the time.
     sequence: { sequencer: TakeTurns },
     globalSetup: ['./test/support/global-setup.ts'],

@@ -13,16 +13,16 @@ test('every file that puts doubles in the place of modules has a worker of its o
     /\bvi\.(?:doM|m)ock\(/.test(readFileSync(join(ROOT, path), 'utf8')),
   );
   expect(doubling.length).toBeGreaterThan(3);
-  expect(doubling.filter((path) => !ALONE.includes(path))).toEqual([]);
+  const isProof = (path: string): boolean => PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`));
+  expect(doubling.filter((path) => !ALONE.includes(path) && !isProof(path))).toEqual([]);
   expect(ALONE.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-test('tests and proofs have each file that must be alone in one of the two', () => {
-  const [tests, proofs, any] = (['tests', 'proofs', null] as const).map(
-    (tier) => filesOf(tier).alone.include,
-  );
-  expect([...(tests ?? []), ...(proofs ?? [])].toSorted()).toEqual(any?.toSorted());
-  expect(proofs?.every((path) => PROOF_FOLDERS.some((folder) => path.startsWith(folder)))).toBe(true);
-  for (const tier of ['tests', 'proofs', 'acceptance', null] as const)
-    expect(filesOf(tier).shared.exclude).toEqual(expect.arrayContaining([...ALONE]));
+test('no file is in both parts of a tier, and no proof shares a worker', () => {
+  for (const tier of ['tests', null] as const) {
+    const { shared, alone } = filesOf(tier);
+    expect(shared.exclude).toEqual(expect.arrayContaining(alone.include));
+  }
+  expect(filesOf('proofs').shared.include).toEqual([]);
+  expect(filesOf('acceptance').shared.include.filter((path) => ALONE.includes(path))).toEqual([]);
 });
