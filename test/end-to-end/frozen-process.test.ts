@@ -14,8 +14,8 @@ import type { Scene, Wish } from './outbound-scene.ts';
 const FREEZES = sized({ quick: 1, acceptance: 2, deep: 30 });
 const CREATES = sized({ quick: 40, acceptance: 100, deep: 100 });
 const WITHIN_MS = 100_000;
-/** About as long as two processes take for the creates. */
-const WORK_MS = CREATES * 40;
+/** About as long as two processes take for the creates; the quick size counts from when the victim has some in its hands. */
+const WORK_MS = sized({ quick: 300, acceptance: 4_000, deep: 4_000 });
 /** Whether the lease of the stopped process runs out in real time; else its last signs of life are moved back. */
 const WAITS_FOR_LEASE = sized({ quick: 0, acceptance: 1, deep: 1 }) === 1;
 const LEASE_MS = 60_000; // Longer than any.
@@ -77,6 +77,8 @@ async function freezeUnder(
   { victim, more, momentMs }: Freeze,
 ): Promise<Readonly<Record<string, unknown>>> {
   await insert(scene, more);
+  const inHand = async (): Promise<number> => Number((await standing(scene.session, victim))['entries']);
+  if (!WAITS_FOR_LEASE) await expect.poll(inHand, { timeout: 20_000, interval: 20 }).toBeGreaterThan(0);
   await pause(momentMs);
   victim.child.kill('SIGSTOP');
   const stopped = await standing(scene.session, victim);
