@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { ROLES } from '../src/app/roles.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
-import { PLACES, SETTINGS } from '../src/config/known-settings.ts';
+import { PLACES, SETTINGS, settings } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { judgeRedis } from '../src/checks/queue.ts';
 import { CLOSE_MS } from '../src/server/limits.ts';

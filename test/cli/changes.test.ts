@@ -4,13 +4,13 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { at, putChanges } from '../feed/support.ts';
 import { run } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
 import { MAIN, start } from '../support/program.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 interface Stored {
@@ -20,10 +20,9 @@ interface Stored {
 
 /** A mirror with 30 events of clients, 30 of products, and one of each kind after them. */
 async function mirrorWithChanges(): Promise<Stored> {
-  const path = freshMirror();
+  const path = await migratedMirror();
   const session = openSqliteSession(path);
   onTestFinished(() => session.close());
-  await migrate(session, KINDS);
   await putChanges(session, ...some(30, 'clients'), ...some(30, 'products'));
   await putChanges(session, ...KINDS.flatMap(({ name }) => some(1, name)));
   return { session, env: { DATABASE_URL: `file:${path}` } };
