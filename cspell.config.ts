@@ -20,6 +20,7 @@ export default {
     '/sql`(?:\\$\\{(?:[^`}]|`[^`]*`)*\\}|[^`])*`/g',
     "/\\bSQLITE_\\w+|'E[A-Z]+'/g", // Error codes.
     '/\\\\n/g', // A line end within a text.
+    '/\\/dev\\/\\w+/g', // Devices.
     '/"unit": "\\w+"/g', // Grafana's.
     '/String\\.raw`[^`]*`|\\[[^\\]\\s]*\\\\[^\\]\\s]*\\]/g', // Parts of regular expressions.
   ],
@@ -32,6 +33,7 @@ export default {
       filename: '{test,bench,src/sandbox}/**/*.ts', // Data: no space, YAML, a record's content, JSON, accents.
       ignoreRegExpList: [
         "/'[^'\\s]*'/g",
+        '/\\b[A-Z]+(?:_[A-Z]+)+\\b/g', // Variables.
         '/"[^"\\s]*"/g',
         "/'[a-z]+:(?: |\\\\n)[^'\\n]*'/g",
         "/\\b(?:name|nom|city|note): '[^'\\n]*'/g",
