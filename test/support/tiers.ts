@@ -29,6 +29,7 @@ export const ALONE: readonly string[] = [
   'lib/clock',
   'mirror/sqlite/session',
   'pull/many-fields',
+  'sandbox/generate/from-catalogue',
   'sandbox/large-company',
   'server/slow-clients',
 ].map((name) => `test/${name}.test.ts`);
