@@ -34,6 +34,8 @@ export interface Entry {
   readonly verdict: string | null;
   /** Details of the verdict, as JSON. */
   readonly result: string | null;
+  /** Fields that nobody knows are sent all the same. */
+  readonly allowsUnknown: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -44,6 +46,7 @@ export interface NewEntry extends Pick<
 > {
   /** The base is the record as the mirror holds it now. */
   readonly isMirrored?: boolean;
+  readonly allowsUnknown?: boolean;
   readonly now: Date;
 }
 
@@ -52,9 +55,12 @@ export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<num
   const { key, kind, operation, recordId, payload, base, naturalKey } = entry;
   const at = instantText(entry.now);
   const baseAt = entry.isMirrored === true ? at : null;
+  const allowUnknown = entry.allowsUnknown === true ? 1 : 0;
   const [row] = await tx.query(sql`
-    insert into outbox (idempotency_key, kind, operation, record_id, payload, base, base_at, natural_key, created_at, updated_at)
-    values (${key}, ${kind}, ${operation}, ${recordId}, ${payload}, ${base}, ${baseAt}, ${naturalKey}, ${at}, ${at})
+    insert into outbox (idempotency_key, kind, operation, record_id, payload, base, base_at, natural_key,
+      allow_unknown, created_at, updated_at)
+    values (${key}, ${kind}, ${operation}, ${recordId}, ${payload}, ${base}, ${baseAt}, ${naturalKey},
+      ${allowUnknown}, ${at}, ${at})
     on conflict (idempotency_key) do nothing returning id`);
   return row === undefined ? null : Number(row['id']);
 }
@@ -192,6 +198,7 @@ export function entryOf(row: Row): Entry {
     preimage: text('preimage'),
     verdict: text('verdict'),
     result: text('result'),
+    allowsUnknown: Number(row['allow_unknown']) === 1,
     createdAt: String(row['created_at']),
     updatedAt: String(row['updated_at']),
   };

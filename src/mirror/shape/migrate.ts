@@ -20,7 +20,10 @@ import type { Session, Transaction } from '../session/session.ts';
 import { viewsOf } from '../views/views.ts';
 
 /** Raised with every release that an older one must not write beside. */
-const MIRROR_VERSION = 4;
+const MIRROR_VERSION = 5;
+
+/** Mirrors of earlier versions had no table `unlisted_rows`. */
+const UNLISTED_SINCE = 4;
 
 const MIGRATIONS: Record<Dialect, string> = {
   sqlite: fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url)),
@@ -70,6 +73,7 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const retyping = made === 'by an older release' ? await planRetyping(tx, kinds, dialect) : null;
   const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
   const mirrored = await changeTables(tx, wanted, retyping);
+  if (madeBefore(version, UNLISTED_SINCE)) await seedUnlisted(tx, mirrored);
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   await putViewsUp(viewsOf(mirrored, dialect));
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
@@ -77,9 +81,11 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   return true;
 }
 
+const madeBefore = (version: number | null, later: number): boolean => version !== null && version < later;
+
 function madeBy(version: number | null): ChangingMirror['made'] {
   if (version === null) return 'never';
-  return version < MIRROR_VERSION ? 'by an older release' : 'by this release';
+  return madeBefore(version, MIRROR_VERSION) ? 'by an older release' : 'by this release';
 }
 
 /**
@@ -98,7 +104,6 @@ async function changeTables(
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
-  if (retyping !== null) await seedUnlisted(tx, mirrored);
   return mirrored;
 }
 

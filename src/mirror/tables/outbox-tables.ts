@@ -36,6 +36,7 @@ export const OUTBOX: EngineTable = {
     optionalText('result'),
     withDefault(timestamp('created_at'), 'now'),
     withDefault(timestamp('updated_at'), 'now'),
+    withDefault(integer('allow_unknown'), '0'),
   ],
   primaryKey: ['id'],
   // Finds due entries, and the entries that an entry must wait for.

@@ -2,7 +2,7 @@ import { isObject, parseJson } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { EntryRequest } from './entry-request.ts';
 
-const KEYS: readonly string[] = ['operation', 'kind', 'id', 'data', 'key', 'base'];
+const KEYS: readonly string[] = ['operation', 'kind', 'id', 'data', 'key', 'base', 'allowUnknown'];
 
 /**
  * Reads requests from NDJSON, one object a line, without blank lines. Unreadable lines are reported when all are
@@ -24,8 +24,8 @@ function readLine(line: string, where: string): EntryRequest {
     const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
     return { ...NOTHING, where, unreadable: [fault] };
   }
-  const { operation, kind, id, data, key, base } = read;
-  return { operation, kind, id, data, key, base, where };
+  const { operation, kind, id, data, key, base, allowUnknown } = read;
+  return { operation, kind, id, data, key, base, allowUnknown, where };
 }
 
 const NOTHING = { operation: undefined, kind: undefined, data: undefined } as const;

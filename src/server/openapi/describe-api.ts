@@ -5,7 +5,7 @@ import { SESSION_COOKIE } from '../access/session-cookie.ts';
 import { noBody } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
 import type { RouteContext, Server } from '../server.ts';
-import { STORABLE, fieldComponents } from './change-body.ts';
+import { STORABLE } from './change-body.ts';
 import type { JsonSchema } from './change-body.ts';
 import { PROBLEM, refusalsOf } from './problems.ts';
 import { writtenExactly } from './whole-numbers.ts';
@@ -14,7 +14,7 @@ const ABOUT =
   'The mirror, what is on its way, and decisions on both. Other methods of these paths are 405, with `Allow`.';
 
 /** Collects the routes from here on into an OpenAPI document. */
-export async function describeApi(app: Server, { version, kinds }: RouteContext): Promise<void> {
+export async function describeApi(app: Server, { version }: RouteContext): Promise<void> {
   app.addHook('onRoute', (route) => {
     Object.assign(route, { links: route.schema?.links }); // It is looked for there.
   });
@@ -23,7 +23,7 @@ export async function describeApi(app: Server, { version, kinds }: RouteContext)
       openapi: '3.1.0',
       info: { title: 'bms-sync', version, description: ABOUT },
       components: {
-        schemas: { Problem: PROBLEM, Storable: STORABLE, ...fieldComponents(kinds) },
+        schemas: { Problem: PROBLEM, Storable: STORABLE },
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer' },
           cookie: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
@@ -69,14 +69,18 @@ interface Operation {
   };
 }
 
-/** The document as JSON text. */
-export function descriptionOf(app: Server): string {
+/** The document as JSON text; `schemas` are further components. */
+export function descriptionOf(app: Server, schemas: Readonly<Record<string, JsonSchema>>): string {
   const document = app.swagger();
   for (const path of Object.values(document.paths ?? {}))
     for (const { requestBody } of Object.values(path as Readonly<Record<string, Operation>>))
       if (requestBody !== undefined)
         requestBody.required = !Object.values(requestBody.content).some(takesNull);
-  return writtenExactly(document);
+  const { components } = document as { readonly components?: { readonly schemas?: object } };
+  return writtenExactly({
+    ...document,
+    components: { ...components, schemas: { ...components?.schemas, ...schemas } },
+  });
 }
 
 /** A body that may be null may be left out. */

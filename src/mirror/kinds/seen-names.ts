@@ -1,0 +1,18 @@
+import { sql } from 'drizzle-orm';
+import type { Queryable } from '../session/session.ts';
+import { sqlList } from '../session/sql-list.ts';
+
+/** Names of fields that the service has ever sent, by record kind. */
+export type SeenNames = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Reads the names of all fields that the service has ever sent of these kinds; a kind that was never read is left out. */
+export async function readSeenNames(db: Queryable, kinds: readonly string[]): Promise<SeenNames> {
+  const seen = new Map<string, Set<string>>();
+  if (kinds.length === 0) return seen;
+  const rows = await db.query(sql`select kind, field from fields where kind in (${sqlList(kinds)})`);
+  for (const row of rows) {
+    const names = seen.get(String(row['kind'])) ?? new Set<string>();
+    seen.set(String(row['kind']), names.add(String(row['field'])));
+  }
+  return seen;
+}
