@@ -13,6 +13,7 @@ import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { printJson, printLine } from './io.ts';
 import type { Io } from './io.ts';
+import { kindsCommand } from './kinds.ts';
 import { migrateCommand } from './migrate.ts';
 import { outboxCommand } from './outbox.ts';
 import { pullCommand } from './pull.ts';
@@ -31,6 +32,7 @@ const COMMANDS = [
   runsCommand,
   deletionsCommand,
   changesCommand,
+  kindsCommand,
   pushCommand,
   outboxCommand,
   verifyCommand,
