@@ -18,6 +18,7 @@ import { migrateCommand } from './migrate.ts';
 import { outboxCommand } from './outbox.ts';
 import { pullCommand } from './pull.ts';
 import { pushCommand } from './push.ts';
+import { recordCommand } from './record.ts';
 import { runsCommand } from './runs.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
@@ -32,6 +33,7 @@ const COMMANDS = [
   runsCommand,
   deletionsCommand,
   changesCommand,
+  recordCommand,
   kindsCommand,
   pushCommand,
   outboxCommand,

@@ -96,7 +96,8 @@ function canonical(text: string): string {
   }
 }
 
-function endedEntryOf(row: Row): EndedEntry {
+/** Reads a row of `outbox_keys`. */
+export function endedEntryOf(row: Row): EndedEntry {
   const state = row['state'];
   return {
     id: Number(row['outbox_id']),
