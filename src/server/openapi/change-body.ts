@@ -73,10 +73,10 @@ const spellingsOf = ({ name, write }: Field): readonly string[] => [name, write?
 /** A field that has two names is written under one of them: one set of properties for each choice. */
 function spelledOnce({ fields }: Kind, all: Properties): readonly Properties[] {
   const pairs = fields.map(spellingsOf).filter(([read, write]) => read !== write);
-  return pairs.reduce<readonly Properties[]>(
-    (choices, names) => choices.flatMap((some) => names.map((other) => ({ ...some, [other]: false }))),
-    [all],
-  );
+  let choices: readonly Properties[] = [all];
+  for (const names of pairs)
+    choices = choices.flatMap((some) => names.map((other): Properties => ({ ...some, [other]: false })));
+  return choices;
 }
 
 const OTHERS = {
