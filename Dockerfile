@@ -6,7 +6,9 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts && npm rebuild better-sqlite3
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
-RUN npm run build && chmod +x dist/main.js && npm prune --omit=dev --ignore-scripts
+# Of SQLite's driver only the addon is needed: its sources and objects are 25 MB.
+RUN npm run build && chmod +x dist/main.js && npm prune --omit=dev --ignore-scripts \
+  && cd node_modules/better-sqlite3 && rm -rf deps src && find build -type f ! -name better_sqlite3.node -delete
 
 FROM node:26-trixie-slim
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
@@ -19,7 +21,8 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # `bms-sync …` by hand: docker exec CONTAINER bms-sync status
 RUN ln -s /app/dist/main.js /usr/local/bin/bms-sync && install -d -o node -g node data
-# Settings are read from the environment and from /app/.env; a SQLite mirror is /app/data/mirror.db.
+# Settings are read from the environment and from /app/.env; a SQLite mirror is /app/data/mirror.db. Nothing else is written:
+# the container may be read-only. HOST=0.0.0.0 opens the port to other containers, and wants ADMIN_TOKEN.
 VOLUME /app/data
 USER 1000:1000
 EXPOSE 8080

@@ -2,14 +2,24 @@ import { defineConfig } from 'vitest/config';
 import { TakeTurns } from './test/support/take-turns.ts';
 import { filesOf, tierOf } from './test/support/tiers.ts';
 
+const { shared, alone } = filesOf(tierOf(process.env));
+
+const each = {
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  setupFiles: ['./test/canary/setup.ts', './test/support/draw-from-seed.ts'],
+};
+
+const projects = [
+  { test: { ...each, name: 'shared', isolate: false, ...shared } },
+  { test: { ...each, name: 'alone', isolate: true, ...alone } },
+];
+
 export default defineConfig({
   test: {
-    ...filesOf(tierOf(process.env)),
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    maxWorkers: 2,
+    projects: projects.filter(({ test }) => test.include.length > 0),
+    maxWorkers: 3, // On two cores: most tests wait for processes, databases and timers some of the time.
     sequence: { sequencer: TakeTurns },
-    setupFiles: ['./test/canary/setup.ts'],
     globalSetup: ['./test/support/global-setup.ts'],
     reporters: [
       'default',

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { sql } from 'drizzle-orm';
 import { Agent, request } from 'undici';
-import { outboundQueue } from '../src/app/outbound-queue.ts';
+import { outboundQueue } from '../src/app/queues.ts';
 import { openMirror } from '../src/app/open-mirror.ts';
 import { openConfiguredSource } from '../src/app/open-source.ts';
 import { pull } from '../src/app/pull.ts';

@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { newSeed, seedOf } from '../test/support/seed.ts';
 import { PROOF_FOLDERS } from '../test/support/tiers.ts';
 import { proofsHash, provedFiles } from './proofs/hash.ts';
 import { SHARDS, planCheck, readLock, writeLock } from './proofs/lock.ts';
@@ -18,16 +19,17 @@ function check(): void {
   const plan = planCheck(readLock(LOCK), hashNow(), Math.random());
   if (plan.run === 'all') {
     console.log(`All proofs run: ${plan.why}.`);
-    process.exitCode = runProofs();
+    process.exitCode = runProofs({ seed: seedOf(process.env) });
     return;
   }
   console.log(`The proved code is that of proofs.lock: shard ${plan.shard} of ${SHARDS} runs.`);
-  process.exitCode = runProofs([`--shard=${plan.shard}/${SHARDS}`]);
+  process.exitCode = runProofs({ seed: seedOf(process.env), args: [`--shard=${plan.shard}/${SHARDS}`] });
 }
 
 function prove(): void {
   const [hash, startedAt] = [hashNow(), performance.now()];
-  const code = runProofs();
+  const seed = process.env['BMS_TEST_SEED'] === undefined ? newSeed() : seedOf(process.env);
+  const code = runProofs({ seed });
   process.exitCode = code;
   if (code !== 0) return;
   if (hashNow() !== hash) throw new Error('The proved code changed while the proofs ran: run them again.');
@@ -50,12 +52,18 @@ function countFiles(): number {
   return provedFiles(ROOT).filter(({ path }) => isProof(path) && path.endsWith('.test.ts')).length;
 }
 
-/** Runs vitest without settings of ours, such as the one seed to replay: the lock speaks of the proofs as they are. */
-function runProofs(args: readonly string[] = []): number {
+interface ProofRun {
+  /** What properties draw from; simulations have seeds of their own. */
+  readonly seed: number;
+  readonly args?: readonly string[];
+}
+
+/** Runs vitest without other settings of ours, such as the one schedule to replay: the lock speaks of the proofs as they are. */
+function runProofs({ seed, args = [] }: ProofRun): number {
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('BMS_'));
   const { status, error } = spawnSync('npx', ['vitest', 'run', ...args], {
     cwd: ROOT,
-    env: { ...Object.fromEntries(env), BMS_TEST_TIER: 'proofs' },
+    env: { ...Object.fromEntries(env), BMS_TEST_TIER: 'proofs', BMS_TEST_SEED: String(seed) },
     stdio: 'inherit',
   });
   if (error !== undefined) throw error;

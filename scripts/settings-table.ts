@@ -1,8 +1,7 @@
 /** Writes what is generated from the schema of settings: config/default.yaml and the table of docs/settings.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultYaml } from '../src/config/default-yaml.ts';
-import { settingsTable } from '../src/config/settings-table.ts';
+import { defaultYaml, settingsTable } from '../src/config/generated-texts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PAGE = join(ROOT, 'docs/settings.md');

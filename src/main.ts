@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { addAbortSignal } from 'node:stream';
 import { runCommandLine } from './cli/program.ts';
-import { withEnvFile } from './config/read-env-file.ts';
+import { withEnvFile } from './config/environment.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
 
@@ -13,7 +13,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-// Whoever reads our output may have had enough of it: `bms-sync status | head -1`.
+// The reader of our output may close it early: `bms-sync status | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -16,11 +16,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   report: ['lib', 'catalog', 'mirror'],
   outbound: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   jobs: ['lib', 'mirror'],
+  runs: ['lib', 'catalog', 'audit', 'mirror', 'pull'],
+  checks: ['lib', 'catalog', 'config', 'source', 'mirror', 'pull'],
   server: ['lib', 'catalog', 'mirror', 'feed', 'outbound', 'jobs'],
   sandbox: ['lib', 'catalog'],
   app: [
     ...['lib', 'catalog', 'config', 'source', 'diff', 'mirror'],
-    ...['pull', 'feed', 'audit', 'outbound', 'report', 'jobs', 'server'],
+    ...['pull', 'feed', 'audit', 'outbound', 'report', 'jobs', 'runs', 'checks', 'server'],
   ],
   cli: ['lib', 'config', 'app', 'sandbox'],
   'main.ts': ['lib', 'config', 'app', 'cli'],
@@ -28,14 +30,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** The wings of the larger folders, from the lowest to the highest: a wing imports only from wings before it. */
 const WINGS: Record<string, readonly string[]> = {
-  source: ['http', 'answer', 'page', 'request', 'paging', ''],
+  source: ['http', 'answer', 'page', 'paging', ''],
   mirror: [
-    ...['session', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'sightings', 'tables'],
+    ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'sightings'],
     ...['records', 'runs', 'views', 'shape'],
   ],
   pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', ''],
   outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
   jobs: ['', 'bullmq', 'schedule'],
+  cli: ['print', ''],
 };
 
 /** The most files in one wing. */

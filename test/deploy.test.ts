@@ -1,17 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { ROLES } from '../src/app/roles.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
-import { SETTINGS } from '../src/config/known-settings.ts';
+import { PLACES, SETTINGS, settings } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config/load-config.ts';
-import { settings } from '../src/config/settings.ts';
-import { judgeRedis } from '../src/jobs/bullmq/redis-check.ts';
+import { judgeRedis } from '../src/checks/queue.ts';
 import { CLOSE_MS } from '../src/server/limits.ts';
 import { run } from './support/command-line.ts';
 import { exportedMetrics, faultsIn, metricsIn } from './support/exported-metrics.ts';
+import { tempFolder } from './support/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -37,10 +38,19 @@ interface Probe {
   readonly httpGet: { readonly path: string };
 }
 
+interface Resources {
+  readonly cpu: string;
+  readonly memory: string;
+  readonly 'ephemeral-storage': string;
+}
+
 interface Container {
   readonly image: string;
+  readonly imagePullPolicy: string;
   readonly args: readonly string[];
-  readonly env: readonly { readonly name: string }[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly resources: { readonly requests: Resources; readonly limits: Resources };
+  readonly securityContext: object;
   readonly startupProbe: Probe;
   readonly livenessProbe: Probe;
   readonly readinessProbe: Probe;
@@ -53,6 +63,7 @@ interface StatefulSet {
     readonly template: {
       readonly spec: {
         readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number };
         readonly containers: readonly [Container];
       };
     };
@@ -121,23 +132,109 @@ test('the docs and the dashboard have every metric of ours, and the dashboard no
 });
 
 const VARIABLES = SETTINGS.flatMap(({ about, variable }) => [variable, ...(about.variables ?? [])]);
+const GROUPS = [...new Set(PLACES.map(({ path }) => path[0]))].join('|');
+const FILE_NAME = /\.(?:conf|db|env|json|md|service|sh|ya?ml)$/;
 const assigned = (of: string): string[] =>
-  [...of.matchAll(/^([A-Z][A-Z_]*)=/gm)].map(([, name = '']) => name);
+  [...of.matchAll(/^\s*(?:# ?)?([A-Z][A-Z_]*)=/gm)].map(([, name = '']) => name);
+
+/** The settings that a text names or sets, as variables or as paths, and that do not exist. */
+function unknownSettings(of: string): string[] {
+  const variables = [...assigned(of), ...[...of.matchAll(/\bBMS_[A-Z_]*[A-Z]/g)].map(([name]) => name)];
+  const quoted = [...of.matchAll(/`([a-z]\w*(?:\.[a-zA-Z]+)+)`/g)].map(([, name = '']) => name);
+  const bare = [...of.matchAll(new RegExp(`(?<![\\w./-])(?:${GROUPS})(?:\\.[a-zA-Z]+)+`, 'g'))].map(
+    ([name]) => name,
+  );
+  const paths = [...quoted, ...bare].filter((name) => !FILE_NAME.test(name));
+  const unknown = [
+    ...variables.filter((name) => ![...VARIABLES, 'NODE_ENV'].includes(name)),
+    ...paths.filter((name) => !PLACES.some((place) => place.name === name)),
+  ];
+  return [...new Set(unknown)];
+}
+
+test('a misspelt setting would be found', () => {
+  const misspelt = [
+    'BMS__SERVER__NAME=["x"]\n  ADMIN_TOKN=\n# LOG_LEVL=info',
+    'in `server.name`, `sever.names` or BMS_WRITE; more than shutdown.graceSecond (25)',
+  ];
+  expect(unknownSettings(misspelt.join('\n')).toSorted()).toEqual(
+    [
+      ...['ADMIN_TOKN', 'BMS_WRITE', 'BMS__SERVER__NAME', 'LOG_LEVL'],
+      ...['server.name', 'sever.names', 'shutdown.graceSecond'],
+    ].toSorted(),
+  );
+  expect(unknownSettings('`server.names`, BMS__SERVER__NAMES=[], `compose.yaml`, BMS_TOKEN')).toEqual([]);
+});
+
+test.each(readdirSync(join(ROOT, 'deploy')).filter((name) => statSync(join(ROOT, 'deploy', name)).isFile()))(
+  'every setting that %s names exists',
+  (name) => {
+    expect(unknownSettings(text(`deploy/${name}`))).toEqual([]);
+  },
+);
 
 test('only variables that are settings are set', () => {
   const set = [
-    ...assigned(text('deploy/example.env')),
-    ...assigned(text('deploy/README.md')),
     ...Object.keys(worker?.environment ?? {}),
     ...(pod?.containers[0].env ?? []).map(({ name }) => name),
     ...unitValues('Environment')
       .flatMap((value) => value.split(' '))
       .map((pair) => pair.split('=')[0] ?? ''),
   ];
-  expect(set.filter((name) => !VARIABLES.includes(name) && name !== 'NODE_ENV')).toEqual([]);
+  expect(set.filter((name) => ![...VARIABLES, 'NODE_ENV'].includes(name))).toEqual([]);
   expect(assigned(text('deploy/example.env'))).toEqual(
     expect.arrayContaining(['BMS_BASE_URL', 'BMS_TOKEN', 'ADMIN_TOKEN', 'DATABASE_URL', 'QUEUE_URL']),
   );
+});
+
+test('the API answers under the name of its service in Compose and in Kubernetes', () => {
+  const service = manifests.map(
+    (document) => document.toJS() as { kind: string; metadata: { name: string } },
+  );
+  const name = service.find(({ kind }) => kind === 'Service')?.metadata.name;
+  const inPod = Object.fromEntries((pod?.containers[0].env ?? []).map(({ name, value }) => [name, value]));
+  expect(loadConfig({ env: inPod }).server).toMatchObject({ host: '0.0.0.0', names: [name] });
+  expect(loadConfig({ env: worker?.environment ?? {} }).server).toMatchObject({
+    host: '0.0.0.0',
+    names: ['bms-sync'],
+  });
+  expect(Object.keys(compose.services)).toContain('bms-sync');
+});
+
+describe('make-secrets.sh', () => {
+  const madeWith = (token: string, folder = tempFolder()): string => {
+    copyFileSync(join(ROOT, 'deploy/make-secrets.sh'), join(folder, 'make-secrets.sh'));
+    const argv = [join(folder, 'make-secrets.sh'), 'https://acme.example'];
+    execFileSync('sh', argv, { input: token, stdio: 'pipe' });
+    return folder;
+  };
+  const read = (folder: string, name: string): string => readFileSync(join(folder, 'secrets', name), 'utf8');
+
+  test('writes every secret that compose.yaml asks for, and settings that load and fit them', () => {
+    const token = 'a-token';
+    const folder = madeWith(`${token}\n`);
+    const files = Object.values(compose.secrets).map(({ file }) => file.replace('secrets/', ''));
+    expect(readdirSync(join(folder, 'secrets')).toSorted()).toEqual(files.toSorted());
+    expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700);
+    const config = loadConfig({ env: parseEnv(read(folder, 'bms-sync.env')) });
+    expect(config.source).toMatchObject({ baseUrl: 'https://acme.example', token });
+    expect(new URL(config.database.url).password).toBe(read(folder, 'postgres-password'));
+    expect(`requirepass ${new URL(config.queue.url ?? '').password}\n`).toBe(read(folder, 'redis.conf'));
+    const { environment } = compose.services['postgres'] ?? {};
+    const { username, hostname, pathname } = new URL(config.database.url);
+    expect([username, hostname, pathname]).toEqual([
+      ...[environment?.['POSTGRES_USER'], 'postgres', `/${environment?.['POSTGRES_DB'] ?? ''}`],
+    ]);
+    expect(read(madeWith(token), 'postgres-password')).not.toBe(read(folder, 'postgres-password'));
+  });
+
+  test('leaves secrets alone that are there, and refuses an empty token', () => {
+    const folder = madeWith('first');
+    const before = read(folder, 'bms-sync.env');
+    expect(() => madeWith('second', folder)).toThrow(/there already/);
+    expect(read(folder, 'bms-sync.env')).toBe(before);
+    expect(() => madeWith('')).toThrow(/No token/);
+  });
 });
 
 test('the example loads as it stands', () => {
@@ -221,4 +318,26 @@ test('Kubernetes asks paths that are served, of one pod, of the release', () => 
   expect([container?.image, worker?.image]).toEqual([`bms-sync:${version}`, `bms-sync:${version}`]);
   const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
   expect(probes.map((probe) => probe?.httpGet.path)).toEqual(['/health', '/health', '/ready']);
+});
+
+test('Kubernetes bounds what a pod takes, and who it is', () => {
+  const container = pod?.containers[0];
+  const bounds = ['cpu', 'ephemeral-storage', 'memory'];
+  expect(Object.keys(container?.resources.requests ?? {}).toSorted()).toEqual(bounds);
+  expect(Object.keys(container?.resources.limits ?? {}).toSorted()).toEqual(bounds);
+  expect(container).toMatchObject({
+    imagePullPolicy: 'Always',
+    securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+  });
+  expect(pod?.securityContext.runAsUser).toBeGreaterThan(10_000);
+  expect(pod?.securityContext.runAsGroup).toBeGreaterThan(10_000);
+});
+
+test('Kubernetes bounds what a pod reaches, and how many go at once', () => {
+  const specOf = (kind: string): object | undefined =>
+    manifests
+      .map((document) => document.toJS() as { kind: string; spec: object })
+      .find((manifest) => manifest.kind === kind)?.spec;
+  expect(specOf('NetworkPolicy')).toMatchObject({ policyTypes: ['Ingress', 'Egress'] });
+  expect(specOf('PodDisruptionBudget')).toMatchObject({ maxUnavailable: 1 });
 });

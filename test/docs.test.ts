@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { settingsTable } from '../src/config/settings-table.ts';
+import { describe, expect, test } from 'vitest';
+import spelling from '../cspell.config.ts';
+import { readGlossary, serviceWords } from '../scripts/spell-words.ts';
+import { settingsTable } from '../src/config/generated-texts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -10,3 +12,50 @@ test("the table in docs/settings.md is the schema's: `npm run docs:settings` wri
   const table = /<!-- settings -->(.*)<!-- \/settings -->/s.exec(page)?.[1];
   expect(table?.trim()).toBe(settingsTable());
 });
+
+test('docs/service.md has every section that a source file cites', () => {
+  const page = readFileSync(join(ROOT, 'docs/service.md'), 'utf8');
+  const sections = new Set(Array.from(page.matchAll(/^##+ ([\d.]*\d)/gm), ([, section = '']) => section));
+  const cited = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
+    .flatMap((text) => Array.from(text.matchAll(/(?<!\.html, )§([\d.]*\d)/g), ([, section = '']) => section));
+  expect(cited.length).toBeGreaterThan(0);
+  expect(cited.filter((section) => !sections.has(section))).toEqual([]);
+});
+
+describe('the glossary', () => {
+  const glossary = readGlossary();
+  const words = glossary.map(({ word }) => word);
+
+  test('explains at most 150 words, in the order of the alphabet', () => {
+    expect(words.length).toBeGreaterThan(0);
+    expect(words.length).toBeLessThanOrEqual(150);
+    const inOrder = [...new Set(words)].sort((one, other) => one.localeCompare(other, 'en'));
+    expect(words).toEqual(inOrder);
+    for (const { word, meaning } of glossary) expect(meaning, word).toMatch(/^\S+( \S+){2,}$/);
+  });
+
+  test('has only words that the project uses', () => {
+    const texts = textsOf(ROOT).join('\n').toLowerCase();
+    expect(words.filter((word) => !texts.includes(word.toLowerCase()))).toEqual([]);
+  });
+
+  test("is the only list of words in the spell check, besides the service's own", () => {
+    expect(spelling.words).toEqual(words);
+    expect(spelling.ignoreWords).toEqual(serviceWords());
+  });
+});
+
+/** The texts that the spell check reads, without the glossary. */
+function textsOf(root: string): readonly string[] {
+  const inFolders = ['src', 'test', 'scripts', 'bench', 'docs', 'config', 'deploy'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  return [...readdirSync(root), ...inFolders]
+    .filter(
+      (path) =>
+        /\.(ts|js|md|json|yaml|toml|service|env)$/.test(path) && !/glossary\.md$|lock\.json$/.test(path),
+    )
+    .map((path) => readFileSync(join(root, path), 'utf8'));
+}

@@ -1,22 +1,20 @@
 import { isListed, isRetrievable } from '../catalog/kind.ts';
 import type { Kind } from '../catalog/kind.ts';
+import { kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { backfill } from '../pull/backfill/backfill.ts';
 import type { BackfillReport, Extent } from '../pull/backfill/backfill.ts';
 import { createOwner } from '../pull/run/owner.ts';
 import type { PullParts } from '../pull/run/parts.ts';
-import { kindNamed } from './kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 
 export type { BackfillReport, Extent } from '../pull/backfill/backfill.ts';
 
-interface BackfillCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
-  readonly logger: Logger;
+interface BackfillCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'> {
   readonly kind: string;
   readonly extent: Extent;
   /** The extent as the person wrote it. */
@@ -27,16 +25,14 @@ interface BackfillCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
 /** Reads records of one kind again by hand, in this process. */
 export async function backfillKind(
   config: Config,
-  { logger, kind: name, extent, request, restart, ...follow }: BackfillCommand,
+  { kind: name, extent, request, restart, ...command }: BackfillCommand,
 ): Promise<BackfillReport> {
   const kind = kindNamed(config, name);
   refuseUnreadable(kind, extent);
-  await using source = openConfiguredSource(config, { clock: systemClock, logger });
+  await using source = openConfiguredSource(config, { clock: systemClock, logger: command.logger });
   await using session = await openMirror(config);
-  return await backfill(
-    { session, source, clock: systemClock, logger, owner: createOwner(), ...follow },
-    { kind, extent, request, restart, ...pullSettings(config) },
-  );
+  const parts = { session, source, clock: systemClock, owner: createOwner(), ...command };
+  return await backfill(parts, { kind, extent, request, restart, ...pullSettings(config) });
 }
 
 function refuseUnreadable(kind: Kind, extent: Extent): void {

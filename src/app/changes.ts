@@ -1,9 +1,9 @@
+import { kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { followChanges } from '../feed/follow-changes.ts';
 import { changesBetween, latestSeq, seqBeforeLatest } from '../feed/read-changes.ts';
 import type { RecordedChange } from '../feed/read-changes.ts';
 import { systemClock } from '../lib/clock.ts';
-import { kindNamed } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
 export { changeLine } from '../feed/change-line.ts';

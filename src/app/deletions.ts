@@ -1,10 +1,10 @@
+import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { decideHeld, readShownHolds } from '../mirror/records/held-deletions.ts';
-import type { DecidedHold, HoldDecision, ShownHold } from '../mirror/records/held-deletions.ts';
-import { listedKinds } from './kinds.ts';
+import { decideHeld, readShownHolds } from '../mirror/records/deletion-store.ts';
+import type { DecidedHold, HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export type { DecidedHold, HoldDecision, ShownHold } from '../mirror/records/held-deletions.ts';
+export type { HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
 
 /** Lists mass disappearances, whether they wait for a person or a person has decided them. */
 export async function listHolds(config: Config): Promise<readonly ShownHold[]> {

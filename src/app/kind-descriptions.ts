@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { kindNamed as documentedKind } from '../catalog/catalog.ts';
 import type { Kind } from '../catalog/kind.ts';
+import { allKinds, kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { readFields } from '../mirror/kinds/field-store.ts';
@@ -9,7 +9,7 @@ import { openSession } from '../mirror/open-session.ts';
 import { isMirrorPresent } from '../mirror/shape/mirror-present.ts';
 import { describeKind } from '../report/describe-kind.ts';
 import type { KindDescription } from '../report/describe-kind.ts';
-import { allKinds, kindNamed } from './kinds.ts';
+import { isFileMissing } from './open-mirror.ts';
 
 export type { KindDescription } from '../report/describe-kind.ts';
 export type { FieldDescription } from '../report/describe-field.ts';
@@ -48,7 +48,7 @@ interface SeenFields extends Pick<KindDescriptions, 'mirror' | 'reason'> {
 const ABSENT: SeenFields = { mirror: 'absent', reason: null, fields: null };
 
 async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]): Promise<SeenFields> {
-  if (url.startsWith('file:') && !existsSync(url.slice('file:'.length))) return ABSENT;
+  if (isFileMissing(url)) return ABSENT;
   try {
     await using session = await openSession(url);
     if (!(await isMirrorPresent(session))) return ABSENT;

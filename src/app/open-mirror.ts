@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
@@ -8,7 +9,6 @@ import { migrate } from '../mirror/shape/migrate.ts';
 import { openSession } from '../mirror/open-session.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { Session } from '../mirror/session/session.ts';
-import { allKinds } from './kinds.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export async function openMirror(config: Config): Promise<Session> {
@@ -23,12 +23,24 @@ export async function openMirror(config: Config): Promise<Session> {
   }
 }
 
+interface Migration {
+  readonly database: string;
+  /** False if the mirror already had the shape of this release. */
+  readonly migrated: boolean;
+}
+
+/** Brings the mirror to the shape of this release; creates it if there is none. */
+export async function migrateMirror(config: Config): Promise<Migration> {
+  await using session = await openSession(config.database.url);
+  return { database: session.location, migrated: await bringUpToDate(session, config) };
+}
+
 /**
  * Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns.
  *
  * @returns Whether its shape had to change.
  */
-export async function bringUpToDate(session: Session, config: Config): Promise<boolean> {
+async function bringUpToDate(session: Session, config: Config): Promise<boolean> {
   const kinds = allKinds(config);
   const hasChanged = await migrate(session, kinds, { readerRole: config.bi.readerRole });
   if (hasChanged)
@@ -43,9 +55,13 @@ export async function bringUpToDate(session: Session, config: Config): Promise<b
  */
 export async function openExistingMirror(config: Config): Promise<Session> {
   const { url } = config.database;
-  if (!url.startsWith('file:') || existsSync(url.slice('file:'.length))) return openMirror(config);
+  if (!isFileMissing(url)) return openMirror(config);
   throw new SyncError(`There is no mirror at ${url.slice('file:'.length)}.`, {
     code: 'mirror.absent',
     hint: 'Set DATABASE_URL to the mirror, or create it: bms-sync pull, or bms-sync migrate.',
   });
 }
+
+/** Whether an address of a SQLite file names none that exists. */
+export const isFileMissing = (url: string): boolean =>
+  url.startsWith('file:') && !existsSync(url.slice('file:'.length));

@@ -1,3 +1,4 @@
+import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
@@ -6,19 +7,15 @@ import { abandonEntry, retryEntry } from '../outbound/decisions/decide.ts';
 import type { DecidedEntry } from '../outbound/decisions/decide.ts';
 import { readHistory as historyOf, listOutbox as entriesIn } from '../outbound/report/entry-list.ts';
 import type { History, OutboxList } from '../outbound/report/entry-list.ts';
-import { resumeSends } from '../outbound/freeze/frozen.ts';
-import type { Frozen } from '../outbound/freeze/frozen.ts';
-import { allKinds } from './kinds.ts';
+import { resumeSends } from '../outbound/freeze/freeze.ts';
+import type { Frozen } from '../outbound/freeze/freeze.ts';
 import { openExistingMirror } from './open-mirror.ts';
 import { openSendMark } from './send-mark.ts';
 
 export { explain } from '../outbound/report/verdicts.ts';
 export { OPEN_STATES, STATES } from '../outbound/report/entry-list.ts';
-export { entryDocument, historyDocument, jsonOrText } from '../outbound/report/entry-document.ts';
-export type { Explanation } from '../outbound/report/verdicts.ts';
-export type { DecidedEntry } from '../outbound/decisions/decide.ts';
+export { entryDocument, historyDocument, jsonOrText } from '../outbound/report/entry-list.ts';
 export type { History, OutboxList } from '../outbound/report/entry-list.ts';
-export type { Frozen } from '../outbound/freeze/frozen.ts';
 export type { Attempt } from '../mirror/outbox/attempt-store.ts';
 export type { Entry, EntryState } from '../mirror/outbox/outbox-store.ts';
 

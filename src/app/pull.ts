@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import { handOver } from './hand-over.ts';
 import { createOwner } from '../pull/run/owner.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
-import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
-import { listedKinds } from './kinds.ts';
+import type { PullReport } from '../pull/pull-kinds.ts';
+import { delegatePull } from '../runs/delegate-pull.ts';
+import type { PullSettings } from '../runs/pull-between.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 
@@ -15,8 +15,7 @@ export type { Progress } from '../pull/run/parts.ts';
 export type { PullReport } from '../pull/pull-kinds.ts';
 export type { KindReport } from '../mirror/runs/run-store.ts';
 
-export interface PullCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
-  readonly logger: Logger;
+interface PullCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'> {
   /** Names of the kinds; none means all. */
   readonly kinds: readonly string[];
   readonly acceptNewSource: boolean;
@@ -30,14 +29,14 @@ export interface PullCommand extends Pick<PullParts, 'onProgress' | 'signal'> {
  */
 export async function pull(
   config: Config,
-  { logger, kinds, acceptNewSource, ...follow }: PullCommand,
+  { kinds, acceptNewSource, ...command }: PullCommand,
 ): Promise<PullReport> {
   const wanted = listedKinds(config, kinds);
-  await using source = openConfiguredSource(config, { clock: systemClock, logger });
+  await using source = openConfiguredSource(config, { clock: systemClock, logger: command.logger });
   await using session = await openMirror(config);
-  const parts = { session, source, clock: systemClock, logger, owner: createOwner(), ...follow };
+  const parts = { session, source, clock: systemClock, owner: createOwner(), ...command };
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
-  const handed = await handOver(parts, request);
+  const handed = await delegatePull(parts, request);
   return 'report' in handed ? handed.report : await pullKinds(parts, { ...request, ...handed });
 }
 
@@ -55,5 +54,3 @@ export function pullSettings({ source, sweep, deletions, diff, retention }: Conf
     retention,
   };
 }
-
-export type PullSettings = Omit<PullRequest, 'kinds' | 'acceptNewSource'>;

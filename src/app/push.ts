@@ -1,3 +1,4 @@
+import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Entry } from '../mirror/outbox/outbox-store.ts';
@@ -9,10 +10,9 @@ import type { StoredEntry } from '../outbound/intake/intake.ts';
 import { previewEntry } from '../outbound/intake/preview.ts';
 import type { Preview } from '../outbound/intake/preview.ts';
 import { waitForEntries } from '../outbound/report/wait-for-entry.ts';
-import { allKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export { readBatch } from '../outbound/intake/batch.ts';
+export { readBatch } from '../outbound/intake/entry-request.ts';
 export type { EntryRequest } from '../outbound/intake/entry-request.ts';
 export type { StoredEntry } from '../outbound/intake/intake.ts';
 export type { Preview, RequestShown } from '../outbound/intake/preview.ts';

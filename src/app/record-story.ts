@@ -1,9 +1,9 @@
+import { kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { recordId } from '../diff/record-id.ts';
+import { recordId } from '../diff/judge-page.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { readRecordStory } from '../report/record-story.ts';
 import type { RecordStory } from '../report/record-story.ts';
-import { kindNamed } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
 export type { RecordStory } from '../report/record-story.ts';

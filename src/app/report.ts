@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { allKinds, listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
@@ -7,10 +8,9 @@ import type { KindReport, Run } from '../mirror/runs/run-store.ts';
 import type { Row } from '../mirror/session/session.ts';
 import { readMirrorStatus as statusOf } from '../server/status.ts';
 import type { Status } from '../server/status.ts';
-import { allKinds, listedKinds } from './kinds.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export type { KindReport, Run } from '../mirror/runs/run-store.ts';
+export { changeLogText } from '../checks/database.ts';
 export type { Row } from '../mirror/session/session.ts';
 export type { Status } from '../server/status.ts';
 

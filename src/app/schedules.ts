@@ -1,11 +1,9 @@
+import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { startQuietSweeps } from '../jobs/schedule/quiet-sweeps.ts';
 import { startSchedules as startTicking } from '../jobs/schedule/schedule.ts';
 import type { Schedule } from '../jobs/schedule/schedule.ts';
-import { cronFault } from '../lib/cron.ts';
-import { UsageError } from '../lib/sync-error.ts';
-import { listedKinds } from './kinds.ts';
-import type { ServiceParts } from './outbound-queue.ts';
+import type { ServiceParts } from './queues.ts';
 import type { Role } from './roles.ts';
 
 /**
@@ -17,11 +15,12 @@ export function startSchedules(
   { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
   roles: readonly Role[],
 ): () => Promise<void> {
-  const pulls = roles.includes('pulls');
+  if (!roles.includes('pulls')) return () => Promise.resolve();
   const ticked = { ...parts, isDead: owner.isDead };
-  const kinds = pulls ? listedKinds(config, []).map(({ name }) => name) : [];
-  const schedules = pulls ? [...schedulesOf(config), ...verifySchedule(config)] : [];
-  const stops = [startTicking(ticked, schedules), startQuietSweeps(ticked, kinds)];
+  const stops = [
+    startTicking(ticked, [...schedulesOf(config), ...verifySchedule(config)]),
+    startQuietSweeps(ticked, namesOf(config, [])),
+  ];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };
@@ -33,8 +32,8 @@ type Wish = Exclude<Config['schedules'][string], null>;
 export function verifySchedule(config: Config): readonly Schedule[] {
   const { timezone, verify } = config.schedules;
   if (verify === null) return [];
-  const kinds = listedKinds(config).map(({ name }) => name);
-  return [{ name: 'verify', cron: cronOf('verify', verify), timezone, kinds, pages: null, verifies: true }];
+  const kinds = namesOf(config, []);
+  return [{ name: 'verify', cron: verify, timezone, kinds, pages: null, verifies: true }];
 }
 
 /** The pull schedules of the settings. */
@@ -42,17 +41,10 @@ export function schedulesOf(config: Config): readonly Schedule[] {
   const { timezone } = config.schedules;
   return Object.entries(config.schedules).flatMap(([name, wish]) => {
     if (name === 'timezone' || name === 'verify' || wish === null) return [];
-    const cron = cronOf(name, typeof wish === 'string' ? wish : wish.cron);
+    const cron = typeof wish === 'string' ? wish : wish.cron;
     const pages = typeof wish === 'object' && 'pages' in wish ? wish.pages : null;
-    const kinds = listedKinds(config, kindsOf(name, wish)).map((kind) => kind.name);
-    return { name, cron, timezone, kinds, pages };
+    return { name, cron, timezone, kinds: namesOf(config, kindsOf(name, wish)), pages };
   });
-}
-
-function cronOf(name: string, text: string): string {
-  const expected = cronFault(text);
-  if (expected === null) return text;
-  throw new UsageError(`schedules.${name}: expected ${expected}.`, { code: 'settings.invalid' });
 }
 
 function kindsOf(name: string, wish: Wish): readonly string[] {
@@ -60,3 +52,7 @@ function kindsOf(name: string, wish: Wish): readonly string[] {
   if ('kind' in wish) return [wish.kind];
   return wish.kinds === 'all' ? [] : wish.kinds;
 }
+
+/** The names of these kinds; of all that have a list, if none is named. */
+const namesOf = (config: Config, kinds: readonly string[]): readonly string[] =>
+  listedKinds(config, kinds).map(({ name }) => name);

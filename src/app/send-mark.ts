@@ -13,7 +13,7 @@ export async function openSendMark({ database, queue }: Config): Promise<OpenMar
   const { url } = database;
   if (url.startsWith('file:')) return createFileMark(`${url.slice('file:'.length)}.sends`);
   if (queue.url !== null && /^rediss?:/.test(queue.url)) {
-    const { createRedisMark } = await import('../jobs/bullmq/redis-mark.ts'); // Its client is a third of what a pull takes to start.
+    const { createRedisMark } = await import('../outbound/freeze/redis-mark.ts'); // Its client is a third of what a pull takes to start.
     return createRedisMark(queue.url, nameOf(url));
   }
   return { read: () => Promise.resolve(0), write: () => Promise.resolve(), close: () => undefined };

@@ -1,17 +1,18 @@
+import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { createServer } from '../server/create-server.ts';
 import { BACKLOG } from '../server/limits.ts';
-import type { ServerParts } from '../server/parts.ts';
-import { allKinds } from './kinds.ts';
-import type { ServiceParts } from './outbound-queue.ts';
+import type { ServerParts } from '../server/server.ts';
 import { packageVersion } from './package-version.ts';
+import type { ServiceParts } from './queues.ts';
 import type { OpenMark } from './send-mark.ts';
 
-interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
+export interface HttpParts
+  extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
-  readonly ring: () => void;
+  readonly wakeEngine: () => void;
   /** The queue's own metrics; absent if there is no queue. */
   readonly queueMetrics?: (() => Promise<string>) | undefined;
 }
@@ -22,10 +23,10 @@ interface HttpParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, 
  * @throws {SyncError} `server.token_required`; `server.no_address` if the server cannot listen on the address.
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
-  const { session, writes, clock, logger, mark, ring, queueMetrics } = parts;
+  const { session, writes, clock, logger, mark, wakeEngine, queueMetrics } = parts;
   const { host, names, port, adminToken } = config.server;
   const app = await createServer({
-    ...{ session, writes, clock, logger, host, names, port, ring, sendMark: mark },
+    ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
   });

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { startDailyCheck } from '../checks/daily-check.ts';
+import { checkRedis, isRedis } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
 import { createBullmqNotifier } from '../jobs/bullmq/notifier.ts';
-import { checkRedis } from '../jobs/bullmq/redis-check.ts';
 import { startEngine } from '../jobs/engine.ts';
 import { createInProcessNotifier } from '../jobs/notifier.ts';
 import type { Notifier } from '../jobs/notifier.ts';
@@ -11,23 +13,20 @@ import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { registerAlone } from '../mirror/runs/worker-store.ts';
 import { watchWrites } from '../mirror/session/write-watch.ts';
-import type { WatchedSession } from '../mirror/session/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze/freeze.ts';
 import { createOwner } from '../pull/run/owner.ts';
-import { startDailyCheck } from './daily-check.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
-import { outboundQueue } from './outbound-queue.ts';
-import type { ServiceParts } from './outbound-queue.ts';
 import { pullSettings } from './pull.ts';
+import { outboundQueue, runsQueue } from './queues.ts';
+import type { ServiceParts } from './queues.ts';
 import type { Role } from './roles.ts';
-import { runsQueue } from './runs-queue.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
 import { serveHttp } from './serve-http.ts';
-import type { OpenMark } from './send-mark.ts';
+import type { HttpParts } from './serve-http.ts';
 
-export interface ServeCommand {
+interface ServeCommand {
   readonly logger: Logger;
   readonly roles: readonly Role[];
   /** Ends the service once it fires: running work is finished, no more is claimed. */
@@ -62,35 +61,24 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
 
 async function work(
   config: Config,
-  parts: ServiceParts & Pick<WatchedSession, 'writes'> & { readonly mark: OpenMark },
+  parts: ServiceParts & Pick<HttpParts, 'writes' | 'mark'>,
   { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
 ): Promise<void> {
-  const { session, owner, clock, logger } = parts;
-  const graceMs = config.shutdown.graceSeconds * 1000;
+  const { session, owner, logger } = parts;
   const queues = queuesOf(config, parts, roles);
   const notifier = openNotifier(config, logger);
   const worker = { owner: owner.name, roles };
-  await using engine = startEngine({
-    queues,
-    notifier,
-    session,
-    worker,
-    clock,
-    logger,
-    timings: { graceMs },
-  });
-  const ring = (): void => {
-    engine.wake();
-  };
+  const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
+  await using engine = startEngine({ ...parts, queues, notifier, worker, timings });
   const closeHttp = roles.includes('http')
-    ? await serveHttp(config, { ...parts, ring, queueMetrics: notifier.metrics })
+    ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
   try {
-    await fired(signal);
-    logger.info('stopping: finishing what is in hand');
+    if (!signal.aborted) await once(signal, 'abort');
+    logger.info('stopping: finishing the running work');
   } finally {
     await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
   }
@@ -98,11 +86,10 @@ async function work(
 
 function queuesOf(
   config: Config,
-  parts: ServiceParts & { readonly mark: OpenMark },
+  parts: ServiceParts & Pick<HttpParts, 'mark'>,
   roles: readonly Role[],
 ): readonly WorkQueue[] {
-  const sends = roles.includes('outbound') && config.outbound.writes === 'on';
-  if (roles.includes('outbound') && !sends)
+  if (roles.includes('outbound') && config.outbound.writes === 'off')
     parts.logger.info('outbound.writes is off: the outbox is kept, nothing of it is sent');
   return [
     ...(roles.includes('pulls') ? [runsQueue(config, parts)] : []),
@@ -127,20 +114,7 @@ async function refuseSecond({ session, clock, owner }: ServiceParts, roles: read
 
 /** Logs at start-up the queue settings that cost work or time later. */
 async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
-  if (queue.url === null || !/^rediss?:/.test(queue.url)) return;
+  if (queue.url === null || !isRedis(queue.url)) return;
   for (const { ok, code, detail, hint } of await checkRedis(queue.url))
     if (!ok) logger.warn({ code, hint }, detail);
-}
-
-function fired(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener(
-      'abort',
-      () => {
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -1,11 +1,10 @@
 import { columnType, sentField } from '../catalog/kind.ts';
 import type { Field, Kind } from '../catalog/kind.ts';
-import { compactJson, isObject, parseJson } from '../lib/json.ts';
+import { compactJson, isObject, tryParse } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isStorable } from '../lib/text.ts';
 import type { Row, SqlValue } from '../mirror/session/session.ts';
-import { exactNumber, isSameJson } from './exact-json.ts';
-import { readColumn, readValue } from './read-value.ts';
+import { exactNumber, isSameJson, readColumn, readValue } from './read-value.ts';
 
 /** A place where the mirror differs from the service; values in full, `null` = none. */
 export interface Difference {
@@ -21,7 +20,7 @@ export interface Difference {
  * @param kind As mirrored: discovered fields have columns too. @param row Its columns by name, `_raw` among them.
  */
 export function compareRecord(kind: Kind, record: JsonObject, row: Row): readonly Difference[] {
-  const columns = kind.fields.filter(({ name }) => name !== 'id'); // By its id the row was found.
+  const columns = kind.fields.filter(({ name }) => name !== 'id'); // The row was found by its id, so the id agrees.
   const differences = columns.flatMap((field) =>
     field.textOf === undefined
       ? compareColumn(field, record, row[field.name] ?? null)
@@ -62,7 +61,7 @@ function keptText(value: Json): string | null {
   return text !== null && isStorable(text) ? text : null;
 }
 
-/** Whether a column cannot hold a value: one that fits no rule, or a decimal that it gave up. */
+/** Whether a column cannot hold a value: it fits no rule, or is a decimal with too many digits. */
 function isLostTo(field: Field, value: Json, column: SqlValue): boolean {
   const { fits, text } = readColumn(field, value);
   return (
@@ -82,14 +81,14 @@ function holds(field: Field, value: Json, column: SqlValue): boolean {
 
 const LONGEST_DECIMAL = 300;
 
-/** A number that would fill a page with digits: a column may give up there. */
+/** A number whose digits would fill a page: its column may be null. */
 function isBeyondReason(exact: string): boolean {
   const [digits = '', power = ''] = exact.split('e');
   return digits.length > LONGEST_DECIMAL || Math.abs(Number(power)) > LONGEST_DECIMAL;
 }
 
 function holdsJson(value: Json, column: string): boolean {
-  const held = parsed(column);
+  const held = tryParse(column);
   return held !== undefined && isSameJson(value, held);
 }
 
@@ -98,7 +97,7 @@ function holdsJson(value: Json, column: string): boolean {
  * change.
  */
 function compareRaw(kind: Kind, record: JsonObject, raw: string): Difference[] {
-  const held = parsed(raw);
+  const held = tryParse(raw);
   if (held === undefined || !isObject(held)) {
     return [{ field: '_raw', service: compactJson(record), mirror: raw }];
   }
@@ -123,15 +122,6 @@ function isSameMember(field: Field | undefined, a: Json | undefined, b: Json | u
 function only(record: JsonObject, names: readonly string[]): string {
   const members = names.filter((name) => Object.hasOwn(record, name));
   return `{${members.map((name) => `${JSON.stringify(name)}:${compactJson(record[name] ?? null)}`).join(',')}}`;
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 /** A member of the record itself: never `constructor` and its like from the prototype. */

@@ -3,7 +3,7 @@ import type { Difference } from './compare-record.ts';
 import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
 
-/** One thing in which mirror and service did not agree at one reading; not a fault yet. */
+/** One difference between mirror and service at one reading; not a fault yet. */
 export interface AuditFinding extends Difference {
   readonly id: string;
   /** `missing`: the record has no row. `surplus`: a live row has no record. `value`: they differ. */
@@ -15,11 +15,11 @@ export interface AuditFinding extends Difference {
  */
 export interface Findings {
   add(finding: AuditFinding): void;
-  /** Whether the same was found: of the same record, in the same field, where the service sends the same value. */
+  /** Whether an equal finding exists: same record, same field, same value of the service. */
   has(finding: AuditFinding): boolean;
-  /** The records that something was found about. */
+  /** The records with findings. */
   readonly ids: IdList;
-  /** Those of them that no record was found of. */
+  /** The rows among them without a record in the service. */
   readonly surplus: IdList;
 }
 

@@ -13,7 +13,7 @@ export interface IdList {
 export function createIdList(): IdList {
   let ids = new BigInt64Array(16);
   let used = 0;
-  let isSorted = true; // … and free of doubles.
+  let isSorted = true; // … and without duplicates.
 
   const sorted = (): BigInt64Array => {
     if (isSorted) return ids.subarray(0, used);

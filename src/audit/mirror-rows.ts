@@ -12,7 +12,7 @@ const IDS_A_QUERY = 10_000;
 const SIGHTINGS_A_QUERY = 200;
 const SMALLEST_ID = String(-(2n ** 63n));
 
-/** Reads the rows with these ids, deleted ones too; a query at a time, with a turn of the event loop after each. */
+/** Reads the rows with these ids, deleted ones too, in several queries with a turn of the event loop after each. */
 export async function readRows(
   db: Queryable,
   kind: Kind,
@@ -38,7 +38,7 @@ export async function readRows(
   return rows;
 }
 
-/** Always as many parameters, the last id again and again if need be: a statement for each number would be kept compiled. */
+/** Pads the parameters to a fixed number by repeating the last id, so that only one statement is compiled and kept. */
 function evenly(ids: readonly string[]) {
   return sql.join(
     Array.from({ length: ROWS_A_QUERY }, (_, at) => sql`${ids[at] ?? ids.at(-1)}`),
@@ -70,7 +70,7 @@ export async function readSetAside(db: Queryable, kind: string): Promise<Readonl
   return new Set(rows.map((row) => String(row['record_id'])));
 }
 
-/** Which of these ids the mirror can account for though the list does not show them: their absence is noted, or was not yet when a list response showed them last. */
+/** The ids that the list lacks and the mirror can explain: their absence is noted, or a kept list response showed them. */
 export async function readAccountedFor(db: Queryable, kind: string, ids: IdList): Promise<IdList> {
   const accountedFor = createIdList();
   const noted = await db.query(sql`

@@ -2,7 +2,8 @@ import type { ListedKind } from '../catalog/kind.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
 import type { Row, Session } from '../mirror/session/session.ts';
 import { SourceError } from '../source/http/errors.ts';
-import type { ListResponse, Source } from '../source/source.ts';
+import type { Source } from '../source/source.ts';
+import type { ListResponse } from '../source/paging/sweep.ts';
 import { compareRecord } from './compare-record.ts';
 import type { AuditFinding } from './findings.ts';
 import { hashOf } from './findings.ts';
@@ -136,7 +137,7 @@ function compareKnown(
 
 const ROWS_AT_ONCE = 1_000;
 
-/** Rows that were live all the time and that no page showed, wherever rows moved to meanwhile. */
+/** Rows that were live during the whole reading and that no page showed. */
 async function findSurplus({ kind, session, shown, onFinding }: OpenReading, live: IdList): Promise<void> {
   const unseen: string[] = [];
   for (const id of live.values()) if (!shown.has(id)) unseen.push(String(id));

@@ -1,6 +1,6 @@
 import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
-import { isSameJson } from './exact-json.ts';
+import { isSameJson } from './read-value.ts';
 
 /** A record that has a row of its own. */
 export interface KnownRecord {
@@ -13,7 +13,7 @@ interface SortedRecords {
   readonly unusable: readonly UnusableRecord[];
 }
 
-/** A record that can have no row: it has no usable id, is nested too deep, or came twice and not alike. */
+/** A record that can have no row: it has no usable id, is nested too deep, or came twice with different contents. */
 interface UnusableRecord {
   readonly id: string | null;
   /** Tells it from other unusable records. */
@@ -44,7 +44,7 @@ export function sortRecords(records: readonly Json[]): SortedRecords {
   return { known, unusable: [...unusable, ...[...torn].map((id) => ({ id, text: '' }))] };
 }
 
-/** The record's id where it is a whole number from 1 to 2^63−1, written in the one way that there is. */
+/** The record's id if it is a whole number from 1 to 2^63−1 in its only spelling. */
 function idOf(record: JsonObject): string | null {
   const id = Object.hasOwn(record, 'id') ? record['id'] : null;
   if (typeof id !== 'string' && !isNumber(id)) return null;

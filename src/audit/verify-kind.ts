@@ -8,17 +8,16 @@ import type { IdList } from './id-list.ts';
 import { readAccountedFor } from './mirror-rows.ts';
 import { readKind } from './read-kind.ts';
 import type { AuditParts, KindReading } from './read-kind.ts';
-import { repairCommand } from './repair-command.ts';
-import { shown } from './shown.ts';
+import { repairCommand, shown } from './shown.ts';
 
 /** The result for one kind: every record of the list and every live row is counted once. */
 export interface KindVerdict {
   readonly kind: string;
   /** Records that agreed at the first comparison. */
   readonly same: number;
-  /** Records that did not, and do now: they were changed meanwhile; and rows whose absence waits for proof. */
+  /** Records that agreed only after the pull, because they had changed meanwhile; and rows whose absence waits for proof. */
   readonly moved: number;
-  /** Records on which mirror and service disagree although they were pulled; the missing and the surplus are among them. */
+  /** Records that differ although they were pulled, missing and surplus ones included. */
   readonly differs: number;
   readonly missing: number;
   readonly surplus: number;
@@ -76,7 +75,7 @@ export async function verifyKind(
 
 interface FirstReading {
   readonly first: Findings;
-  /** Surplus rows that the mirror knows the list had not long ago, or knows to be absent. */
+  /** Surplus rows that the mirror can explain: the list had them a short time ago, or their absence is noted. */
   readonly accountedFor: IdList;
 }
 
@@ -108,7 +107,7 @@ interface Confirmed {
   readonly ids: IdList;
   readonly missing: IdList;
   readonly surplus: IdList;
-  /** Rows that only the proof of their deletion is missing of. */
+  /** Rows whose deletion only lacks its proof. */
   readonly waiting: IdList;
   /** By record and field: pages that overlap show a record twice. */
   readonly told: Map<string, KindVerdict['differences'][number]>;

@@ -12,7 +12,7 @@ export interface Field {
   readonly items?: readonly Field[];
   /** The name in a write, if it differs from the name in a read. */
   readonly write?: FieldWrite;
-  /** The kind whose records its values name; `type` then says how the service sends them, not what the column holds. */
+  /** The kind whose records its values name; `type` is then the type that the service sends, not that of the column. */
   readonly refersTo?: string;
   /** The field whose misfits this column keeps as text. The column is ours; the service sends no such field. */
   readonly textOf?: string;
@@ -47,7 +47,7 @@ export type ListOrder =
   'created, oldest first' | 'created, newest first' | 'code' | 'pickup date, newest first' | 'unknown';
 
 interface RetrieveEndpoint extends Endpoint {
-  /** Set where the documented path addresses another kind's table: then it proves nothing about this kind. */
+  /** Set if the documented path addresses another kind: its answers prove nothing about this kind. */
   readonly misprint?: string;
 }
 

@@ -37,7 +37,7 @@ export const OTHER_NAMES: readonly string[] = [
 /** Prefixes of our views and of names that each database reserves. */
 export const RESERVED_PREFIXES = ['bi_', 'sqlite_', 'pg_'] as const;
 
-/** A kind's index of deleted rows, its primary key, and its view of the past. */
+/** A kind's index of deleted rows, its primary key, and its history view. */
 export const RESERVED_SUFFIXES = ['_deleted', '_pkey', '_history'] as const;
 
 /** Columns derived from a decimal field, in its table or its view. */

@@ -6,9 +6,9 @@ import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
-import { createProgress } from './progress.ts';
+import { printJson, printLine } from './print/io.ts';
+import type { Output } from './print/io.ts';
+import { createProgress } from './print/progress.ts';
 import { expandIds, parsePages } from './ranges.ts';
 
 interface BackfillOptions extends CommonOptions {
@@ -24,7 +24,7 @@ export function backfillCommand(context: CommandContext): Command {
     .option('--ids <list>', 'these records, e.g. 1,5-9')
     .option('--pages <range>', 'these pages of the list, e.g. 1-20')
     .option('--all', 'the whole list, every page parsed')
-    .option('--restart', 'begin anew where the same backfill was interrupted')
+    .option('--restart', 'start from the beginning, even if the same backfill was interrupted')
     .action((kind: string, options: BackfillOptions) => runBackfill(context, kind, options));
 }
 

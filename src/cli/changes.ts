@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { changeLine, changes } from '../app/changes.ts';
 import type { ChangesRequest, RecordedChange } from '../app/changes.ts';
 import { plainJson, plainLine } from '../lib/plain-text.ts';
-import { CHANGE_HEADER, changeRow } from './change-row.ts';
+import { CHANGE_HEADER, changeRow } from './print/change-row.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import type { Output } from './io.ts';
+import type { Output } from './print/io.ts';
 
 /** The number of events for a person who gives none. */
 const SHOWN = 50;

@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import { createLogger } from '../lib/logger.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { Io } from './io.ts';
+import type { Io } from './print/io.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {

@@ -3,12 +3,11 @@ import { decideDeletions, listHolds } from '../app/deletions.ts';
 import type { HoldDecision, ShownHold } from '../app/deletions.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
-import { textTable } from './text-table.ts';
+import { printJson, printLine, textTable } from './print/io.ts';
+import type { Output } from './print/io.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list mass disappearances and what was decided').action(
+  const list = createCommand('list', 'list mass disappearances and the decisions on them').action(
     (_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()),
   );
   const decide = (name: string, summary: string, decision: HoldDecision): Command =>

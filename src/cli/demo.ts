@@ -10,11 +10,10 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createCommand, loggerOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT, exitCodeOfPull } from './exit-codes.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
-import { openSandbox } from './open-sandbox.ts';
-import { createProgress } from './progress.ts';
-import { textTable } from './text-table.ts';
+import { printJson, printLine, textTable } from './print/io.ts';
+import type { Output } from './print/io.ts';
+import { openSandbox } from './sandbox.ts';
+import { createProgress } from './print/progress.ts';
 
 const DEMO_DATABASE = './data/demo.db';
 
@@ -71,7 +70,7 @@ async function pullDemo(
   sandbox: Sandbox,
 ): Promise<{ report: PullReport; answer: readonly Row[] }> {
   const config = loadConfig({
-    env: {}, // The demo needs no settings, and must not touch what they point to.
+    env: {}, // The demo needs no settings, and must not touch the mirror or service that they name.
     flags: {
       source: { baseUrl: sandbox.url, token: sandbox.token },
       database: { url: `file:${DEMO_DATABASE}` },

@@ -4,8 +4,8 @@ import type { CheckResult } from '../lib/check-result.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
+import { printJson, printLine } from './print/io.ts';
+import type { Output } from './print/io.ts';
 
 export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'look at everything that a pull needs').action(

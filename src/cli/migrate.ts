@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { migrateMirror } from '../app/migrate.ts';
+import { migrateMirror } from '../app/open-mirror.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine } from './io.ts';
+import { printJson, printLine } from './print/io.ts';
 
 export function migrateCommand(context: CommandContext): Command {
   return createCommand('migrate', 'bring the mirror to the shape of this release').action(

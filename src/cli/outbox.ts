@@ -4,7 +4,9 @@ import {
   OPEN_STATES,
   STATES,
   decideOutbox,
+  entryDocument,
   explain,
+  historyDocument,
   listOutbox,
   readHistory,
   resumeOutbox,
@@ -12,9 +14,8 @@ import {
 import type { EntryDecision, EntryState } from '../app/outbox.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { entryDocument, historyDocument } from '../app/outbox.ts';
-import { printExactJson, printJson, printLine } from './io.ts';
-import { printHistory, printOutbox } from './outbox-print.ts';
+import { printExactJson, printJson, printLine } from './print/io.ts';
+import { printHistory, printOutbox } from './print/outbox-print.ts';
 
 const LISTED = 50;
 
@@ -25,12 +26,12 @@ interface ListOptions extends CommonOptions {
 }
 
 export function outboxCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list what is open, parked or rejected; what needs you first')
-    .option('--all', 'list what is done or abandoned too')
+  const list = createCommand('list', 'list open, parked and rejected entries; those that need you first')
+    .option('--all', 'list done and abandoned entries too')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(STATES))
     .option('--limit <n>', `at most so many (default: ${LISTED})`, wholeNumber)
     .action((_: ListOptions, command: Command) => runList(context, command.optsWithGlobals()));
-  const show = createCommand('show', 'show one entry: what it is, what was tried, what to do')
+  const show = createCommand('show', 'show one entry with its attempts and your next steps')
     .argument('<id>', 'the number of the entry', wholeNumber)
     .action((id: number, _: CommonOptions, command: Command) =>
       runShow(context, id, command.optsWithGlobals()),
@@ -38,7 +39,7 @@ export function outboxCommand(context: CommandContext): Command {
   const resume = createCommand('resume', 'let sends go on after a database was restored').action(
     (_: CommonOptions, command: Command) => runResume(context, command.optsWithGlobals()),
   );
-  return createCommand('outbox', 'show what is on its way to the service, and decide on what is stuck')
+  return createCommand('outbox', 'show the changes for the service, and decide on those that are stuck')
     .addCommand(list, { isDefault: true })
     .addCommand(show)
     .addCommand(decisionCommand(context, 'retry', 'give a parked or rejected entry another try'))

@@ -11,8 +11,8 @@ import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { printJson, printLine } from './io.ts';
-import type { Io } from './io.ts';
+import { printJson, printLine } from './print/io.ts';
+import type { Io } from './print/io.ts';
 import { kindsCommand } from './kinds.ts';
 import { migrateCommand } from './migrate.ts';
 import { outboxCommand } from './outbox.ts';
@@ -67,7 +67,7 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
   }
 }
 
-/** Commander has printed its message for a person by now. */
+/** Commander has already printed its message for a person. */
 function usageExit(error: CommanderError, { io, asJson }: Pick<Printing, 'io' | 'asJson'>): ExitCode {
   if (error.exitCode === 0) return EXIT.done;
   if (asJson) printJson(io.stdout, { error: { code: 'usage', message: error.message, hint: '' } });
@@ -116,7 +116,7 @@ function printError(error: unknown, { io, mask, asJson }: Printing): void {
   if (asJson) printJson(io.stdout, { error: fault });
 }
 
-/** Further lines are set in, so that no quoted text looks like a line of ours. */
+/** Indents further lines, so that no quoted text looks like a line of ours. */
 function furtherLine(line: string, index: number): string {
   return index === 0 || line === '' || line.startsWith('  ') ? line : `  ${line}`;
 }

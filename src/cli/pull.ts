@@ -4,10 +4,9 @@ import type { PullReport } from '../app/pull.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { exitCodeOfPull } from './exit-codes.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
-import { createProgress } from './progress.ts';
-import { textTable } from './text-table.ts';
+import { printJson, printLine, textTable } from './print/io.ts';
+import type { Output } from './print/io.ts';
+import { createProgress } from './print/progress.ts';
 
 interface PullOptions extends CommonOptions {
   readonly newSource?: true;
@@ -44,7 +43,7 @@ async function runPull(
   }
 }
 
-/** Prints a pull for a person: one line a kind, then what went wrong and what to do. */
+/** Prints a pull for a person: one line a kind, then faults and advice. */
 function printReport(stdout: Output, { runId, durationMs, kinds }: PullReport): void {
   const header = [
     'kind',

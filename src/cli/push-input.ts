@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
-import type { Io } from './io.ts';
+import type { Io } from './print/io.ts';
 
 const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read it from a file.`;
 

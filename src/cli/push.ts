@@ -7,10 +7,9 @@ import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { exitCodeOfPush } from './exit-codes.ts';
-import { printExactJson, printLine } from './io.ts';
-import { previewDocument, printPreview } from './preview.ts';
+import { printExactJson, printLine } from './print/io.ts';
+import { previewDocument, printPreview, printPushed, pushedDocument } from './print/push-print.ts';
 import { jsonOption, readStdin } from './push-input.ts';
-import { printPushed, pushedDocument } from './pushed.ts';
 
 const TIMEOUT_SECONDS = 60;
 

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { recordStory } from '../app/record-story.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { printExactJson } from './io.ts';
-import { printStory, storyDocument } from './record-print.ts';
+import { printExactJson } from './print/io.ts';
+import { printStory, storyDocument } from './print/record-print.ts';
 
 export function recordCommand(context: CommandContext): Command {
   return createCommand('record', "show one record's story: row, versions, issues, outbox entries, links")

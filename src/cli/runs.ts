@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { isOfAllKinds, readRun, readRuns } from '../app/report.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine } from './io.ts';
-import { textTable } from './text-table.ts';
+import { printJson, printLine, textTable } from './print/io.ts';
 
 const RUNS_LISTED = 20;
 
@@ -20,7 +19,7 @@ export function runsCommand(context: CommandContext): Command {
     .action((id: number, _: CommonOptions, command: Command) =>
       showRun(context, id, command.optsWithGlobals()),
     );
-  return createCommand('runs', 'show what was run, and how it ended')
+  return createCommand('runs', 'show past runs and how they ended')
     .addCommand(list, { isDefault: true })
     .addCommand(show);
 }

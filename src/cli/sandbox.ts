@@ -5,14 +5,14 @@ import type { Command } from 'commander';
 import { UsageError } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
+import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
 import { createCommand, portNumber, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine } from './io.ts';
-import { openSandbox } from './open-sandbox.ts';
+import { printJson, printLine } from './print/io.ts';
 
 const DEFAULT_PORT = 4010;
 
-interface SandboxOptions extends CommonOptions {
+interface SandboxCommand extends CommonOptions {
   readonly port: number;
   readonly size: number;
   readonly seed: number;
@@ -33,12 +33,12 @@ export function sandboxCommand(context: CommandContext): Command {
         .default('documented'),
     )
     .option('--faults <file>', 'faults to inject (YAML or JSON, see docs/sandbox.md)')
-    .action((options: SandboxOptions) => runSandbox(context, options));
+    .action((options: SandboxCommand) => runSandbox(context, options));
 }
 
 async function runSandbox(
   { io }: CommandContext,
-  { faults, json, ...options }: SandboxOptions,
+  { faults, json, ...options }: SandboxCommand,
 ): Promise<void> {
   await using sandbox = await openSandbox({
     ...options,
@@ -53,6 +53,12 @@ async function runSandbox(
     );
   }
   if (!io.signal.aborted) await once(io.signal, 'abort');
+}
+
+/** Starts a sandbox; only the commands that need one load the HTTP server that it brings. */
+export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { startSandbox } = await import('../sandbox/sandbox.ts');
+  return startSandbox(options);
 }
 
 function readFaults(path: string): readonly Fault[] {

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { changeLogText } from '../app/change-log-text.ts';
-import { readMirrorStatus } from '../app/report.ts';
+import { changeLogText, readMirrorStatus } from '../app/report.ts';
 import type { Status } from '../app/report.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
-import { textTable } from './text-table.ts';
+import { printJson, printLine, textTable } from './print/io.ts';
+import type { Output } from './print/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(
@@ -75,7 +73,7 @@ function printUncertified(stdout: Output, { uncertified, holds }: Status): void 
       ...[kind, since ?? 'never was', why],
       ...[waiting.suspectedDeletions, waiting.heldDeletions, waiting.unsettledCreates],
     ]);
-    printLine(stdout, '\nNot certified, and what waits for it:');
+    printLine(stdout, '\nNot certified, with the work that waits for it:');
     printLine(stdout, textTable(header, rows));
   }
   const released = holds.filter(({ state }) => state === 'released');
@@ -110,12 +108,12 @@ function printIssues(stdout: Output, issues: Status['issues']): void {
   if (touched.length > 0) {
     printLine(
       stdout,
-      '\nRows that something else had written to, and that are put right (`issues.detail` says what):',
+      '\nRows that another program had changed, and that were repaired (see `issues.detail`):',
     );
     printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(touched)));
   }
   if (values.length === 0) return;
-  printLine(stdout, '\nValues that fit no rule (their rows are there; `_raw` has what was sent):');
+  printLine(stdout, '\nValues that fit no rule (their rows are there; `_raw` has the value as sent):');
   printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(values)));
 }
 

@@ -5,10 +5,9 @@ import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { printJson, printLine } from './io.ts';
-import type { Output } from './io.ts';
-import { createProgress } from './progress.ts';
-import { textTable } from './text-table.ts';
+import { printJson, printLine, textTable } from './print/io.ts';
+import type { Output } from './print/io.ts';
+import { createProgress } from './print/progress.ts';
 
 const DIFFERENCES_SHOWN = 20;
 
@@ -50,7 +49,7 @@ function isBarred({ reason, same, moved, differs, quarantined }: KindVerdict): b
   return reason !== null && reason !== 'interrupted' && same + moved + differs + quarantined === 0;
 }
 
-/** Prints a report for a person: one line a kind, the first differences, and what to do. */
+/** Prints a report for a person: one line a kind, the first differences, and advice. */
 function printReport(stdout: Output, { runId, durationMs, kinds }: VerifyReport): void {
   const header = ['kind', 'same', 'moved', 'differs', 'missing', 'surplus', 'quarantined', 'not compared'];
   const rows = kinds.map((kind) => [
@@ -74,7 +73,7 @@ function printDifferences(stdout: Output, kinds: readonly KindVerdict[]): void {
   printLine(stdout, textTable(['kind', 'id', 'field', 'service', 'mirror'], rows));
   if (all.length > rows.length) printLine(stdout, '… --json tells up to 100 a kind.');
   const repairs = wrong.flatMap(({ repair }) => repair ?? []);
-  if (repairs.length > 0) printLine(stdout, '\nTo read these records anew:');
+  if (repairs.length > 0) printLine(stdout, '\nTo read these records again:');
   for (const repair of repairs) printLine(stdout, `  ${repair}`);
 }
 

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
-import { PLACES } from './known-settings.ts';
-import type { SettingPlace } from './known-settings.ts';
+import { PLACES } from './settings.ts';
+import type { SettingPlace } from './settings.ts';
 import { combined, treeWith } from './layer.ts';
 import type { ReadLayers } from './layer.ts';
 
@@ -17,6 +18,13 @@ interface Variable {
 const OWN_PREFIX = 'BMS__';
 const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
 
+/** Adds the variables of a `.env` file, if there is one; the real environment wins. */
+export function withEnvFile(env: Environment, path = '.env'): Environment {
+  if (!existsSync(path)) return env;
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')); // Empty is unset.
+  return { ...parseEnv(readFileSync(path, 'utf8')), ...set };
+}
+
 /** Reads the settings that environment variables give, one layer for each variable. */
 export function readEnvironment(env: Environment): ReadLayers {
   const own = variablesIn(env).filter(({ name }) => name.startsWith(OWN_PREFIX));
@@ -30,7 +38,7 @@ function variablesIn(env: Environment): Variable[] {
   return Object.entries(env).flatMap(([name, text]) => (text ? [{ name, text }] : []));
 }
 
-/** One setting by itself is stronger than the same within its group's JSON. */
+/** A setting's own variable overrides its value in the JSON of its group. */
 function deepestFirst(a: Variable, b: Variable): number {
   return b.name.split('__').length - a.name.split('__').length;
 }

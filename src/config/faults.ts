@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
-import { PLACES, settingAt } from './known-settings.ts';
-import { merged, originOf, valueAt } from './layer.ts';
+import { PLACES, settingAt } from './settings.ts';
+import type { SettingPlace } from './settings.ts';
+import { located, merged, valueAt } from './layer.ts';
 import type { Layer, Path } from './layer.ts';
-import { shown } from './shown.ts';
 
 const NAMES = PLACES.map(({ name }) => name);
+const LONGEST = 60;
+const HARMLESS_URL = /^([a-z]+:\/\/)?[\w.-]+(\/[\w./-]*)?$/i;
 
 /** Words the faults that the schema found: the setting, its origin, the value got and the value expected. */
 export function faultsFrom(issues: readonly z.core.$ZodIssue[], layers: readonly Layer[]): string[] {
@@ -22,18 +24,35 @@ export function faultsFrom(issues: readonly z.core.$ZodIssue[], layers: readonly
 function unknownKey(path: Path, layers: readonly Layer[]): string {
   // Within a map with free keys, such as webhooks, no name of a setting can be meant.
   const guess = settingAt(path) ? '' : didYouMean(path.join('.'), NAMES);
-  return `${located(path, layers)}: unknown setting${guess}`;
+  return `${located(layers, path)}: unknown setting${guess}`;
 }
 
 function wrongKey(path: Path, expected: string, layers: readonly Layer[]): string {
-  return `${located(path, layers)}: expected the key to be ${expected}`;
+  return `${located(layers, path)}: expected the key to be ${expected}`;
 }
 
 function wrongValue(path: Path, expected: string, layers: readonly Layer[]): string {
   const value = valueAt(merged(layers), path);
-  return `${located(path, layers)}: got ${shown(value, settingAt(path))}; expected ${expected}`;
+  return `${located(layers, path)}: got ${shown(value, settingAt(path))}; expected ${expected}`;
 }
 
-function located(path: Path, layers: readonly Layer[]): string {
-  return `${path.join('.')} (from ${originOf(layers, path)})`;
+/** Words a value for a message; for a secret, and a value that may contain one, only its type and length. */
+function shown(value: unknown, setting: SettingPlace | undefined): string {
+  if (setting === undefined || setting.about.secret === 'value') return shapeOf(value);
+  if (setting.about.secret === 'password' && !isHarmlessUrl(value)) return shapeOf(value);
+  const json = JSON.stringify(value) as string | undefined;
+  if (json === undefined) return 'nothing';
+  return json.length > LONGEST ? `${json.slice(0, LONGEST)}…` : json;
+}
+
+/** Whether an invalid URL has no part that could be a password. */
+function isHarmlessUrl(value: unknown): boolean {
+  return typeof value === 'string' && HARMLESS_URL.test(value);
+}
+
+function shapeOf(value: unknown): string {
+  if (typeof value === 'string') return `a text of ${value.length} characters (not shown)`;
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'a map' : `a ${typeof value}`;
 }

@@ -1,14 +1,15 @@
 import { KINDS, kindNamed } from '../catalog/catalog.ts';
 import {
+  DECIMAL_TWINS,
   ENGINE_TABLE_NAMES,
   LONGEST_NAMES,
   OTHER_NAMES,
+  POSTGRES_COLUMNS,
   RESERVED_PREFIXES,
   RESERVED_SUFFIXES,
 } from '../catalog/reserved-names.ts';
-import { referredKind } from './configured-kinds.ts';
-import { fieldNameFaults } from './field-name-faults.ts';
-import { isTree, originOf, valueAt } from './layer.ts';
+import { referredKind } from './known-kinds.ts';
+import { located, mapAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';
 
 const KIND_NAME = /^[a-z][a-z0-9_]*$/;
@@ -21,7 +22,7 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
     ...Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind)),
   ];
   const wrongKey = (path: Path, expected: string): string =>
-    `${path.join('.')} (from ${originOf(layers, path)}): expected the key to be ${expected}`;
+    `${located(layers, path)}: expected the key to be ${expected}`;
 
   return Object.keys(kinds).flatMap((name) => {
     const expected = expectedName(name, arrayViews);
@@ -33,8 +34,7 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
         ? []
         : [wrongKey(path, `a name that leaves the view bi_${taken} to its owner`)]),
       ...referenceFaults(kinds, name).map(
-        ({ field, expected: kind }) =>
-          `${[...path, 'fields', field].join('.')} (from ${originOf(layers, [...path, 'fields', field])}): ${kind}`,
+        ({ field, expected: kind }) => `${located(layers, [...path, 'fields', field])}: ${kind}`,
       ),
       ...fieldNameFaults(mapAt(kinds, [name, 'fields'])).map((fault) =>
         wrongKey([...path, 'fields', fault.name], fault.expected),
@@ -60,7 +60,7 @@ const isOurs = (name: string): boolean =>
   OTHER_NAMES.includes(name) ||
   ENGINE_TABLE_NAMES.some((table) => name === table || name.startsWith(`${table}_`));
 
-/** A nested array has a view of its own, `bi_<kind>_<field>`: the name of a kind that is called like that. */
+/** Nested arrays of the catalogue, `<kind>_<field>`: a further kind of that name would take the name of the array's view. */
 function catalogueArrays(): string[] {
   return KINDS.flatMap((kind) =>
     [...kind.fields, ...kind.hints]
@@ -75,7 +75,7 @@ function furtherArrays(kinds: Tree, kind: string): string[] {
     .map(([field]) => `${kind}_${field}`);
 }
 
-/** `sales` with an array `products` would draw the view of `sales_products`. */
+/** Kind `sales` with an array `products` would create the view of kind `sales_products`. */
 const isTakenByView = (array: string): boolean =>
   kindNamed(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
 
@@ -93,8 +93,43 @@ function referenceFaults(kinds: Tree, name: string): ReferenceFault[] {
   });
 }
 
-/** The map at a path; empty where there is none, which is for the schema to say. */
-function mapAt(values: Tree, path: Path): Tree {
-  const map = valueAt(values, path);
-  return isTree(map) ? map : {};
+interface FieldNameFault {
+  readonly name: string;
+  /** A description of the names that are allowed. */
+  readonly expected: string;
+}
+
+/** Finds the names of a further kind's fields that cannot all be columns of one table. */
+function fieldNameFaults(fields: Readonly<Record<string, unknown>>): readonly FieldNameFault[] {
+  const names = Object.keys(fields);
+  const twins = names.filter((name) => String(fields[name]).startsWith('decimal(')).flatMap(twinsOf);
+  return names.flatMap((name, at) => {
+    const expected =
+      name.toLowerCase() === 'id'
+        ? expectedId(name, fields[name])
+        : (expectedAlone(name) ?? expectedBeside(name, [...names.slice(0, at), ...twins]));
+    return expected === null ? [] : [{ name, expected }];
+  });
+}
+
+const twinsOf = (decimal: string): string[] => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`);
+
+/** Every record has an `id`: declaring it is allowed, but only as an integer. */
+function expectedId(name: string, type: unknown): string | null {
+  return name === 'id' && type === 'integer' ? null : 'no id: every record has one by itself, an integer';
+}
+
+function expectedAlone(name: string): string | null {
+  if (!/^\w+$/.test(name)) return 'the name of a field: letters, digits and _';
+  if (name.startsWith('_')) return "a name that does not begin with _, as bms-sync's own columns do";
+  if (name.length > LONGEST_NAMES.field) return `a name of at most ${LONGEST_NAMES.field} characters`;
+  if (!POSTGRES_COLUMNS.includes(name.toLowerCase())) return null;
+  return "a name that is no column of PostgreSQL's own";
+}
+
+/** Databases ignore case in names, and columns derived from a decimal occupy names too. */
+function expectedBeside(name: string, others: readonly string[]): string | null {
+  const same = others.find((other) => other.toLowerCase() === name.toLowerCase());
+  if (same === undefined) return null;
+  return `a name of its own: ${same} is a column already${same === name ? ', beside its decimal' : ''}`;
 }

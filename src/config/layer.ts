@@ -21,13 +21,13 @@ export function combined(readings: readonly ReadLayers[]): ReadLayers {
   };
 }
 
-/** Lays the layers over each other: maps are merged, all else replaces. */
+/** Lays the layers over each other: maps are merged, other values replace weaker ones. */
 export function merged(layers: readonly Layer[]): Tree {
   return layers.reduceRight<Tree>((below, { values }) => mergedTrees(below, values), {});
 }
 
 /** The origin of a merged value; for a missing value, the origin of its nearest existing parent. */
-export function originOf(layers: readonly Layer[], path: Path): string {
+function originOf(layers: readonly Layer[], path: Path): string {
   const value = valueAt(merged(layers), path);
   const holders = layers.filter(({ values }) => valueAt(values, path) !== undefined);
   const layer = holders.find(({ values }) => valueAt(values, path) === value) ?? holders[0];
@@ -35,11 +35,22 @@ export function originOf(layers: readonly Layer[], path: Path): string {
   return path.length > 0 ? originOf(layers, path.slice(0, -1)) : 'nowhere';
 }
 
+/** Names a setting and its origin, for a message. */
+export function located(layers: readonly Layer[], path: Path): string {
+  return `${path.join('.')} (from ${originOf(layers, path)})`;
+}
+
 export function valueAt(values: unknown, path: Path): unknown {
   return path.reduce((value, key) => {
     const holds = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
     return holds ? (value as Tree)[key] : undefined;
   }, values);
+}
+
+/** The map at a path; empty where there is none, which is for the schema to say. */
+export function mapAt(values: Tree, path: Path): Tree {
+  const map = valueAt(values, path);
+  return isTree(map) ? map : {};
 }
 
 /** Wraps a value so that it lies at a path. */

@@ -1,13 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { unescape } from 'node:querystring';
+import { LineCounter, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { UsageError } from '../lib/sync-error.ts';
-import { readConfigFile } from './config-file.ts';
 import { readEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
 import { faultsFrom } from './faults.ts';
 import { furtherKindFaults } from './further-kind-faults.ts';
-import { unknownKinds } from './kind-names.ts';
-import { combined, merged } from './layer.ts';
-import { scheduleFaults } from './schedule-faults.ts';
+import { combined, isTree, merged } from './layer.ts';
+import type { ReadLayers } from './layer.ts';
+import { namedKindFaults } from './named-kind-faults.ts';
 import { settings } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -39,11 +41,45 @@ export function loadConfig({ env, file, flags = {} }: ConfigInputs): Config {
     ...faults,
     ...faultsFrom(error?.issues ?? [], layers),
     ...furtherKindFaults(values, layers),
-    ...unknownKinds(values, layers),
-    ...scheduleFaults(values, layers),
+    ...namedKindFaults(values, layers),
   ];
   if (data === undefined || all.length > 0) throw badSettings(all);
   return data;
+}
+
+/** Reads the settings of a YAML file. */
+function readConfigFile(file: string): ReadLayers {
+  try {
+    return reading(file, readFileSync(file, 'utf8'));
+  } catch (error) {
+    return { layers: [], faults: [`${file}: ${String(error)}`] };
+  }
+}
+
+function reading(file: string, text: string): ReadLayers {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // The parser's own messages quote the file, secrets included: only its codes are repeated.
+  const faults = document.errors.map(({ code, pos }) => {
+    const { line, col } = lines.linePos(pos[0]);
+    return `${file}:${line}:${col}: not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
+  });
+  return faults.length > 0 ? { layers: [], faults } : contents(file, document);
+}
+
+function contents(file: string, document: Document.Parsed): ReadLayers {
+  const values = plainValues(document);
+  if (isTree(values)) return { layers: [{ origin: file, values }], faults: [] };
+  return { layers: [], faults: [`${file}: expected a map of settings`] };
+}
+
+/** An empty file sets nothing. */
+function plainValues(document: Document.Parsed): unknown {
+  try {
+    return document.toJS() ?? {};
+  } catch {
+    return undefined; // An alias without its anchor; the error would quote it, and it may be a secret that begins with *.
+  }
 }
 
 function badSettings(faults: readonly string[]): UsageError {

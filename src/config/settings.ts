@@ -1,12 +1,13 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { deletions, diff, outbound } from './groups/changes.ts';
 import { kinds } from './groups/kinds.ts';
 import { schedules } from './groups/schedules.ts';
-import { log, server, shutdown } from './groups/service.ts';
+import { log, server, shutdown, webhooks } from './groups/service.ts';
 import { source, sweep } from './groups/source.ts';
 import { bi, database, queue, retention } from './groups/storage.ts';
-import { webhooks } from './groups/webhooks.ts';
-import { group } from './setting.ts';
+import type { Path } from './layer.ts';
+import { aboutOf, group } from './setting.ts';
+import type { About } from './setting.ts';
 
 /** Every setting with its default, in the order of the table in docs/settings.md. */
 export const settings = group({
@@ -31,3 +32,55 @@ type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonl
 
 /** Validated settings; null = not set. */
 export type Config = DeepReadonly<z.infer<typeof settings>>;
+
+/** A place in the tree of settings: a setting, or a group of them. */
+export interface SettingPlace {
+  readonly path: Path;
+  /** Its name in messages and tables: `source.baseUrl`. */
+  readonly name: string;
+  /** Its own environment variable: `BMS__SOURCE__BASE_URL`. */
+  readonly variable: string;
+  readonly schema: z.ZodType;
+  readonly about: About;
+}
+
+/** Every place in the tree of settings, a group before its members. */
+export const PLACES: readonly SettingPlace[] = placesIn(settings, [], {});
+
+/** The settings themselves, without the bare groups. */
+export const SETTINGS: readonly SettingPlace[] = PLACES.filter(({ about }) => about.meaning !== undefined);
+
+/** The texts about a setting in the tables and the default file. */
+export function describe({ about }: SettingPlace): string {
+  const meaning = about.meaning ?? '';
+  return about.inForce === false ? `${meaning} (not in force yet)` : meaning;
+}
+
+/** Finds the setting that a path leads to, or into. */
+export function settingAt(path: Path): SettingPlace | undefined {
+  return SETTINGS.findLast((place) => place.path.every((key, depth) => key === path[depth]));
+}
+
+function placesIn(parent: z.ZodType, path: Path, inherited: About): SettingPlace[] {
+  return Object.entries(shapeOf(parent)).flatMap(([key, schema]) => {
+    const place = placeAt([...path, key], schema, inherited);
+    return [place, ...placesIn(schema, place.path, place.about)];
+  });
+}
+
+function placeAt(path: Path, schema: z.ZodType, inherited: About): SettingPlace {
+  const variable = `BMS__${path.map(inCapitals).join('__')}`;
+  const about =
+    inherited.inForce === false ? { ...aboutOf(schema), inForce: false as const } : aboutOf(schema);
+  return { path, name: path.join('.'), variable, schema, about };
+}
+
+/** The settings that a group holds; empty if the schema is not a group. */
+function shapeOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
+  const inner = schema instanceof z.ZodPipe ? schema.out : schema;
+  return inner instanceof z.ZodObject ? inner.shape : {};
+}
+
+function inCapitals(key: string): string {
+  return key.replace(/[A-Z]/g, '_$&').toUpperCase();
+}

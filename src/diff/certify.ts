@@ -23,7 +23,7 @@ export interface Sighting {
 export type Certification = Certificate | Uncertified;
 
 /** The list is known exactly, as of the response `point`. */
-export interface Certificate {
+export interface Certificate extends Pick<Spans, 'lastShown'> {
   readonly certified: true;
   readonly point: Sighting;
   /** Rows that the list had. */
@@ -32,8 +32,6 @@ export interface Certificate {
   readonly lists: (id: string) => boolean;
   /** Some response that is not certainly before the point showed it. */
   readonly showedSince: (id: string) => boolean;
-  /** The tick at which the last response that showed the record was sent; null where none did. */
-  readonly lastShown: (id: string) => number | null;
   /** Ids that were shown before the point only, and were not in the list at the point. */
   readonly absent: () => string[];
 }
@@ -56,7 +54,7 @@ interface Point extends Sighting {
  * Names the rows that a list had at one instant, where list responses prove it: the sandwich count.
  *
  * A response reads the list at one instant between its ticks `sent` and `answered`, so one is certainly before another
- * where it was answered before the other was sent. What is gone from the list does not come back; so an id shown
+ * where it was answered before the other was sent. A record that left the list does not return; so an id shown
  * certainly before a point and certainly after it was in the list at the point. If these, with the ids on the point
  * itself, are as many as the point proves that the list had at most, they are the list. Pages in flight side by side,
  * their order of landing and rows that move change nothing in this.
@@ -122,7 +120,7 @@ function judge(point: Point, spans: Spans): Certification {
       `${size} rows were there when a response proved that there are ${endRows} at most`,
     );
 
-  const { ids, lastAnswered, lastSent } = spans;
+  const { ids, lastAnswered, lastShown } = spans;
   const wasShownSince = (index: number): boolean => lastAnswered(index) > sent;
   return {
     certified: true,
@@ -130,16 +128,8 @@ function judge(point: Point, spans: Spans): Certification {
     size,
     lists: (id) => isLive[ids.find(id)] === 1,
     showedSince: (id) => wasShownSince(ids.find(id)),
-    lastShown: (id) => {
-      const tick = lastSent(ids.find(id));
-      return tick === -Infinity ? null : tick;
-    },
-    absent: () => {
-      const absent: string[] = [];
-      for (let index = 0; index < isLive.length; index++)
-        if (isLive[index] === 0 && !wasShownSince(index)) absent.push(ids.idOf(index));
-      return absent;
-    },
+    lastShown,
+    absent: () => ids.idsWhere((index) => isLive[index] === 0 && !wasShownSince(index)),
   };
 }
 

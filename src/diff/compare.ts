@@ -1,11 +1,9 @@
 import type { Field, Kind } from '../catalog/kind.ts';
 import { canonicalJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
-import { decodeField } from './decode-field.ts';
-import type { MisfitCode } from './decode-field.ts';
-import { ownValue } from './decode-record.ts';
+import { fittingValue, ownValue } from './decode-record.ts';
 
-/** Names the fields in which two readings of a record differ, documented or not; spelling and key order are nothing. */
+/** Names the fields in which two readings of a record differ, documented or not; spelling and key order do not count. */
 export function changedFields(kind: Kind, before: JsonObject, after: JsonObject): readonly string[] {
   const names = [
     ...Object.keys(before),
@@ -31,8 +29,7 @@ function isPlain(value: Json | undefined): boolean {
 function canonicalValue(field: Field | undefined, value: Json | undefined): string {
   if (value === undefined) return 'absent';
   if (field === undefined) return canonicalJson(value);
-  const misfits: MisfitCode[] = [];
-  const decoded = decodeField(field, value, (_field, code) => misfits.push(code));
-  if (misfits.some((code) => code !== 'more_places')) return `misfit ${canonicalJson(value)}`;
+  const decoded = fittingValue(field, value);
+  if (decoded === undefined) return `misfit ${canonicalJson(value)}`;
   return decoded === null ? 'none' : `value ${decoded}`; // The text "null" is not null.
 }

@@ -1,11 +1,25 @@
 import type { Field, Kind } from '../catalog/kind.ts';
-import { compactJson } from '../lib/json.ts';
+import { compactJson, canonicalJson, isNumber } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isStorable, shortened } from '../lib/text.ts';
-import { decodeColumn } from './decode-field.ts';
-import type { MisfitCode, SqlValue } from './decode-field.ts';
+import { atScale, decimalPlaces, shortestNumber } from '../lib/decimal.ts';
+import { isCalendarDate, isClockTime } from '../lib/calendar.ts';
 
-interface Misfit {
+/** The value of a column: 64-bit integers and decimals travel as text. */
+export type SqlValue = string | number | null;
+
+export type MisfitCode =
+  | 'not_an_integer'
+  | 'not_a_flag'
+  | 'not_a_decimal'
+  | 'more_places'
+  | 'not_a_date'
+  | 'not_a_time'
+  | 'not_a_timestamp'
+  | 'not_text'
+  | 'unstorable_text';
+
+interface FieldMisfit {
   readonly field: string;
   readonly code: MisfitCode;
   /** The value as received, shortened. */
@@ -15,14 +29,14 @@ interface Misfit {
 interface DecodedRecord {
   /** One value for each of `kind.fields`, in that order. */
   readonly values: readonly SqlValue[];
-  readonly misfits: readonly Misfit[];
+  readonly misfits: readonly FieldMisfit[];
 }
 
 const DETAIL_LENGTH = 200;
 
 /** Decodes the fields of a record; a value that fits no rule costs a null and a misfit, never the row. */
 export function decodeRecord(kind: Kind, record: JsonObject): DecodedRecord {
-  const misfits: Misfit[] = [];
+  const misfits: FieldMisfit[] = [];
   const lost = new Map<string, Json>();
   const decode = (field: Field): SqlValue =>
     decodeColumn(field, ownValue(record, field.name), ({ name }, code, value) => {
@@ -49,4 +63,135 @@ function textOf(value: Json | undefined): string | null {
 /** A member that the record itself has: never `constructor` and its like from the prototype. */
 export function ownValue(record: JsonObject, name: string): JsonObject[string] | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/**
+ * Called with each value that violates its field's rules; the column is then null (but for `more_places`, which keeps
+ * it).
+ */
+type OnMisfit = (field: Field, code: MisfitCode, value: Json) => void;
+
+type Decoder = (value: Exclude<Json, null>, field: Field) => SqlValue | Misfit;
+
+interface Misfit {
+  readonly code: MisfitCode;
+  readonly kept: SqlValue;
+}
+
+/**
+ * Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules.
+ */
+export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
+  return decodeAs(DECODERS[field.type], field, { value, onMisfit });
+}
+
+/** A value as its column holds it; that of a reference is an id. */
+function decodeColumn(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
+  const decoder = field.refersTo === undefined ? DECODERS[field.type] : reference;
+  return decodeAs(decoder, field, { value, onMisfit });
+}
+
+/** The value by its field's type; undefined where it violates the rules, unless by nothing but too many places. */
+export function fittingValue(field: Field, value: Json | undefined): SqlValue | undefined {
+  if (value === undefined || value === null) return null;
+  const decoded = DECODERS[field.type](value, field);
+  if (!isMisfit(decoded)) return decoded;
+  return decoded.code === 'more_places' ? decoded.kept : undefined;
+}
+
+interface Received {
+  readonly value: Json | undefined;
+  readonly onMisfit: OnMisfit;
+}
+
+function decodeAs(decoder: Decoder, field: Field, { value, onMisfit }: Received): SqlValue {
+  if (value === undefined || value === null) return null;
+  const decoded = decoder(value, field);
+  if (!isMisfit(decoded)) return decoded;
+  onMisfit(field, decoded.code, value);
+  return decoded.kept;
+}
+
+const isMisfit = (decoded: SqlValue | Misfit): decoded is Misfit =>
+  typeof decoded === 'object' && decoded !== null;
+
+const misfit = (code: MisfitCode, kept: SqlValue = null): Misfit => ({ code, kept });
+
+const LONGEST_DECIMAL = 1000; // PostgreSQL's numeric has a limit that no amount of money reaches.
+const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
+const LARGEST = 2n ** 63n - 1n;
+
+const DECODERS: Record<Field['type'], Decoder> = {
+  integer: (value) => {
+    if (typeof value === 'number') return Object.is(value, -0) ? misfit('not_an_integer') : value;
+    const token = tokenOf(value);
+    if (token === null || !INTEGER.test(token)) return misfit('not_an_integer');
+    if (token.length < 19) return token;
+    const integer = BigInt(token);
+    return integer > LARGEST || integer < -LARGEST - 1n ? misfit('not_an_integer') : token;
+  },
+
+  flag: (value) => {
+    if (value === 1 || value === '1' || value === true) return 1;
+    if (value === 0 || value === '0' || value === false) return 0;
+    return misfit('not_a_flag');
+  },
+
+  decimal: (value, field) => {
+    if (isBlank(value)) return null;
+    const token = tokenOf(value);
+    const shortest = token === null ? null : shortestNumber(token);
+    if (shortest === null || shortest.length > LONGEST_DECIMAL) return misfit('not_a_decimal');
+    const scale = field.scale ?? 0;
+    return field.scale !== undefined && decimalPlaces(shortest) > scale
+      ? misfit('more_places', shortest)
+      : atScale(shortest, scale);
+  },
+
+  date: (value) => {
+    if (isBlank(value)) return null;
+    return typeof value === 'string' && isCalendarDate(value) ? value : misfit('not_a_date');
+  },
+
+  time: (value) => {
+    if (isBlank(value)) return null;
+    if (typeof value !== 'string') return misfit('not_a_time');
+    const time = value.length === 5 ? `${value}:00` : value;
+    return isClockTime(time) ? time : misfit('not_a_time');
+  },
+
+  timestamp: (value) => {
+    if (isBlank(value) || value === '0000-00-00 00:00:00') return null;
+    if (typeof value !== 'string' || !/^[ T]$/.test(value.charAt(10))) return misfit('not_a_timestamp');
+    const [date, time] = [value.slice(0, 10), value.slice(11)];
+    return isCalendarDate(date) && isClockTime(time) ? `${date} ${time}` : misfit('not_a_timestamp');
+  },
+
+  text: (value) => {
+    const token = typeof value === 'boolean' ? String(value) : tokenOf(value);
+    if (token === null) return misfit('not_text');
+    return isStorable(token) ? token : misfit('unstorable_text');
+  },
+
+  json: (value) => {
+    const text = canonicalJson(value);
+    return UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view splits such text again.
+  },
+};
+
+/** An id, and 0 for none; where the service sends ids as texts, an empty one names no record either. */
+const reference: Decoder = (value, field) =>
+  value === '' && field.type === 'text' ? null : DECODERS.integer(value, field);
+
+/** How the service writes "none" in dates, times and decimals (seen in the wild). */
+function isBlank(value: Json): boolean {
+  return value === '' || value === '0000-00-00';
+}
+
+// JSON writes a NUL and half a character as escapes; an escaped backslash before "u0000" is no escape of NUL.
+const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+function tokenOf(value: Json): string | null {
+  if (typeof value === 'string') return value;
+  return isNumber(value) ? String(value) : null;
 }

@@ -11,7 +11,7 @@ import type { SeenField } from './observe-fields.ts';
 /** A kind with more columns sends data as field names; further fields stay in `_raw`. */
 const MOST_COLUMNS = 300;
 
-/** The column that an undocumented field becomes; null while it has shown no value. Never retyped afterwards. */
+/** The column for an undocumented field; null while it has shown no value. Its type never changes afterwards. */
 export function discoveredColumn({ hints }: Kind, name: string, { type, fitsHint }: SeenField): Field | null {
   if (type === 'none') return null;
   const hint = hints.find((candidate) => candidate.name === name);

@@ -1,6 +1,6 @@
 import type { DeletionRules, HeldAbsences } from './plan-deletions.ts';
 
-/** Since when the same records of a kind are held, with nothing speaking against it. */
+/** Since when the same records of a kind are held without any contrary evidence. */
 export interface HoldClock {
   readonly since: Date;
   readonly records: number;
@@ -14,7 +14,7 @@ interface HoldFacts {
   readonly now: Date;
 }
 
-/** The clock of a hold after a sweep: it restarts if the held records are not exactly those of before. */
+/** The clock of a hold after a sweep: it restarts if the set of held records has changed. */
 export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldClock | null {
   const records = held.ids.length;
   if (records === 0) return null;

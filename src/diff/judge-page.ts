@@ -1,12 +1,18 @@
 import type { Kind } from '../catalog/kind.ts';
-import { DEEPEST, canonicalJson, compactJson, isDeeper, isObject, parseJson } from '../lib/json.ts';
+import {
+  DEEPEST,
+  canonicalJson,
+  compactJson,
+  isDeeper,
+  isObject,
+  isNumber,
+  parseObject,
+} from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { changedFields } from './compare.ts';
 import { isStorable, shortened } from '../lib/text.ts';
-import { recordId } from './record-id.ts';
-import type { IdFault } from './record-id.ts';
 
-/** A record that can be known again: its id, and itself as compact JSON with every number as received. */
+/** A record with a usable id: the id, and the record as compact JSON with every number as received. */
 export interface Incoming {
   readonly id: string;
   readonly raw: string;
@@ -40,7 +46,7 @@ export type RecordChange =
 const KEPT_OF_QUARANTINED = 2000;
 const KEPT_OF_ID = 100;
 
-/** Sorts a page into records that can be known again and records that cannot: a bad row never costs the page. */
+/** Sorts a page into records that can become rows and records that cannot: one bad record never costs the page. */
 export function sortPage(records: readonly Json[]): SortedPage {
   const versions = new Map<string, Incoming[]>();
   const quarantined: Quarantined[] = [];
@@ -69,8 +75,7 @@ export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: I
   if (stored === undefined) return { is: 'created' };
   if (stored.isDeleted) return { is: 'restored' };
   if (stored.raw === raw) return { is: 'unchanged' };
-  const parsed = parseJson(stored.raw);
-  const before = isObject(parsed) ? parsed : {};
+  const before = parseObject(stored.raw);
   const fields = changedFields(kind, before, record);
   return fields.length === 0 ? { is: 'unchanged' } : { is: 'changed', fields, before };
 }
@@ -96,4 +101,55 @@ function readRecord(record: Json): Incoming | Quarantined {
 function quarantine(id: string | null, code: Quarantined['code'], raw: string): Quarantined {
   const shownId = id !== null && isStorable(id) ? shortened(id, KEPT_OF_ID) : null;
   return { id: shownId, code, raw: shortened(raw, KEPT_OF_QUARANTINED) };
+}
+
+type IdFault = 'not_a_record' | 'no_id' | 'id_not_an_integer' | 'id_too_large';
+type RecordId = { readonly id: string } | { readonly fault: IdFault; readonly token: string | null };
+
+const WHOLE = /^[1-9]\d*$/;
+const LARGEST = 2n ** 63n - 1n;
+
+/**
+ * Reads the id that a record is known by: a whole number from 1 to 2^63−1, as number or as text.
+ *
+ * Nothing is normalized: `07`, `7.0` and `1e2` might be other records than 7 and 100, so they are no ids.
+ */
+export function recordId(record: Json): RecordId {
+  if (!isObject(record)) return { fault: 'not_a_record', token: null };
+  const value = Object.hasOwn(record, 'id') ? record['id'] : null;
+  if (value === undefined || value === null || value === '') return { fault: 'no_id', token: null };
+  const token = isNumber(value) || typeof value === 'string' ? String(value) : '';
+  if (!WHOLE.test(token)) return { fault: 'id_not_an_integer', token };
+  return fitsInt64(token) ? { id: token } : { fault: 'id_too_large', token };
+}
+
+function fitsInt64(token: string): boolean {
+  return token.length < 19 || (token.length === 19 && BigInt(token) <= LARGEST);
+}
+
+/**
+ * A retrieved record in the shape of its list: the list's fields, with the newer values.
+ *
+ * Lists and single retrievals may each leave out fields; a field that one of them never sends was not
+ * cleared.
+ */
+export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {
+  const stored = parseObject(storedRaw);
+  const values = Object.keys(stored).map((name) => [
+    name,
+    (Object.hasOwn(record, name) ? record : stored)[name],
+  ]);
+  const shaped = Object.fromEntries(values) as JsonObject;
+  return { id, record: shaped, raw: compactJson(shaped) };
+}
+
+/**
+ * The change that a record's first list reading means for a row known by retrieval only: only fields in both can
+ * differ.
+ */
+export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): RecordChange {
+  const before = parseObject(storedRaw);
+  const fields = changedFields(kind, before, record);
+  const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(record, name));
+  return { is: 'changed', fields: inBoth, before };
 }

@@ -3,8 +3,7 @@ import { canonicalJson, isArray, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { ownValue } from './decode-record.ts';
 import { isLooseNumber, isLooseText } from './loosened.ts';
-import { numberText } from './normal-form.ts';
-import { holds } from './written.ts';
+import { numberText, holds } from './written.ts';
 import type { SentAndShown } from './written.ts';
 
 /** Whether a shown value could be the service's version of a sent one. */

@@ -1,6 +1,5 @@
 import { Big } from 'big.js';
 import { decimalPlaces } from '../lib/decimal.ts';
-import { withoutEntities, withoutTornEntity } from './html-entities.ts';
 
 /**
  * Shorter texts are taken to fit their column: `C-1` is another code, not `C-10` cut short.
@@ -23,16 +22,16 @@ export function isLooseText(sent: string, remote: string): boolean {
   return hasForeign(sent) && isPlainSpelling(sent, { remote, ending });
 }
 
-/** Whether a text could stand within another, after the service has altered both. */
+/** Whether a text could be part of another, after the service has altered both. */
 export function isLooselyWithin(part: string, whole: string): boolean {
   return folded(whole).includes(folded(part));
 }
 
-/** Whether a number could be another one rounded: to fewer places, or as a float rounds; both at their shortest. */
+/** Whether a number could be another one after rounding, to fewer places or to a float; both in their shortest form. */
 export function isLooseNumber(sent: string, remote: string): boolean {
   const unit = new Big(`1e-${decimalPlaces(remote)}`);
   if (new Big(sent).minus(remote).abs().lt(unit)) return true;
-  if (Number(sent) === Number(remote)) return true; // Beyond 2^53, a float makes one of neighbours.
+  if (Number(sent) === Number(remote)) return true; // Beyond 2^53, neighbouring integers are one float.
   const hasPlaces = decimalPlaces(sent) > 0 || decimalPlaces(remote) > 0;
   return hasPlaces && Math.fround(Number(sent)) === Math.fround(Number(remote));
 }
@@ -94,3 +93,54 @@ const PLAINER = new Map([
   ['\u0307', ''], // The dot that the capital I with a dot leaves in small letters.
 ]);
 const OTHERWISE = new RegExp(`[${[...PLAINER.keys()].join('')}]`, 'gu');
+
+/** Undoes HTML escaping, once or many times over: for comparing texts, never for showing them. */
+function withoutEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  // Repeated escaping only multiplies ampersands, so one pass over each of the two patterns is enough.
+  return text.replace(AMPERSANDS, '&').replace(ENTITY, (entity, ...[decimal, hex, name]: Groups) => {
+    if (name !== undefined) return namedCharacter(name) ?? entity;
+    const point = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
+    return point <= LAST_POINT ? String.fromCodePoint(point) : entity;
+  });
+}
+
+/** Removes the beginning of an entity that was truncated at the end of the text. */
+function withoutTornEntity(text: string): string {
+  return text.replace(/&#?[a-z\d]{0,8}$/i, '');
+}
+
+type Groups = readonly (string | undefined)[];
+
+const AMPERSANDS = /&(?:(?:amp|#0*38|#x0*26);)+/gi;
+const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/gi;
+const LAST_POINT = 0x10ffff;
+/** `&eacute;` and similar: a letter and its accent. */
+const LETTER = /^([a-z])(?:grave|acute|circ|tilde|uml|ring|cedil|slash|caron)$/i;
+const LIGATURE = /^(ae|oe|sz)lig$/i;
+
+const CHARACTERS = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', ' '],
+  ['laquo', '«'],
+  ['raquo', '»'],
+  ['lsquo', '‘'],
+  ['rsquo', '’'],
+  ['ldquo', '“'],
+  ['rdquo', '”'],
+  ['ndash', '–'],
+  ['mdash', '—'],
+  ['hellip', '…'],
+  ['deg', '°'],
+  ['euro', '€'],
+]);
+
+/** The character of a name, in any case and without its accent. */
+function namedCharacter(name: string): string | undefined {
+  const lower = name.toLowerCase();
+  if (lower === 'szlig') return 'ss';
+  return CHARACTERS.get(lower) ?? LETTER.exec(lower)?.[1] ?? LIGATURE.exec(lower)?.[1];
+}

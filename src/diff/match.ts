@@ -4,8 +4,7 @@ import type { Json, JsonObject } from '../lib/json.ts';
 import { ownValue } from './decode-record.ts';
 import { couldHold } from './look-alike.ts';
 import { isLooselyWithin } from './loosened.ts';
-import { isBlank, keyForm } from './normal-form.ts';
-import { fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
+import { isBlank, keyForm, fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
 import type { SentAndShown } from './written.ts';
 
 /** `exact`: ours by every visible field. `look-alike`: could be ours, as altered by the service. */
@@ -58,7 +57,7 @@ export function matchRecord({ kind, payload, record, marker }: MatchInput): Matc
   return couldBeOurs(kind, sent) ? 'look-alike' : 'none';
 }
 
-/** Judges all records that may be the one that a payload created: only without a doubt is one of them found. */
+/** Judges all records that a payload may have created; a record is found only if no other is in doubt. */
 export function judgeLook({ candidates, ...claim }: LookInput): Look {
   const judged = candidates.map(({ id, record }) => ({ id, match: matchRecord({ ...claim, record }) }));
   const idsOf = (...matches: readonly Match[]) => [
@@ -78,7 +77,7 @@ interface SentField extends SentAndShown {
 
 interface SentFields {
   readonly all: readonly SentField[];
-  /** The fields that have content: a blank equals too many values. */
+  /** The fields with content: a blank value would match too many records. */
   readonly telling: readonly SentField[];
   /** Those of the natural key among them. */
   readonly keyed: readonly SentField[];

@@ -80,7 +80,7 @@ function unheld(kind: Kind, wanted: JsonObject, record: JsonObject): readonly (r
   });
 }
 
-/** Whether two readings hold one value; in an array, members that the service itself added count too. */
+/** Whether two readings show the same value; in an array, members that the service added count too. */
 function isSame(kind: Kind, field: string, [one, other]: readonly [Json, Json]): boolean {
   return (
     holdsWritten(kind, field, { sent: one, remote: other }) &&

@@ -1,10 +1,8 @@
-import type { Field, Kind } from '../catalog/kind.ts';
+import type { Field, Kind, FieldType } from '../catalog/kind.ts';
 import { isArray, isNumber, isObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isStorable } from '../lib/text.ts';
-import { decodeField } from './decode-field.ts';
-import { seenType, widerType } from './field-type.ts';
-import type { SeenType } from './field-type.ts';
+import { fittingValue } from './decode-record.ts';
 
 /** The observed values of a field so far. */
 export interface SeenField {
@@ -12,7 +10,7 @@ export interface SeenField {
   readonly type: SeenType;
   /** True while every value has fitted the catalogue's hint; without a hint, false. */
   readonly fitsHint: boolean;
-  /** The JSON types that came, nulls aside: `number`, or `number text` where both did. */
+  /** The JSON types received, without null: `number`, or `number text` for both. */
   readonly wire: string;
 }
 
@@ -58,7 +56,7 @@ function seenAlso(
   const hint = hints.find((candidate) => candidate.name === name);
   return {
     type: before.type === 'json' ? 'json' : widerType(before.type, seenType(value)), // Nothing is wider.
-    fitsHint: hint !== undefined && before.fitsHint && fits(hint, value),
+    fitsHint: hint !== undefined && before.fitsHint && fitsHint(hint, value),
   };
 }
 
@@ -67,13 +65,9 @@ function isSame(seen: SeenField, before: SeenField | undefined): boolean {
 }
 
 /** A reference field is always a reference: a value that is no id is kept as text beside it. */
-function fits(hint: Field, value: Json): boolean {
+function fitsHint(hint: Field, value: Json): boolean {
   if (hint.refersTo !== undefined) return !isArray(value) && !isObject(value);
-  let isMisfit = false;
-  decodeField(hint, value, (_field, code) => {
-    isMisfit ||= code !== 'more_places';
-  });
-  return !isMisfit;
+  return fittingValue(hint, value) !== undefined;
 }
 
 function alsoCame(wire: string, value: Json): string {
@@ -87,4 +81,80 @@ function jsonType(value: Json): string {
   if (isNumber(value)) return 'number';
   if (isArray(value)) return 'array';
   return isObject(value) ? 'object' : typeof value === 'string' ? 'text' : 'boolean';
+}
+
+/** The type that an undocumented field has shown so far; `none` while it was always null. */
+export type SeenType = 'none' | Exclude<FieldType, 'flag' | 'time'>;
+
+const POINTED = /^-?(?:0|[1-9]\d*)\.\d+$/;
+
+/** The types that a number may show, and those of a text, each narrowest first. */
+const NUMBER_TYPES = ['integer', 'decimal'] as const;
+const TEXT_TYPES = ['decimal', 'date', 'timestamp'] as const;
+
+/**
+ * The narrowest type that fits one value: integer (a JSON number), decimal (a number, or text with a point), date,
+ * timestamp, text; json if nested. Digits in quotes are text: they may be a code, and a later code may begin with a
+ * zero.
+ */
+export function seenType(value: Json): SeenType {
+  if (value === null || value === '') return 'none';
+  if (typeof value === 'boolean') return 'text';
+  if (isNumber(value)) return NUMBER_TYPES.find((type) => hasType(type, value)) ?? 'text';
+  if (typeof value !== 'string') return 'json';
+  return (
+    TEXT_TYPES.find((type) => hasType(type, value) && (type !== 'decimal' || POINTED.test(value))) ?? 'text'
+  );
+}
+
+/** The narrowest type that fits all values of both types. */
+export function widerType(a: SeenType, b: SeenType): SeenType {
+  if (a === b || b === 'none') return a;
+  if (a === 'none') return b;
+  if (a === 'json' || b === 'json') return 'json';
+  return [a, b].every((type) => type === 'integer' || type === 'decimal') ? 'decimal' : 'text';
+}
+
+const hasType = (type: FieldType, value: Json): boolean =>
+  fittingValue({ name: '', type }, value) !== undefined;
+
+/** The most field names tracked for a kind; a service that sends more uses data as names. */
+export const MOST_FIELDS = 1_000;
+/** A longer name could have no column, and PostgreSQL could not index it. */
+const LONGEST_NAME = 255;
+
+interface BoundedFields {
+  /** The records with the tracked fields only. */
+  readonly records: readonly JsonObject[];
+  /** Names that are not tracked. */
+  readonly untracked: ReadonlySet<string>;
+}
+
+/**
+ * Keeps the number of field names bounded: documented and known ones are tracked, further ones while there is room.
+ *
+ * @param known Names that are tracked so far.
+ */
+export function boundFields(
+  kind: Kind,
+  known: ReadonlyMap<string, unknown>,
+  records: readonly JsonObject[],
+): BoundedFields {
+  const documented = new Set(kind.fields.map(({ name }) => name));
+  const [added, untracked] = [new Set<string>(), new Set<string>()];
+  const isTracked = (name: string): boolean => {
+    if (known.has(name) || added.has(name) || documented.has(name)) return true;
+    if (known.size + added.size >= MOST_FIELDS || name.length > LONGEST_NAME) return false;
+    added.add(name);
+    return true;
+  };
+  const bounded = records.map((record) => {
+    const names = Object.keys(record);
+    const others = names.filter((name) => !isTracked(name));
+    if (others.length === 0) return record;
+    for (const name of others) untracked.add(name);
+    const tracked = names.filter(isTracked).map((name) => [name, record[name]] as const);
+    return Object.fromEntries(tracked) as JsonObject;
+  });
+  return { records: bounded, untracked };
 }

@@ -7,7 +7,7 @@ export interface AbsentRow {
   readonly lastShown: number;
 }
 
-/** `released`: held for so long, with nothing speaking against it, that it goes on as if a person had approved it. */
+/** `released`: held long enough without contrary evidence, so that it goes on as if a person had approved it. */
 export type AbsenceState = 'suspected' | 'held' | 'approved' | 'released' | 'rejected' | 'unlisted';
 
 /** The stored evidence of a record's absence. */
@@ -27,7 +27,7 @@ export interface DeletionRules {
   readonly graceSeconds: number;
   /** More disappearances at once than the larger of both need a person. */
   readonly holdAbove: { readonly rows: number; readonly share: number };
-  /** A hold that nothing has spoken against for so long goes on by itself; null or absent = a person decides. */
+  /** After this time without contrary evidence a hold goes on by itself; null or absent = a person decides. */
   readonly releaseHeldAfterHours?: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface AbsenceFacts {
   readonly live: number;
   /** The list has no rows any more, or may be cut off: a person must look, however few rows are gone. */
   readonly isDoubtful: boolean;
-  /** Whether records of this kind can be asked for one by one; if not, a later sweep is the proof. */
+  /** Whether records of this kind can be retrieved one by one; if not, a later sweep is the proof. */
   readonly canAsk: boolean;
   /** The list is known exactly; if not, the rows are absent from complete sweeps, and only asking can prove more. */
   readonly isCertified: boolean;
@@ -51,7 +51,7 @@ export interface AbsenceFacts {
 
 /** The records of a kind that are held together, as one plan leaves them. */
 export interface HeldAbsences {
-  /** Those asked for longest ago first. */
+  /** The records that were retrieved longest ago first. */
   readonly ids: readonly string[];
   /** The held records are those of before, and none of them has been shown since. */
   readonly isSame: boolean;
@@ -124,7 +124,7 @@ function heldAfter(held: readonly Candidate[], noted: ReadonlyMap<string, Absenc
   };
 }
 
-/** A record that was asked for: gone for the second time, a grace apart, is gone. */
+/** Judges a retrieved record: it is gone after two such answers, a grace period apart. */
 export function isProvenGone(
   { struckAt }: Pick<Absence, 'struckAt'>,
   now: Date,

@@ -20,21 +20,21 @@ type ListedIs = 'created' | 'restored' | 'returned';
 /**
  * Judges a record that the list shows and that has no live row.
  *
- * Where the books leave both open, it is news: an event too many can be seen through, one that is missing cannot.
+ * If the facts allow both, the service created it: a surplus event can be recognised, a missing one cannot.
  */
 export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): ListedIs {
   const { lastChange, isProvenGone, wasLanded, mayNeverHaveLanded, mayBeForgotten } = facts;
   if (lastChange !== null) return lastChange === 'deleted' ? 'restored' : 'returned';
   if (isProvenGone) return 'restored';
   if (row === 'tombstone' && mayBeForgotten) return 'restored';
-  const hadRow = row === 'tombstone' || !mayNeverHaveLanded; // A row that was seen and is here has landed.
+  const hadRow = row === 'tombstone' || !mayNeverHaveLanded; // A record that was shown and has a row has landed.
   return wasLanded && hadRow ? 'returned' : 'created';
 }
 
 /** The cause of a live row outside the list: a disappearance to prove, or another writer. */
 type UnlistedIs = 'disappeared' | 'inserted' | 'undeleted';
 
-/** Judges a live row that the list does not have; where the books leave it open, it has disappeared, and needs its proof. */
+/** Judges a live row that the list does not have; if the facts allow both, it has disappeared and needs a proof. */
 export function judgeUnlisted({ lastChange, isProvenGone, wasLanded }: RecordFacts): UnlistedIs {
   if (lastChange !== null) return lastChange === 'deleted' ? 'undeleted' : 'disappeared';
   if (isProvenGone) return 'undeleted';

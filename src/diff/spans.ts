@@ -1,5 +1,5 @@
-import { createIdNumbers } from './id-numbers.ts';
-import type { IdNumbers } from './id-numbers.ts';
+import { createIdNumbers } from '../lib/id-numbers.ts';
+import type { IdNumbers } from '../lib/id-numbers.ts';
 
 /** When an id, or a page with the same ids, was shown: ticks. */
 interface Span {
@@ -18,6 +18,8 @@ export interface Spans {
   readonly firstAnswered: (index: number) => number;
   readonly lastSent: (index: number) => number;
   readonly lastAnswered: (index: number) => number;
+  /** The tick at which the last response that showed a record was sent; null where none did. */
+  readonly lastShown: (id: string) => number | null;
 }
 
 interface Shown {
@@ -53,20 +55,21 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
     });
   };
   for (const id of known) add(id, KNOWN_BEFORE);
-  // A page that did not change between sweeps is one text: it is read once.
+  // An unchanged page has the same text object in several sweeps, so its ids are read once.
   for (const [text, span] of spansByText(responses)) add(text, span);
   const answeredAt = (index: number): number => scale.ofLateness(lastAnswered.get(index));
+  const sentAt = (index: number): number => scale.ofLateness(lastSent.get(index));
   return {
     ids,
-    lastAnsweredUpTo: (tick) => {
-      const some: string[] = [];
-      for (let index = 0; index < ids.size(); index++)
-        if (answeredAt(index) <= tick && answeredAt(index) !== -Infinity) some.push(ids.idOf(index));
-      return some;
-    },
+    lastAnsweredUpTo: (tick) =>
+      ids.idsWhere((index) => answeredAt(index) <= tick && answeredAt(index) !== -Infinity),
     firstAnswered: (index) => scale.ofEarliness(firstAnswered.get(index)),
-    lastSent: (index) => scale.ofLateness(lastSent.get(index)),
+    lastSent: sentAt,
     lastAnswered: answeredAt,
+    lastShown: (id) => {
+      const tick = sentAt(ids.find(id));
+      return tick === -Infinity ? null : tick;
+    },
   };
 }
 
@@ -90,7 +93,7 @@ function spansByText(responses: readonly Shown[]): Map<string, Span> {
   return byText;
 }
 
-/** Ticks as whole numbers from 1 on, the wanted one being the highest; 0 where there was none. */
+/** Codes of ticks from 1 on: an earlier tick has a higher `earliness`, a later one a higher `lateness`; 0 = no tick. */
 interface Scale {
   readonly earliness: (tick: number) => number;
   readonly ofEarliness: (code: number) => number;
@@ -118,7 +121,7 @@ interface Highest {
   readonly raise: (index: number, code: number) => void;
 }
 
-/** Four bytes a code, if they do: a million objects would cost a tenth of our memory. */
+/** Uses four bytes a code where that suffices: a million objects would take a tenth of our memory. */
 function createHighest(length: number, top: number): Highest {
   const create = (room: number) => (top < 2 ** 32 ? new Uint32Array(room) : new Float64Array(room));
   let codes = create(length);
@@ -133,4 +136,23 @@ function createHighest(length: number, top: number): Highest {
       if (code > (codes[index] ?? 0)) codes[index] = code;
     },
   };
+}
+
+/** The evidence of list responses about records that none of them has shown since a tick. */
+export interface Unseen extends Pick<Spans, 'lastShown'> {
+  /** Ids that were shown until then, and not since. */
+  readonly ids: () => string[];
+  /** How many ids were shown since. */
+  readonly shown: number;
+}
+
+/**
+ * Finds the records that no response sent after a tick has shown.
+ *
+ * A response under way at that tick counts as one from before it: its content may be older.
+ */
+export function unseenSince({ ids, lastSent, lastShown }: Spans, tick: number): Unseen {
+  let shown = 0;
+  for (let index = 0; index < ids.size(); index++) if (lastSent(index) > tick) shown++;
+  return { lastShown, ids: () => ids.idsWhere((index) => lastSent(index) <= tick), shown };
 }

@@ -1,7 +1,46 @@
+import { sleepUnlessStopped } from '../lib/clock.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Queryable } from '../mirror/session/session.ts';
-import { changesBetween, latestSeq } from './read-changes.ts';
+import { changesBetween, latestSeq, readChanges } from './read-changes.ts';
 import type { RecordedChange } from './read-changes.ts';
+
+interface WantedPage {
+  readonly after: number;
+  readonly kind?: string | undefined;
+  readonly limit: number;
+}
+
+/** How long to wait where there is nothing yet. */
+interface ChangeWait {
+  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
+  readonly signal: AbortSignal;
+  readonly waitMs: number;
+}
+
+interface ChangePage {
+  readonly changes: readonly RecordedChange[];
+  /** Where to go on: up to here, nothing was left out. */
+  readonly next: number;
+}
+
+const POLL_MS = 250;
+
+/** Reads the first events after a `seq`; where there are none, waits a while for the first. */
+export async function awaitChanges(
+  db: Queryable,
+  { after, kind, limit }: WantedPage,
+  { clock, signal, waitMs }: ChangeWait,
+): Promise<ChangePage> {
+  const deadline = clock.monotonicMs() + waitMs;
+  for (let cursor = after; ;) {
+    const upTo = await latestSeq(db);
+    const changes = upTo > cursor ? await readChanges(db, { after: cursor, upTo, kind, limit }) : [];
+    cursor = Math.max(cursor, changes.length < limit ? upTo : (changes.at(-1)?.seq ?? upTo));
+    const left = deadline - clock.monotonicMs();
+    if (changes.length > 0 || left <= 0 || signal.aborted) return { changes, next: cursor };
+    await sleepUnlessStopped(Math.min(POLL_MS, left), { clock, signal });
+  }
+}
 
 export interface FollowOptions {
   readonly after: number;
@@ -13,7 +52,7 @@ interface FollowParts {
   readonly signal: AbortSignal;
 }
 
-const POLL_MS = 1_000;
+const FOLLOW_MS = 1_000;
 
 /**
  * Hands out the events after a `seq` in order, each once, then waits for further ones; ends when the signal is
@@ -32,14 +71,6 @@ export async function* followChanges(
     const upTo = await latestSeq(db);
     yield* changesBetween(db, { after: cursor, upTo, kind }, signal);
     cursor = Math.max(cursor, upTo);
-    await untilNextPoll(clock, signal);
-  }
-}
-
-async function untilNextPoll(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
-  try {
-    await clock.sleep(POLL_MS, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
+    await sleepUnlessStopped(FOLLOW_MS, { clock, signal });
   }
 }

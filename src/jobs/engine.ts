@@ -6,11 +6,11 @@ import type { Session } from '../mirror/session/session.ts';
 import { registerWorker, removeWorker, seeWorker } from '../mirror/runs/worker-store.ts';
 import type { Worker } from '../mirror/runs/worker-store.ts';
 import { createDispatcher } from './dispatcher.ts';
-import { createFaultLog } from './fault-log.ts';
-import type { FaultLog } from './fault-log.ts';
+import { createFaultLog } from '../lib/fault-log.ts';
+import type { FaultLog } from '../lib/fault-log.ts';
 import type { Notifier } from './notifier.ts';
-import { repeat } from './repeat.ts';
-import type { Repeating } from './repeat.ts';
+import { repeat } from '../lib/repeat.ts';
+import type { Repeating } from '../lib/repeat.ts';
 import { TIMINGS } from './timings.ts';
 import type { Timings } from './timings.ts';
 import { createWorkerPool } from './worker-pool.ts';
@@ -30,9 +30,9 @@ interface EngineParts {
 
 export interface Engine extends AsyncDisposable {
   /** Polls for due rows now; call it after this process has inserted one. */
-  wake(): void;
+  readonly wake: () => void;
   /** Takes no more work and waits for the work that runs; after the grace period, tells it to stop. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 interface EngineContext extends Omit<EngineParts, 'timings'> {
@@ -55,7 +55,9 @@ export function startEngine(parts: EngineParts): Engine {
     faults: createFaultLog(parts),
     stop: new AbortController(),
     closing: new AbortController(),
-    ...{ pools: [], polls: [], chores: [] },
+    pools: [],
+    polls: [],
+    chores: [],
   };
   const begun = begin(context);
   let closed: Promise<void> | undefined;
@@ -70,58 +72,32 @@ export function startEngine(parts: EngineParts): Engine {
 }
 
 async function begin(context: EngineContext): Promise<void> {
-  const { timings, session, worker, clock, queues, chores } = context;
+  const { timings, session, worker, clock } = context;
   if (!(await register(context))) return;
-  for (const queue of queues) startQueue(context, queue);
-  const heartbeat = (): Promise<void> => seeWorker(session, worker, clock.now());
-  chores.push(every(context, { ms: timings.heartbeatMs, name: 'the heartbeat', task: heartbeat }));
+  for (const queue of context.queues) startQueue(context, queue);
+  const task = (): Promise<void> => seeWorker(session, worker, clock.now());
+  context.chores.push(repeat({ ...context, everyMs: timings.heartbeatMs, name: 'the heartbeat', task }));
 }
 
 function startQueue(context: EngineContext, queue: WorkQueue): void {
-  const { notifier, timings, stop, polls, chores, pools } = context;
+  const { notifier, timings, stop } = context;
   const onEnd = (): void => {
     if (dispatcher.hasRoom()) poll.wake();
   };
   const pool = createWorkerPool({ ...context, queue, signal: stop.signal, onEnd });
   const dispatcher = createDispatcher({ ...context, queue, pool });
   notifier.subscribe(queue, (ref) => pool.run(ref));
-  const task = (): Promise<void> => dispatcher.poll();
-  const poll = every(context, { ms: timings.pollMs, name: `polling ${queue.name}`, task });
-  const takeOver = (): Promise<void> => queue.takeOver();
-  pools.push(pool);
-  polls.push(poll);
-  chores.push(every(context, { ms: timings.takeOverMs, name: `taking over ${queue.name}`, task: takeOver }));
-}
-
-interface Chore {
-  readonly ms: number;
-  readonly name: string;
-  readonly task: () => Promise<void>;
-}
-
-function every({ clock, faults }: EngineContext, { ms, name, task }: Chore): Repeating {
-  return repeat({ clock, everyMs: ms, task: guarded(faults, name, task) });
-}
-
-function guarded(faults: FaultLog, name: string, task: () => Promise<void>): () => Promise<void> {
-  return async () => {
-    try {
-      await task();
-    } catch (error) {
-      faults(name, error); // The next round tries again.
-    }
-  };
+  const every = (everyMs: number, name: string, task: () => Promise<void>): Repeating =>
+    repeat({ ...context, everyMs, name: `${name} ${queue.name}`, task });
+  const poll = every(timings.pollMs, 'polling', () => dispatcher.poll());
+  context.pools.push(pool);
+  context.polls.push(poll);
+  context.chores.push(every(timings.takeOverMs, 'taking over', () => queue.takeOver()));
 }
 
 /** Registers this process, retrying as long as the database is away; false if the engine closes first. */
-async function register({
-  session,
-  worker,
-  clock,
-  timings,
-  faults,
-  closing,
-}: EngineContext): Promise<boolean> {
+async function register(context: EngineContext): Promise<boolean> {
+  const { session, worker, clock, timings, faults, closing } = context;
   while (!closing.signal.aborted) {
     try {
       await registerWorker(session, worker, clock.now());
@@ -143,6 +119,8 @@ async function shutDown(context: EngineContext, begun: Promise<void>): Promise<v
   const isLate = (await within(clock, timings.graceMs, work)) === LATE;
   if (isLate) stop.abort();
   await Promise.all([work, stopped]);
-  // Work that was cut off may have left claimed rows: other processes take them over by this process's row.
-  if (!isLate) await guarded(faults, 'leaving the workers', () => removeWorker(session, worker.owner))();
+  if (isLate) return; // Work that was cut off may have left claimed rows: others take them over by this process's row.
+  await removeWorker(session, worker.owner).catch((error: unknown) => {
+    faults('leaving the workers', error);
+  });
 }

@@ -1,36 +1,25 @@
 /** How often the engine does what, in milliseconds; tests pass smaller figures. */
-export interface Timings {
+export const TIMINGS = {
   /** Between two polls for due rows. */
-  readonly pollMs: number;
-  /** How many due rows a poll reads. */
-  readonly batch: number;
-  /** A notification counts as lost after this time. */
-  readonly renotifyMs: number;
-  /** A row that was notified and that no process has claimed is worked without the queue after this time. */
-  readonly fallbackMs: number;
-  /** The same where the notification could not even be sent. */
-  readonly unsentFallbackMs: number;
-  /** The longest that a notification may take. */
-  readonly notifyMs: number;
-  /** A queue connection that broke is not opened again sooner than this. */
-  readonly reopenMs: number;
-  /** Between two searches for rows of dead owners. */
-  readonly takeOverMs: number;
-  /** Between two heartbeats of this process in the table `workers`. */
-  readonly heartbeatMs: number;
-  /** How long work may go on after `close`; then its signal fires. */
-  readonly graceMs: number;
-}
-
-export const TIMINGS: Timings = {
   pollMs: 1_000,
+  /** How many due rows a poll reads. */
   batch: 100,
+  /** A notification counts as lost after this time. */
   renotifyMs: 15_000,
+  /** A row that was notified and that no process has claimed is worked without the queue after this time. */
   fallbackMs: 60_000,
+  /** The same where the notification could not even be sent. */
   unsentFallbackMs: 15_000,
+  /** The longest that a notification may take. */
   notifyMs: 2_000,
+  /** A queue connection that broke is not opened again sooner than this. */
   reopenMs: 5_000,
+  /** Between two searches for rows of dead owners. */
   takeOverMs: 5_000,
+  /** Between two heartbeats of this process in the table `workers`. */
   heartbeatMs: 5_000,
+  /** How long work may go on after `close`; then its signal fires. */
   graceMs: 25_000,
 };
+
+export type Timings = Readonly<typeof TIMINGS>;

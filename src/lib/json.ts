@@ -8,7 +8,7 @@ export interface JsonObject {
 }
 
 // A number with a fraction, an exponent, 16 digits or a negative zero. A match inside a string only costs time, so the
-// pattern asks for the whole number and what follows it: ", 5e avenue" is no number.
+// pattern requires the whole number and the next character: ", 5e avenue" is no number.
 const NEEDS_CARE =
   /(?:^|[:,[])\s*(?:-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?\d{16,}|-0)\s*(?:[,}\]]|$)/;
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
@@ -24,6 +24,16 @@ export function parseJson(text: string): Json {
     parseNumber: (token) => (PLAIN_INTEGER.test(token) ? Number(token) : new LosslessNumber(token)),
     onDuplicateKey: ({ newValue }) => newValue, // The last one counts, as in JSON.parse.
   }) as Json;
+}
+
+/** Parses JSON as `parseJson` does; undefined for a text that is not JSON, or nested too deep. */
+export function tryParse(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** Parses the text of an object as `parseJson` does; any other value yields an object without members. */

@@ -6,14 +6,14 @@ import { saveKindReport } from '../mirror/runs/run-store.ts';
 import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import type { SourceClaim } from '../mirror/kinds/source-binding.ts';
-import { tellingFirst } from './tenant/telling-first.ts';
-import { notSwept, withZone } from './run/kind-reports.ts';
+import { tellingFirst } from './tenant/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
 import { recordRun } from './run/record-run.ts';
 import type { RunFacts } from './run/record-run.ts';
 import { sweepKind } from './sweep/sweep-kind.ts';
 import type { SweepRequest } from './sweep/begin-sweep.ts';
+import { instantOf } from '../lib/clock.ts';
 
 export interface PullRequest extends ReadingRules {
   readonly kinds: readonly ListedKind[];
@@ -86,4 +86,17 @@ function refuseForeign({ refusal }: SourceClaim, reports: readonly KindReport[])
 function runState(reports: readonly KindReport[]): RunState {
   if (reports.every(({ state }) => state === 'complete' || state === 'certified')) return 'done';
   return reports.some(({ reason }) => reason === 'interrupted') ? 'interrupted' : 'incomplete';
+}
+
+/** The database's instants are UTC by contract; a reader of a report must not take them for local time. */
+export function withZone(report: KindReport): KindReport {
+  const { certifiedAt } = report;
+  return { ...report, certifiedAt: certifiedAt === null ? null : instantOf(certifiedAt).toISOString() };
+}
+
+/** Reports a kind that a run did not reach. */
+export function notSwept({ name }: ListedKind, why: Pick<KindReport, 'reason' | 'detail'>): KindReport {
+  const rows = { rows: 0, created: 0, updated: 0, deleted: 0, restored: 0, unchanged: 0, quarantined: 0 };
+  const traffic = { pages: 0, requests: 0, retries: 0, durationMs: 0 };
+  return { kind: name, state: 'aborted', ...why, certifiedAt: null, ...rows, ...traffic };
 }

@@ -2,7 +2,7 @@ import type { Field } from '../catalog/kind.ts';
 import type { KnownField } from '../mirror/kinds/field-store.ts';
 import { formWords, typeWords } from './field-words.ts';
 
-/** What is known of a field, and how it is written. */
+/** The facts about a field, and how it is written. */
 export interface FieldDescription {
   /** The name of a read. */
   readonly name: string;

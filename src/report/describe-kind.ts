@@ -3,7 +3,7 @@ import type { KnownField } from '../mirror/kinds/field-store.ts';
 import { describeDiscovered, describeField } from './describe-field.ts';
 import type { FieldDescription } from './describe-field.ts';
 
-/** What can be read and written of a record kind. */
+/** The fields and operations that a record kind offers. */
 export interface KindDescription {
   readonly kind: string;
   readonly declaredBy: 'documentation' | 'settings';

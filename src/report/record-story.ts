@@ -2,9 +2,10 @@ import type { Kind } from '../catalog/kind.ts';
 import { isArray, isNumber, parseObject } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { linkedEntry } from '../mirror/outbox/link-store.ts';
-import { endedEntriesOfRecord, entriesOfRecord } from '../mirror/outbox/record-entries.ts';
-import type { TriedEntry } from '../mirror/outbox/record-entries.ts';
+import { endedEntriesOf } from '../mirror/outbox/ended-entries.ts';
 import type { EndedEntry } from '../mirror/outbox/ended-entries.ts';
+import { entriesOfRecord } from '../mirror/outbox/record-entries.ts';
+import type { TriedEntry } from '../mirror/outbox/record-entries.ts';
 import { readRecordAbsence, readRecordEvents, readRecordIssues } from '../mirror/records/record-history.ts';
 import type { RecordAbsence, RecordEvent, RecordIssue } from '../mirror/records/record-history.ts';
 import { findRecord } from '../mirror/records/record-store.ts';
@@ -45,7 +46,7 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
     events: await readRecordEvents(db, name, id),
     issues: await readRecordIssues(db, name, id),
     entries: await entriesOfRecord(db, name, id),
-    endedEntries: await endedEntriesOfRecord(db, name, id),
+    endedEntries: await endedEntriesOf(db, name, id),
   };
   if (row === null && absence === null && Object.values(traces).every(({ length }) => length === 0))
     return null;
@@ -63,7 +64,7 @@ function stateOf(row: MirroredRecord | null, absence: RecordAbsence | null): Rec
 }
 
 /** The records that a record's own fields name; those of nested lists are left out. */
-export function referencesIn({ fields, hints }: Kind, record: JsonObject): RecordReference[] {
+function referencesIn({ fields, hints }: Kind, record: JsonObject): RecordReference[] {
   return [...fields, ...hints].flatMap(({ name, refersTo }) => {
     const id = refersTo === undefined ? null : idIn(record[name]);
     return refersTo === undefined || id === null ? [] : [{ field: name, kind: refersTo, id }];

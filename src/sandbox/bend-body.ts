@@ -1,6 +1,6 @@
 import { compactJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
-import { readObject } from './read-object.ts';
+import { readObject } from './service.ts';
 import type { ServiceRequest } from './service.ts';
 
 /** Changes that a service may silently make to every text that it gets. */

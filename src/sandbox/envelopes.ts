@@ -1,7 +1,7 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 
-/** `documented`: as service-api.md reads. `wild`: as the live service was seen to answer. */
+/** `documented`: as the service's documentation reads. `wild`: as the live service was seen to answer. */
 export type Envelopes = 'documented' | 'wild';
 
 interface Page {

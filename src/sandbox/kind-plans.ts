@@ -1,16 +1,21 @@
+import type { Kind } from '../catalog/kind.ts';
 import type { Generate } from './generate/draw.ts';
 import { generateBooking } from './generate/booking.ts';
-import { generateCategory } from './generate/category.ts';
 import { generateClient } from './generate/client.ts';
-import { generateDepartment } from './generate/department.ts';
+import { generatorOf } from './generate/from-catalogue.ts';
 import { generateProduct } from './generate/product.ts';
 import { generateProject } from './generate/project.ts';
 import { generateProvider } from './generate/provider.ts';
 import { generatePunch } from './generate/punch.ts';
-import { generatePurchase } from './generate/purchase.ts';
-import { LINES_PER_PURCHASE, generatePurchaseProduct } from './generate/purchase-product.ts';
-import { generateSalesProduct } from './generate/sales-product.ts';
-import { generateVehicleBrand } from './generate/vehicle-brand.ts';
+import {
+  LINES_PER_PURCHASE,
+  generatePurchase,
+  generatePurchaseProduct,
+  generateSalesProduct,
+} from './generate/purchase.ts';
+import { generateCategory, generateDepartment, generateVehicleBrand } from './generate/short-lists.ts';
+import { hash } from './random.ts';
+import { servedKind } from './served-kinds.ts';
 import { BRANDS, CATEGORIES, DEPARTMENTS } from './vocabulary/trade.ts';
 
 interface KindPlan {
@@ -29,7 +34,7 @@ const double = (size: number): number => size * 2;
 
 const purchases = (size: number): number => Math.ceil(double(size) / LINES_PER_PURCHASE);
 
-/** Every kind that is served, by its name. */
+/** The kinds with a generator of their own, by their names. */
 const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
   projects: { count: half, firstId: 1204, generate: generateProject },
   clients: { count: (size) => size, firstId: 3050, generate: generateClient },
@@ -45,9 +50,15 @@ const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
   sales_products: { count: double, firstId: 8800, generate: generateSalesProduct },
 };
 
-/** The plan of a kind; a name that the sandbox does not know is a bug. */
-export function planOf(kind: string): KindPlan {
-  const plan = KIND_PLANS[kind];
-  if (!plan) throw new TypeError(`The sandbox has no kind named ${kind}.`);
-  return plan;
+/** The plan of a kind. One without a generator of its own has a record for each client, drawn from its catalogue entry. */
+export function planOf(name: string): KindPlan {
+  return KIND_PLANS[name] ?? planFromCatalogue(servedKind(name));
 }
+
+const FIRST_IDS = 10_000;
+
+const planFromCatalogue = (kind: Kind): KindPlan => ({
+  count: (size) => size,
+  firstId: 1 + (hash(kind.name) % FIRST_IDS),
+  generate: generatorOf(kind),
+});

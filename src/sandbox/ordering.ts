@@ -1,8 +1,14 @@
 import type { Kind, ListOrder } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { pickupDate } from './generate/booking.ts';
-import { identity, neighboursSwapped, scattered } from './permutation.ts';
-import type { Permutation } from './permutation.ts';
+
+/** Which record, by creation, stands at which rank; both ways in constant time, so that no list is ever built. */
+interface Permutation {
+  readonly indexAt: (rank: number) => number;
+  readonly rankOf: (index: number) => number;
+}
+
+const identity: Permutation = { indexAt: (rank) => rank, rankOf: (index) => index };
 
 /** How a kind's list is sorted: by a field, then by id; by id alone where there is no field. */
 export interface Ordering {
@@ -44,4 +50,41 @@ export function placeOf({ by }: Ordering, id: number, record: JsonObject): ListP
 export function comparePlaces({ newestFirst }: Ordering, a: ListPlace, b: ListPlace): number {
   const ascending = a.key === b.key ? a.id - b.id : a.key < b.key ? -1 : 1;
   return newestFirst ? -ascending : ascending;
+}
+
+const GOLDEN = 0.618034;
+
+/** Scatters the ranks over all records: rank × a step that shares no factor with `count`. */
+function scattered(count: number): Permutation {
+  let step = Math.max(1, Math.floor(count * GOLDEN));
+  while (commonDivisor(step, count) !== 1) step++;
+  const back = inverse(step, count);
+  return {
+    indexAt: (rank) => (rank * step) % count,
+    rankOf: (index) => (index * back) % count,
+  };
+}
+
+/** Swaps neighbours 0-1, 2-3, … where they may be swapped, so that a list sorted by something stays sorted by it. */
+function neighboursSwapped(count: number, maySwap: (a: number, b: number) => boolean): Permutation {
+  const swap = (at: number): number => {
+    const neighbour = at % 2 === 0 ? at + 1 : at - 1;
+    return neighbour < count && maySwap(at, neighbour) ? neighbour : at;
+  };
+  return { indexAt: swap, rankOf: swap };
+}
+
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b);
+}
+
+/** The number that undoes a multiplication by `step`, counted modulo `count` (extended Euclid). */
+function inverse(step: number, count: number): number {
+  let [remainder, next, factor, nextFactor] = [count, step % count, 0, 1];
+  while (next > 0) {
+    const quotient = Math.floor(remainder / next);
+    [remainder, next] = [next, remainder - quotient * next];
+    [factor, nextFactor] = [nextFactor, factor - quotient * nextFactor];
+  }
+  return (factor + count) % count;
 }

@@ -1,16 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../lib/clock.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
-import { armFaults } from './armed-faults.ts';
 import type { Envelopes } from './envelopes.ts';
 import type { Fault } from './faults.ts';
-import { LARGEST_SIZE } from './id-sequence.ts';
-import { delaysOf, withDeed } from './inject-faults.ts';
+import { armFaults, delaysOf, withDeed } from './inject-faults.ts';
 import type { LoggedRequest } from './request-log.ts';
-import { openRoutes } from './routes.ts';
 import { createServer } from './server.ts';
 import { createService } from './service.ts';
-import { createWorld } from './world.ts';
+import { LARGEST_SIZE, createWorld } from './world.ts';
 import type { World } from './world.ts';
 
 export interface SandboxOptions {
@@ -52,7 +49,7 @@ const DEFAULTS = {
   faults: [],
 } as const;
 
-/** Starts the service of service-api.md as a local server, with a company of records that can be read and changed. */
+/** Starts the service of docs/service.md as a local server, with a company of records that can be read and changed. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = { ...DEFAULTS, ...options };
   refuseSize(settings.size);
@@ -61,8 +58,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const closing = new AbortController();
   let faults = armFaults(settings.faults);
 
-  const { app, requests } = createServer(settings.token);
-  openRoutes(app, async (request) => {
+  const { app, requests } = createServer(settings.token, async (request) => {
     const { latencyMs, deed } = faults.strike(request);
     const { beforeMs, afterMs } = delaysOf(deed);
     await systemClock.sleep(latencyMs + beforeMs, closing.signal); // Whether the client still waits or not.

@@ -30,6 +30,9 @@ const purchases: Kind = {
 /** Every kind that the sandbox answers for. */
 export const SERVED_KINDS: readonly Kind[] = [...KINDS, purchases];
 
-export function servedKind(name: string): Kind | undefined {
-  return SERVED_KINDS.find((kind) => kind.name === name);
+/** The kind of this name; a name that the sandbox does not know is a bug. */
+export function servedKind(name: string): Kind {
+  const kind = SERVED_KINDS.find((served) => served.name === name);
+  if (!kind) throw new TypeError(`The sandbox has no kind named ${name}.`);
+  return kind;
 }

@@ -1,18 +1,23 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { fastify } from 'fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AuthHeader, Endpoint, Kind } from '../catalog/kind.ts';
 import { failure } from './answer.ts';
-import { isAuthentic } from './authenticate.ts';
+import type { Answer } from './answer.ts';
 import { createRequestLog } from './request-log.ts';
 import type { LoggedRequest } from './request-log.ts';
-import { sendAnswer } from './send-answer.ts';
+import { SERVED_KINDS } from './served-kinds.ts';
+import type { ServiceOperation, ServiceRequest } from './service.ts';
 
 interface SandboxServer {
   readonly app: FastifyInstance;
   readonly requests: readonly LoggedRequest[];
 }
 
-/** An HTTP server without endpoints: it logs requests and refuses those without the token (§5). */
-export function createServer(token: string): SandboxServer {
+type AnswerRequest = (request: ServiceRequest) => Promise<Answer>;
+
+/** An HTTP server with the service's endpoints: it logs requests and refuses those without the token (§5). */
+export function createServer(token: string, answer: AnswerRequest): SandboxServer {
   const app = fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
   const log = createRequestLog();
   app.removeAllContentTypeParsers();
@@ -29,5 +34,68 @@ export function createServer(token: string): SandboxServer {
     done();
   });
   app.setNotFoundHandler((_request, reply) => sendAnswer(reply, failure(404, 'Not found.')));
+  openRoutes(app, answer);
   return { app, requests: log.requests };
+}
+
+/** The three spellings that the documentation prints (§5); the service is assumed to accept each of them. */
+const SPELLINGS: readonly AuthHeader[] = ['Authentication', 'Authorization', 'Authentification'];
+
+function isAuthentic(headers: IncomingHttpHeaders, token: string): boolean {
+  return SPELLINGS.some((spelling) => headers[spelling.toLowerCase()] === `Bearer ${token}`);
+}
+
+const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
+const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', 'update'];
+
+/** Opens every endpoint of the documentation (§4) and beyond; a misprinted path belongs to the kind that it addresses. */
+function openRoutes(app: FastifyInstance, answer: AnswerRequest): void {
+  for (const kind of SERVED_KINDS) {
+    for (const operation of OPERATIONS) {
+      const endpoint = endpointOf(kind, operation);
+      if (!endpoint) continue;
+      app.route({
+        method: METHODS[operation],
+        url: endpoint.path,
+        handler: async (request, reply) =>
+          sendAnswer(reply, await answer(serviceRequest(request, kind, operation))),
+      });
+    }
+  }
+}
+
+function endpointOf(kind: Kind, operation: ServiceOperation): Endpoint | null {
+  return operation === 'retrieve' && kind.retrieve?.misprint !== undefined ? null : kind[operation];
+}
+
+function serviceRequest(request: FastifyRequest, kind: Kind, operation: ServiceOperation): ServiceRequest {
+  const { id = '' } = request.params as { id?: string };
+  const query = new URLSearchParams(request.url.split('?', 2)[1]);
+  return {
+    ...{ kind, operation, id },
+    method: request.method,
+    page: positive(query.get('page')) ?? 1,
+    perPage: positive(query.get('per_page')),
+    perPageAtMost: Infinity,
+    body: typeof request.body === 'string' ? request.body : '',
+  };
+}
+
+function positive(text: string | null): number | null {
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value > 0 ? value : null;
+}
+
+/** Puts an answer on the wire; one that does not arrive whole takes its socket with it. */
+function sendAnswer(reply: FastifyReply, { status, headers, body, arrives }: Answer): FastifyReply {
+  if (arrives === 'whole') return reply.code(status).headers(headers).send(body);
+  void reply.hijack(); // From here on the raw response is ours.
+  if (arrives === 'not at all') {
+    reply.raw.destroy();
+  } else {
+    const bytes = Buffer.from(body);
+    reply.raw.writeHead(status, { ...headers, 'content-length': bytes.length });
+    reply.raw.write(bytes.subarray(0, arrives.bytes), () => reply.raw.destroy());
+  }
+  return reply;
 }

@@ -1,8 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
-import { placeOf } from './ordering.ts';
-import type { Ordering, ListPlace } from './ordering.ts';
-import { sortedIds } from './sorted-ids.ts';
-import type { SortedIds } from './sorted-ids.ts';
+import { comparePlaces, placeOf } from './ordering.ts';
+import type { ListPlace, Ordering } from './ordering.ts';
 
 /** The source of unchanged records: each is generated again every time it is read. */
 export interface Pristine {
@@ -62,4 +60,42 @@ export function createTable(pristine: Pristine): Table {
 function pristineIds(pristine: Pristine, start: number, end: number): readonly number[] {
   const length = Math.max(0, Math.min(end, pristine.count) - start);
   return Array.from({ length }, (_, at) => pristine.idAt(start + at));
+}
+
+/** The ids of one list in its order, once records come, go or move. */
+interface SortedIds {
+  readonly ids: readonly number[];
+  enter(place: ListPlace): void;
+  leave(place: ListPlace): void;
+}
+
+/** Starts from ids that are sorted already; `placeAt` tells where an id of them stands. */
+function sortedIds(
+  start: readonly number[],
+  ordering: Ordering,
+  placeAt: (id: number) => ListPlace,
+): SortedIds {
+  const ids = [...start];
+
+  /** The position at which this place stands, or would stand. */
+  const positionOf = (wanted: ListPlace): number => {
+    let [low, high] = [0, ids.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const isBefore = comparePlaces(ordering, placeAt(ids[middle] as number), wanted) < 0;
+      if (isBefore) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+
+  return {
+    ids,
+    enter: (place) => {
+      ids.splice(positionOf(place), 0, place.id);
+    },
+    leave: (place) => {
+      ids.splice(positionOf(place), 1);
+    },
+  };
 }

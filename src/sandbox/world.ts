@@ -1,14 +1,16 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { blankRecord } from './blank-record.ts';
 import type { Company } from './generate/draw.ts';
-import { idSequence } from './id-sequence.ts';
+import { blankRecord } from './generate/from-catalogue.ts';
 import { planOf } from './kind-plans.ts';
 import { orderingOf } from './ordering.ts';
-import { randomFrom } from './random.ts';
+import { hash, randomFrom } from './random.ts';
 import { servedKind } from './served-kinds.ts';
 import { createTable } from './table.ts';
 import type { Pristine, Table } from './table.ts';
+
+/** The largest company whose ids stay within its range: two records to a client, one id in two unused. */
+export const LARGEST_SIZE = 2_000_000;
 
 /** The truth of the simulated company: a kind is its catalogue name, e.g. `clients`, or `purchases`; ids are numbers. */
 export interface World {
@@ -40,7 +42,7 @@ export function createWorld(options: WorldOptions): World {
   const nameCompany = namingOf(options);
   const tables = new Map<string, Table>();
   const tableOf = (name: string): Table => {
-    const table = tables.get(name) ?? createTable(pristineRecords(knownKind(name), company, nameCompany));
+    const table = tables.get(name) ?? createTable(pristineRecords(servedKind(name), company, nameCompany));
     tables.set(name, table);
     return table;
   };
@@ -59,7 +61,7 @@ export function createWorld(options: WorldOptions): World {
       const table = tableOf(name);
       const id = typeof fields['id'] === 'number' ? fields['id'] : table.nextId();
       if (table.get(id)) throw new RangeError(`The sandbox already has ${name} with id ${id}.`);
-      const blank = nameCompany(name, blankRecord(knownKind(name), options.systemId));
+      const blank = nameCompany(name, blankRecord(servedKind(name), options.systemId));
       const record = { ...blank, ...fields, id };
       table.put(id, record);
       return record;
@@ -83,12 +85,6 @@ function namingOf({ companies = {} }: WorldOptions): NameCompany {
     const other = companies[kind];
     return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
   };
-}
-
-function knownKind(name: string): Kind {
-  const kind = servedKind(name);
-  if (!kind) throw new TypeError(`The sandbox has no kind named ${name}.`);
-  return kind;
 }
 
 function companyOf({ size, seed, systemId }: WorldOptions): Company {
@@ -116,6 +112,29 @@ function pristineRecords(kind: Kind, company: Company, nameCompany: NameCompany)
       if (index < 0 || index >= count) return undefined;
       const random = company.randomOf(kind.name, index);
       return nameCompany(kind.name, generate({ company, random, id, index, rank: rankOf(index), count }));
+    },
+  };
+}
+
+const COMPANY_RANGE = 10_000_000;
+const STRIDE = 2;
+
+/** The ids of one kind: rising with creation, with holes where records of the past are gone. */
+interface IdSequence {
+  idOf(index: number): number;
+  /** The index of the record with this id, or -1 where the id is in a hole or below the first. */
+  indexOf(id: number): number;
+}
+
+/** Companies have ranges of their own, so that no id of one is ever an id of another. */
+function idSequence(systemId: number, firstId: number): IdSequence {
+  const start = systemId * COMPANY_RANGE + firstId;
+  const idOf = (index: number): number => start + index * STRIDE + (hash(`${firstId}/${index}`) % STRIDE);
+  return {
+    idOf,
+    indexOf: (id) => {
+      const index = Math.floor((id - start) / STRIDE);
+      return index >= 0 && idOf(index) === id ? index : -1;
     },
   };
 }

@@ -4,7 +4,6 @@ import type { FastifyRequest } from 'fastify';
 import { DEEPEST, isDeeper, parseJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { receiveBody, refuseLarge } from './receive-body.ts';
 import type { Server } from './server.ts';
 
 /** Deeper than any value that can be stored, so that the check of the field itself refuses it and names the field. */
@@ -66,5 +65,63 @@ function readJson(body: Buffer): Json {
   throw new UsageError('The body is not JSON.', {
     code: 'http.not_json',
     hint: `Send one JSON document in UTF-8, nested no deeper than ${DEEPEST_BODY} levels.`,
+  });
+}
+
+interface BodyLimits {
+  readonly bytes: number;
+  /** Milliseconds in which the body must arrive; by default, the time limit of the whole request. */
+  readonly ms?: number | undefined;
+}
+
+/** @throws {UsageError} `http.body_too_large` if the header `Content-Length` says so, before the body is read. */
+function refuseLarge({ headers }: Pick<IncomingMessage, 'headers'>, { bytes }: BodyLimits): void {
+  if (Number(headers['content-length'] ?? 0) > bytes) throw tooLarge(bytes);
+}
+
+/**
+ * Reads the body of a request; bytes after a refusal are thrown away. Never resolves if the client leaves before the end.
+ *
+ * @throws {UsageError} `http.body_too_large`; `http.too_slow`.
+ */
+function receiveBody(body: IncomingMessage, { bytes, ms }: BodyLimits): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > bytes) refuse(tooLarge(bytes));
+    };
+    const refuse = (error: UsageError): void => {
+      clearTimeout(timer);
+      body.off('data', onData);
+      body.resume();
+      reject(error);
+    };
+    const timer = ms === undefined ? undefined : setTimeout(() => { refuse(tooSlow(ms)); }, ms); // prettier-ignore
+    body.on('data', onData);
+    body.once('end', () => {
+      clearTimeout(timer);
+      resolve(Buffer.concat(chunks));
+    });
+    body.on('error', () => {
+      clearTimeout(timer); // The client has left, so no answer is due.
+    });
+  });
+}
+
+function tooLarge(bytes: number): UsageError {
+  const size = bytes >= 1_048_576 ? `${bytes / 1_048_576} MB` : `${bytes / 1024} kB`;
+  return new UsageError(`The body is larger than ${size}.`, {
+    code: 'http.body_too_large',
+    hint: 'Send less in one request.',
+  });
+}
+
+function tooSlow(ms: number): UsageError {
+  return new UsageError(`The body did not arrive within ${ms / 1000} s.`, {
+    code: 'http.too_slow',
+    hint: 'Send the whole request at once.',
   });
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerClientError } from './answer/client-error.ts';
-import { closeGently } from './close-gently.ts';
+import { answerClientError, closeGently } from './answer/client-error.ts';
 import * as limits from './limits.ts';
 import type { Server } from './server.ts';
 

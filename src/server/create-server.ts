@@ -1,24 +1,23 @@
+import { setMaxListeners } from 'node:events';
 import { LogController, fastify } from 'fastify';
 import type { FastifyBaseLogger, RouteOptions } from 'fastify';
-import type { ServerParts } from './parts.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
 import { createAccess } from './access/access.ts';
 import { guard, requireToken } from './access/guard.ts';
 import { answerOtherMethods } from './access/methods.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
 import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { readBodies } from './body.ts';
-import { describeApi } from './openapi/describe-api.ts';
 import { createConnections } from './connections.ts';
-import { endWaiting } from './lifecycle.ts';
 import * as limits from './limits.ts';
-import { logRequests } from './log-requests.ts';
-import { countRequests } from './metrics/http-metrics.ts';
+import { countRequests, tellWrites } from './metrics/http-metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
-import { tellWrites } from './metrics/write-metrics.ts';
+import { describeApi, openapiRoute } from './openapi/describe-api.ts';
+import type { ServerParts, RouteContext, Server } from './server.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
-import { openapiRoute } from './routes/openapi.ts';
 import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
 import { outboxRoutes } from './routes/outbox.ts';
 import { recordRoutes } from './routes/records.ts';
@@ -26,8 +25,7 @@ import { runRoutes } from './routes/runs.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { statusRoutes } from './routes/status.ts';
 import { createSeats } from './seats.ts';
-import type { RouteContext, Server } from './server.ts';
-import { validateByZod } from './validation.ts';
+import { validateByZod } from './json-schema.ts';
 
 const ROUTES = [
   ...[healthRoutes, signInRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes],
@@ -86,4 +84,55 @@ function createApp({ logger }: ServerParts): Server {
     routes.push(route);
   });
   return app;
+}
+
+/**
+ * Bounds the time that closing takes: waiting requests are answered at once, slow ones have a few seconds.
+ *
+ * @returns A signal that fires once the server closes.
+ */
+function endWaiting(app: Server, clock: Pick<Clock, 'sleep'>): AbortSignal {
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // One for each request that waits.
+  const closed = new AbortController();
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    void cutOff(app, clock, closed.signal);
+    done();
+  });
+  app.addHook('onSend', (_request, reply) => {
+    if (closing.signal.aborted) void reply.header('connection', 'close'); // An idle connection would delay the close.
+    return Promise.resolve();
+  });
+  app.addHook('onClose', (_app, done) => {
+    closed.abort();
+    done();
+  });
+  return closing.signal;
+}
+
+async function cutOff(app: Server, clock: Pick<Clock, 'sleep'>, closed: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(limits.CLOSE_MS, closed);
+  } catch (error) {
+    if (closed.aborted) return;
+    throw error;
+  }
+  app.server.closeAllConnections();
+}
+
+/**
+ * Logs answers. A change is logged at a higher level, with the way the caller was authenticated. Only the route of the URL is
+ * logged, because the rest may hold anything.
+ */
+function logRequests(app: Server, logger: Logger): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, caller, routeOptions } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    const told = { method, route: routeOptions.url ?? null, status, caller, ms: Math.round(elapsedTime) };
+    const isChange = !['GET', 'HEAD'].includes(method) && status < 400;
+    if (isChange) logger.info({ ...told, target: request.params }, 'changed by HTTP');
+    else logger.debug(told, 'answered');
+    done();
+  });
 }

@@ -1,24 +1,23 @@
 import type { Kind } from '../catalog/kind.ts';
-import { readBlocks } from '../mirror/outbox/block-store.ts';
-import type { WriteBlock } from '../mirror/outbox/block-store.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import type { Drift } from '../mirror/kinds/drift-store.ts';
-import { readChangeLogSize } from '../mirror/records/change-log-size.ts';
-import type { ChangeLogSize } from '../mirror/records/change-log-size.ts';
 import { readDamage } from '../mirror/kinds/integrity-store.ts';
 import type { Damage } from '../mirror/kinds/integrity-store.ts';
-import { countEntries } from '../mirror/outbox/outbox-store.ts';
-import type { EntryState } from '../mirror/outbox/outbox-store.ts';
-import type { Session } from '../mirror/session/session.ts';
 import { countIssues, readStatus } from '../mirror/kinds/status-store.ts';
 import type { IssueCount, KindStatus } from '../mirror/kinds/status-store.ts';
+import { readUncertified } from '../mirror/kinds/uncertified-store.ts';
+import type { UncertifiedKind } from '../mirror/kinds/uncertified-store.ts';
+import { readBlocks } from '../mirror/outbox/block-store.ts';
+import type { WriteBlock } from '../mirror/outbox/block-store.ts';
+import { countEntries } from '../mirror/outbox/outbox-store.ts';
+import type { EntryState } from '../mirror/outbox/outbox-store.ts';
+import { readChangeLogSize } from '../mirror/records/change-log-size.ts';
+import type { ChangeLogSize } from '../mirror/records/change-log-size.ts';
 import { readHolds } from '../mirror/records/deletion-store.ts';
 import type { Hold } from '../mirror/records/deletion-store.ts';
-import { readUncertified } from '../mirror/kinds/uncertified-store.ts';
-import { readFrozen } from '../outbound/freeze/frozen.ts';
-import type { Frozen } from '../outbound/freeze/frozen.ts';
-import { explained } from './why-uncertified.ts';
-import type { ExplainedKind } from './why-uncertified.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { readFrozen } from '../outbound/freeze/freeze.ts';
+import type { Frozen } from '../outbound/freeze/freeze.ts';
 
 /** How fresh and how sound the mirror is: the document of `bms-sync status --json`. */
 export interface Status {
@@ -37,7 +36,7 @@ export interface Status {
   readonly blockedKinds: readonly WriteBlock[];
   /** How large the change events are, and how fast they grow. */
   readonly changeLog: ChangeLogSize;
-  /** Why nothing is sent, though writes are on; null where sends are free. */
+  /** The reason why nothing is sent although writes are on; null if sends are allowed. */
   readonly frozen: Frozen | null;
   /** Why the database file is not to be trusted; null where the latest check found nothing. */
   readonly damage: Damage | null;
@@ -67,11 +66,33 @@ const isListedIn =
   ({ kind }: Pick<KindStatus, 'kind'>): boolean =>
     kinds.some(({ name, list }) => name === kind && list !== null);
 
-/** A view has no order; readers expect the catalogue's. */
+/** A view has no order; readers expect that of the catalogue. */
 function inOrder<T extends Pick<KindStatus, 'kind'>>(
   statuses: readonly T[],
   kinds: readonly Kind[],
 ): readonly T[] {
   const place = new Map(kinds.map(({ name }, index) => [name, index]));
   return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
+}
+
+/** A kind that is not certified, with the reason in words. */
+interface ExplainedKind extends Omit<UncertifiedKind, 'detail'> {
+  readonly why: string;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  rows_unseen: 'rows moved between its pages while it was read',
+  certified_earlier: 'it has changed since the end that an earlier sweep saw was confirmed',
+  total_differs: 'its own total is not what its pages hold',
+  too_many_rows: 'more rows were there than its end allows',
+  no_end: 'no answer proved where it ends',
+  busy: 'another process was reading it',
+  interrupted: 'the sweep was interrupted',
+};
+
+/** Says why the last sweep of a kind did not certify it. */
+function explained({ detail, ...kind }: UncertifiedKind): ExplainedKind {
+  const { reason } = kind;
+  const why = WHY[reason ?? ''] ?? detail ?? `its last sweep ended early (${reason ?? 'no reason is kept'})`;
+  return { ...kind, why };
 }

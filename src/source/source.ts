@@ -1,31 +1,19 @@
 import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { createDeadline } from './http/deadline.ts';
-import type { ListResponse } from './paging/list-response.ts';
+import { createDeadline } from '../lib/deadline.ts';
+import { sweepList } from './paging/sweep.ts';
+import type { ListResponse, SweepOptions } from './paging/sweep.ts';
 import { pageQuery } from './paging/load-page.ts';
 import type { LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './answer/read-answer.ts';
-import type { Received } from './answer/read-answer.ts';
-import { createRequester } from './request/requester.ts';
-import type { Requester } from './request/requester.ts';
-import type { SourceParts, SourceSettings } from './http/settings.ts';
+import type { Received, SourceParts, SourceSettings } from './http/http.ts';
+import { createRequester } from './http/requester.ts';
+import type { Requester } from './http/requester.ts';
 import { somePages } from './paging/some-pages.ts';
-import { sweepList } from './paging/sweep.ts';
-import type { SweepOptions } from './paging/sweep.ts';
 import type { PageRange } from './paging/sweep-state.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
 import type { WriteAnswer } from './answer/write-answer.ts';
-
-export type { ListResponse } from './paging/list-response.ts';
-export type { PartialPage } from './page/list-page.ts';
-export type { LoadOptions } from './paging/load-page.ts';
-export type { KnownPage, PageDigest } from './page/page-digest.ts';
-export type { SourceParts, SourceSettings } from './http/settings.ts';
-export type { SweepOptions } from './paging/sweep.ts';
-export type { PageRange, SweepPlan } from './paging/sweep-state.ts';
-export type { WriteOptions, WriteRequest } from './write.ts';
-export type { WriteAnswer } from './answer/write-answer.ts';
 
 /** One record, or null if the service itself says that it does not exist; with the ticks of its request. */
 interface Retrieved {

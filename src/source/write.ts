@@ -1,10 +1,8 @@
 import type { Kind, WriteEndpoint } from '../catalog/kind.ts';
-import { createDeadline } from './http/deadline.ts';
-import { tokenHeaders } from './request/exchange.ts';
-import type { HttpClient } from './http/http.ts';
-import type { Requester } from './request/requester.ts';
-import type { SendRequest, SentAnswer } from './http/http.ts';
-import type { SourceParts, SourceSettings } from './http/settings.ts';
+import { createDeadline } from '../lib/deadline.ts';
+import { tokenHeaders } from './http/token.ts';
+import type { HttpClient, SendRequest, SentAnswer, SourceParts, SourceSettings } from './http/http.ts';
+import type { Requester } from './http/requester.ts';
 import { readWriteAnswer } from './answer/write-answer.ts';
 import type { WriteAnswer } from './answer/write-answer.ts';
 
@@ -20,7 +18,7 @@ export interface WriteRequest {
 
 export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Asked when the request is about to be written; false keeps it from being sent. */
+  /** Called just before the request is written; false prevents the send. */
   readonly mayGo?: () => boolean;
 }
 

@@ -1,13 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
-import { runsQueue } from '../../src/app/runs-queue.ts';
+import { runsQueue } from '../../src/app/queues.ts';
 import { schedulesOf } from '../../src/app/schedules.ts';
-import { KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createScheduleCheck } from '../../src/jobs/schedule/schedule.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
@@ -129,14 +127,13 @@ test('the first pages of a list are read in between: what is new lands, and noth
 });
 
 test('two processes, one run, worked once', async () => {
-  const [service, wall, url] = [await sandbox(), wallClock(), await freshDatabaseUrl()];
+  const [service, wall, url] = [await sandbox(), wallClock(), await freshDatabaseUrl('template_all_kinds')];
   const sessions = await Promise.all([1, 2].map(() => openPostgresSession(url)));
   onTestFinished(async () => {
     for (const session of sessions) await session.close();
   });
   const [session] = sessions;
   if (session === undefined) throw new Error('no session');
-  await migrate(session, KINDS);
   const schedules = { departments: '* * * * *' };
   const processes = sessions.map((own, index) =>
     processOf({ service, session: own, clock: wall.clock, schedules, name: `process ${index}` }),

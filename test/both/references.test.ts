@@ -26,14 +26,16 @@ const REFERENCES = KINDS.flatMap((kind) =>
 );
 
 test('the catalogue knows what these fields refer to', () => {
-  expect(REFERENCES).toEqual([
-    ['projects', 'client_id', 'clients'],
-    ['purchase_products', 'product_id', 'products'],
-    ['products', 'category_id', 'categories'],
-    ['products', 'origin_product_id', 'products'],
-    ['products', 'provider_id', 'providers'],
-    ['bookings', 'client_id', 'clients'],
-  ]);
+  expect(REFERENCES).toEqual(
+    expect.arrayContaining([
+      ['projects', 'client_id', 'clients'],
+      ['purchase_products', 'product_id', 'products'],
+      ['products', 'category_id', 'categories'],
+      ['products', 'origin_product_id', 'products'],
+      ['products', 'provider_id', 'providers'],
+      ['bookings', 'client_id', 'clients'],
+    ]),
+  );
 });
 
 describe.each(DATABASES)('%s', (_name, open) => {

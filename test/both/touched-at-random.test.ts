@@ -15,7 +15,7 @@ import { randomFrom } from '../../src/sandbox/random.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { fillReleased } from '../mirror/fill-released.ts';
-import { RELEASED } from '../mirror/released-mirror.ts';
+import { RELEASED, RELEASED_KINDS } from '../mirror/released-mirror.ts';
 import { ALL, DATABASES, MIRRORS, backfillFrom, clockAt, eventsOf, pullOne } from '../pull/steps.ts';
 import { openSandboxSource, pullFrom, rowsOf, sandbox } from '../pull/support.ts';
 
@@ -108,7 +108,7 @@ type Filling = (session: Session, service: Sandbox) => Promise<void>;
 /** The service goes on from where the released mirror has last seen it. */
 const catchUp: Filling = async (session, { url, world }) => {
   await session.atomically((tx) => writeMeta(tx, 'source.base_url', url));
-  for (const { name } of LISTED_KINDS)
+  for (const { name } of RELEASED_KINDS)
     for (const row of await rowsOf(session, name))
       world.update(name, Number(row['id']), parseObject(String(row['_raw'])));
 };

@@ -22,11 +22,10 @@ export function judgeRun(project: TestProject): () => Promise<void> {
     rmSync(folder, { recursive: true, force: true });
     const sum = sumOf([...tallies, watch.tally]);
     process.stdout.write(told(sum));
-    const { testFiles } = await project.globTestFiles();
+    const files = await project.vitest.globTestSpecifications();
     // The other tiers have no test of some places.
     const hasAllPlaces = [null, 'tests'].includes(tierOf(process.env));
-    const isWhole =
-      hasAllPlaces && starts >= testFiles.length && project.config.testNamePattern === undefined;
+    const isWhole = hasAllPlaces && starts >= files.length && project.config.testNamePattern === undefined;
     try {
       expectNoLeaks();
       if (isWhole) expectAllWatched(sum);

@@ -2,14 +2,12 @@ import { afterAll, beforeEach, inject, vi } from 'vitest';
 import type * as logging from '../../src/lib/logger.ts';
 import type * as errors from '../../src/lib/sync-error.ts';
 import type * as serving from '../../src/server/create-server.ts';
-import type * as hiding from '../../src/source/http/hide-token.ts';
+import type * as hiding from '../../src/source/http/token.ts';
 import type * as answers from '../../src/source/answer/write-answer.ts';
 import { leaveTally, noteStart } from './tally.ts';
 import { expectNoLeaks, watch } from './watch.ts';
-import { watchFiles } from './watch-files.ts';
-import { watchConsole } from './watch-logs.ts';
-import { watchPrograms } from './watch-programs.ts';
-import { watchAnswersOfOthers } from './watch-sockets.ts';
+import './watch-process.ts';
+import { servedPorts } from './watch-sockets.ts';
 
 // What is watched where it is made: every logger, every server and every error of ours that a test gets to see.
 vi.mock('../../src/lib/logger.ts', async (load) => {
@@ -31,7 +29,7 @@ vi.mock('../../src/lib/sync-error.ts', async (load) => {
   const { SyncError, UsageError } = original;
   return { ...original, SyncError: watchedErrors(SyncError), UsageError: watchedErrors(UsageError) };
 });
-vi.mock('../../src/source/http/hide-token.ts', async (load) => {
+vi.mock('../../src/source/http/token.ts', async (load) => {
   const [original, { keepingErrors }] = [await load<typeof hiding>(), await import('./watch-errors.ts')];
   const hideToken: typeof hiding.hideToken = (told, token) => {
     const hide = original.hideToken(told, token);
@@ -45,10 +43,6 @@ vi.mock('../../src/source/answer/write-answer.ts', async (load) => {
 });
 
 noteStart(inject('canaryFolder'));
-watchPrograms();
-watchFiles();
-watchConsole();
-watchAnswersOfOthers();
 
 // What is said first to be done at a test's end is done last: when its files and databases are gone, too.
 beforeEach(({ onTestFinished }) => {
@@ -58,6 +52,7 @@ beforeEach(({ onTestFinished }) => {
 });
 
 afterAll(() => {
-  leaveTally(inject('canaryFolder'), watch.tally);
+  leaveTally(inject('canaryFolder'), watch.takeTally());
+  servedPorts.clear(); // The next file in this worker may meet others there.
   expectNoLeaks(); // What came to light after the last test: in what the whole file shares.
 });

@@ -46,6 +46,8 @@ export interface Watch {
   /** What has leaked since it was asked last: places, never the secrets themselves. */
   takeLeaks(): string[];
   readonly tally: Tally;
+  /** What was looked at since it was asked last. */
+  takeTally(): Tally;
 }
 
 export function emptyTally(): Tally {
@@ -67,6 +69,11 @@ export function createWatch(): Watch {
   };
   return {
     tally,
+    takeTally: () => {
+      const taken = structuredClone(tally);
+      Object.assign(tally, emptyTally());
+      return taken;
+    },
     note,
     count: (place, count = 1) => {
       tally[place].count += count;

@@ -3,11 +3,11 @@ import { sandbox } from '../pull/support.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
 import { ask, expectEqual } from '../support/mirror-file.ts';
 import { requestNumber } from '../support/requests.ts';
-import { freshMirror } from '../support/temp-folder.ts';
 import type { Env } from '../support/command-line.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
 
 async function scene(size = 60) {
-  const [service, path] = [await sandbox({ size }), freshMirror()];
+  const [service, path] = [await sandbox({ size }), await migratedMirror()];
   return { service, path, env: settingsFor(service, path) };
 }
 

@@ -8,6 +8,7 @@ import { canary } from '../support/canary.ts';
 import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { Ended } from '../support/command-line.ts';
 import { KIND_NAMES, ask, dump, expectEmpty, expectEqual, expectSound } from '../support/mirror-file.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 describe('a service that gives nothing at all fails the pull with 1', () => {
@@ -141,7 +142,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     ],
   ])('%s', async (_name, deed, { detail, ...outcome }) => {
     await using sandbox = await startSandbox({ size: 230, faults: [{ on: { kind: 'clients' }, do: deed }] });
-    const path = freshMirror();
+    const path = await migratedMirror();
 
     const ended = await run(['pull', '--json'], { ...settingsFor(sandbox, path), ...TWO_TRIES });
 
@@ -159,7 +160,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     const path = freshMirror();
     sandbox.setFaults([{ on: { kind: 'clients', page: 3 }, do: { html: true } }]);
 
-    const first = await run(['pull', '--json'], settingsFor(sandbox, path));
+    const first = await run(['pull', '--json'], { ...settingsFor(sandbox, path), ...TWO_TRIES });
 
     expect(first.code).toBe(3);
     expect(kindIn(first, 'clients')).toMatchObject({ state: 'invalid', reason: 'html' });
@@ -223,7 +224,7 @@ describe('a fault that passes is waited for, and counted', () => {
     ],
   ])('%s', async (_name, fault, retries) => {
     await using sandbox = await startSandbox({ size: 30, faults: [fault] });
-    const path = freshMirror();
+    const path = await migratedMirror();
 
     const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
 

@@ -8,12 +8,13 @@ import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
-import { freeze } from '../../src/outbound/freeze/frozen.ts';
+import { freeze } from '../../src/outbound/freeze/freeze.ts';
 import { VERDICTS, explain } from '../../src/outbound/report/verdicts.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 interface Made {
@@ -23,9 +24,8 @@ interface Made {
 
 /** A mirror with as many creates of clients as there are patches, each in the state that a sender would have left. */
 async function outboxOf(...patches: readonly EntryPatch[]): Promise<Made> {
-  const path = freshMirror();
+  const path = await migratedMirror();
   const env = { DATABASE_URL: `file:${path}` };
-  await run(['migrate'], env);
   for (const [index] of patches.entries())
     await run(
       [

@@ -14,6 +14,7 @@ import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
 import { MAIN } from '../support/program.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
 const RAW = '{"id":17,"code":"C-17","name":"Bea","credit":"10.10","adresse2":""}';
@@ -21,9 +22,8 @@ const QUEUED = 'Queued; outbound.writes is off (BMS_WRITES): nothing is sent.\n'
 
 /** A mirror with one client, never pulled; nobody sends what is pushed into it. */
 async function mirror() {
-  const path = freshMirror();
+  const path = await migratedMirror();
   const env = { DATABASE_URL: `file:${path}` };
-  await run(['migrate'], env);
   await using session = openSqliteSession(path);
   await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', _raw: RAW }]));
   return { path, env };

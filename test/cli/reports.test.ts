@@ -6,13 +6,14 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES } from '../support/mirror-file.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
 
 async function pulledMirror() {
   await using sandbox = await startSandbox({ size: 30 });
-  const path = freshMirror();
+  const path = await migratedMirror();
   const env = settingsFor(sandbox, path);
   await run(['pull'], env);
   return { path, env, world: sandbox.world };
@@ -59,7 +60,7 @@ describe('status', () => {
       kinds: object[];
     };
 
-    expect(kinds).toHaveLength(10);
+    expect(kinds).toHaveLength(KIND_NAMES.length);
     for (const kind of kinds)
       expect(kind).toMatchObject({ state: 'never', rows: 0, last_sweep_at: null, lag_seconds: null });
   });

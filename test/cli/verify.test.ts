@@ -11,6 +11,7 @@ import { KIND_NAMES, ask, dump, expectEqual } from '../support/mirror-file.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { requestNumber } from '../support/requests.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 interface Verdict {
@@ -55,7 +56,7 @@ interface Mirrored {
 
 /** A mirror that knows every page of the service: a pull parses none of them again. */
 async function mirrored(service: Sandbox, kinds: readonly string[] = []): Promise<Mirrored> {
-  const path = freshMirror();
+  const path = await migratedMirror();
   const env = settingsFor(service, path);
   expect(await run(['pull', ...kinds], env)).toMatchObject({ code: 0 });
   expect(await run(['pull', ...kinds], env)).toMatchObject({ code: 0 }); // What the first one discovered, the second knows.
@@ -63,7 +64,7 @@ async function mirrored(service: Sandbox, kinds: readonly string[] = []): Promis
 }
 
 describe('a mirror that holds what the service sends', () => {
-  test('is the same in all ten kinds, and nothing is written but the run', async () => {
+  test('is the same in every kind, and nothing is written but the run', async () => {
     await using sandbox = await startSandbox({ size: 230 });
     const path = freshMirror();
     const env = settingsFor(sandbox, path);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { SETTINGS } from '../../src/config/known-settings.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { withEnvFile } from '../../src/config/read-env-file.ts';
+import { withEnvFile } from '../../src/config/environment.ts';
 import { canary } from '../support/canary.ts';
 import { refusal, tempFile } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { ENGINE_TABLE_NAMES } from '../../src/catalog/reserved-names.ts';
-import { configuredKinds } from '../../src/config/configured-kinds.ts';
+import { configuredKinds } from '../../src/config/known-kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import * as engineTables from '../../src/mirror/tables/engine-tables.ts';
 import { complaint, refusal, tempFile } from './support.ts';

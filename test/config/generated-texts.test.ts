@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { defaultYaml } from '../../src/config/default-yaml.ts';
+import { defaultYaml, settingsTable } from '../../src/config/generated-texts.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { settingsTable } from '../../src/config/settings-table.ts';
 
 const DEFAULT_YAML = join(import.meta.dirname, '../../config/default.yaml');
 

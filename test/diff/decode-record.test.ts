@@ -1,13 +1,15 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, describe } from 'vitest';
 import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
-import { decimal, text } from '../../src/catalog/field.ts';
-import type { Kind } from '../../src/catalog/kind.ts';
-import { decodeRecord, ownValue } from '../../src/diff/decode-record.ts';
-import { compactJson, parseJson } from '../../src/lib/json.ts';
+import { decimal, text, date, flag, integer, json, time, timestamp } from '../../src/catalog/field.ts';
+import type { Kind, Field } from '../../src/catalog/kind.ts';
+import { decodeRecord, ownValue, decodeField } from '../../src/diff/decode-record.ts';
+import type { MisfitCode, SqlValue } from '../../src/diff/decode-record.ts';
+import { compactJson, parseJson, canonicalJson } from '../../src/lib/json.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { models, spell } from '../support/json-models.ts';
-import type { Member } from '../support/json-models.ts';
+import { models, spell, numberTokens } from '../support/json-models.ts';
+import type { Member, Model } from '../support/json-models.ts';
+import { exactValue } from '../support/exact.ts';
 
 const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
 const BY_NAME = KINDS.map((kind) => [kind.name, kind] as const);
@@ -155,4 +157,514 @@ test.each([0, 1])('C10: a detail that is cut is cut between characters (shift %i
   const [misfit] = columnsOf('clients', JSON.stringify({ id: 7, name: long })).misfits;
   expect(misfit?.detail.length).toBeLessThanOrEqual(200);
   expect(misfit?.detail).toMatch(/^"\\u0000x?(?:🍁)+$/u);
+});
+
+interface Decoded {
+  readonly value: SqlValue;
+  readonly misfit: MisfitCode | null;
+}
+
+/** Decodes a JSON text; `misfit` is null where the value fits its field. */
+function decode(field: Field, token: string): Decoded {
+  const wrapped = parseJson(`{"value":${token}}`) as { value: never };
+  let misfit: MisfitCode | null = null;
+  const value = decodeField(field, wrapped.value, (_field, code) => {
+    misfit = code;
+  });
+  return { value, misfit };
+}
+
+const fit = (value: SqlValue): Decoded => ({ value, misfit: null });
+const none = (misfit: MisfitCode): Decoded => ({ value: null, misfit });
+const quoted = (value: string) => JSON.stringify(value);
+const UNSTORABLE = /[\0\p{Surrogate}]/u;
+const NESTED = ['[]', '{}', '["1"]', '{"value":1}'];
+
+describe('C04: decimals with 2 places', () => {
+  const money = decimal('money', 2);
+
+  test.each([
+    ['0', '0.00'],
+    ['-0', '0.00'],
+    ['0.0', '0.00'],
+    ['-0.00', '0.00'],
+    ['00', '0.00'],
+    ['000.000', '0.00'],
+    ['1', '1.00'],
+    ['-1', '-1.00'],
+    ['10', '10.00'],
+    ['10.0', '10.00'],
+    ['10.00', '10.00'],
+    ['10.000', '10.00'],
+    ['10.0000000000', '10.00'],
+    ['0.1', '0.10'],
+    ['0.10', '0.10'],
+    ['-0.1', '-0.10'],
+    ['0.01', '0.01'],
+    ['007', '7.00'],
+    ['007.50', '7.50'],
+    ['-007.5', '-7.50'],
+    ['1234.5', '1234.50'],
+    ['1234.50', '1234.50'],
+    ['99999999.99', '99999999.99'],
+    ['0.29', '0.29'],
+    ['1.10', '1.10'],
+    ['4.35', '4.35'],
+    ['1.15', '1.15'],
+    ['9007199254740993', '9007199254740993.00'],
+    ['9007199254740993.01', '9007199254740993.01'],
+    ['-9007199254740993.01', '-9007199254740993.01'],
+    ['123456789012345678901234567890', '123456789012345678901234567890.00'],
+    ['123456789012345678901234567890.12', '123456789012345678901234567890.12'],
+    ['100000000000000000000', '100000000000000000000.00'],
+    ['1000000', '1000000.00'],
+  ])('the text %j is %s', (input, expected) => {
+    expect(decode(money, quoted(input))).toEqual(fit(expected));
+  });
+
+  test.each([
+    ['0', '0.00'],
+    ['-0', '0.00'],
+    ['-0.0', '0.00'],
+    ['7', '7.00'],
+    ['-7', '-7.00'],
+    ['10.00', '10.00'],
+    ['10.5', '10.50'],
+    ['0.1', '0.10'],
+    ['1e2', '100.00'],
+    ['1E2', '100.00'],
+    ['1e+2', '100.00'],
+    ['1.5e1', '15.00'],
+    ['1.50e-1', '0.15'],
+    ['123e-2', '1.23'],
+    ['-2.5E0', '-2.50'],
+    ['0e9', '0.00'],
+    ['9007199254740993', '9007199254740993.00'],
+    ['12345678901234567890.12', '12345678901234567890.12'],
+    ['123456789012345678901234567890', '123456789012345678901234567890.00'],
+    ['1e20', '100000000000000000000.00'],
+  ])('the number %s is %s', (input, expected) => {
+    expect(decode(money, input)).toEqual(fit(expected));
+  });
+
+  test.each(['null', '""', '"0000-00-00"'])('%s is none, silently', (input) => {
+    expect(decode(money, input)).toEqual(fit(null));
+  });
+
+  test.each([
+    ['"1.005"', '1.005'],
+    ['"0.001"', '0.001'],
+    ['"-10.12345"', '-10.12345'],
+    ['"1.0050"', '1.005'],
+    ['1.005', '1.005'],
+    ['1e-3', '0.001'],
+    ['"-1.5e-2"', '-0.015'],
+    ['"0.100000000000000000000000000001"', '0.100000000000000000000000000001'],
+  ])('more places than documented are kept, with a misfit: %s', (input, expected) => {
+    expect(decode(money, input)).toEqual({ value: expected, misfit: 'more_places' });
+  });
+
+  test.each([
+    ...[
+      '1e999999',
+      '1E401',
+      '1e3.5',
+      '1 e3',
+      '1e',
+      'e1',
+      '1,234.50',
+      '1,234',
+      '1234,50',
+      '1 234.50',
+      '1\u00a0234',
+      "1'234",
+    ],
+    ...[' 12 ', ' 12', '12 ', '\t12', '12\n', '\u00a012', ' ', '\n', '0x10', '0X10', '0b1', '0o7', '010x'],
+    ...[
+      '.5',
+      '5.',
+      '.',
+      '-.5',
+      '-5.',
+      '-',
+      '--1',
+      '-+1',
+      '+1',
+      '+0',
+      '1-',
+      '1.2.3',
+      '1..2',
+      '1.-2',
+      '(1.00)',
+    ],
+    ...['١٢', '１２', '１.5', '߁', '½', '²', '−1', '–1', 'NaN', 'Infinity', '-Infinity', 'null', 'undefined'],
+    ...[
+      'true',
+      'false',
+      'abc',
+      '12abc',
+      'abc12',
+      '$12.00',
+      '12.00 $',
+      '12.00$',
+      '12%',
+      '€5',
+      '1_000',
+      '1n',
+      '1f',
+    ],
+    ...[
+      '0.00.',
+      '1:00',
+      '2024-01-01',
+      '00:00',
+      '[]',
+      '{}',
+      '"1"',
+      '1\u00000',
+      '\u0000',
+      '1\u200b',
+      '\ufeff1',
+    ],
+  ])('the text %j is no decimal', (input) => {
+    expect(decode(money, quoted(input))).toEqual(none('not_a_decimal'));
+  });
+
+  test.each(['true', 'false', '1e401', '1e-401', '1e99999', ...NESTED])('%s is no decimal', (input) => {
+    expect(decode(money, input)).toEqual(none('not_a_decimal'));
+  });
+
+  test('C03: any JSON number keeps its value at any scale', () => {
+    fc.assert(
+      fc.property(numberTokens, fc.nat(6), (token, scale) => {
+        const { value, misfit } = decode(decimal('money', scale), token);
+        expect(exactValue(String(value))).toBe(exactValue(token));
+        const places = String(value).split('.')[1]?.length ?? 0;
+        expect(misfit === null ? places === scale : places > scale).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('without a scale every place fits', () => {
+    expect(decode({ name: 'a', type: 'decimal' }, '"1.23450"')).toEqual(fit('1.2345'));
+  });
+});
+
+describe('C07: dates', () => {
+  const days = [
+    ...['2024-02-29', '2000-02-29', '2400-02-29', '2023-02-28', '1900-02-28', '0001-01-01', '0004-02-29'],
+    ...['9999-12-31', '1969-12-31', '1970-01-01', '2568-05-05', '2025-01-31', '2025-03-31', '2025-04-30'],
+    ...['2025-05-31', '2025-06-30', '2025-07-31', '2025-08-31', '2025-09-30', '2025-10-31', '2025-11-30'],
+    ...['2025-12-31', '2011-12-30', '2026-03-29'],
+  ];
+
+  test.each(days)('%s is a date', (day) => {
+    expect(decode(date('day'), quoted(day))).toEqual(fit(day));
+  });
+
+  test.each(['null', '""', '"0000-00-00"'])('%s is none, silently', (input) => {
+    expect(decode(date('day'), input)).toEqual(fit(null));
+  });
+
+  test.each([
+    ...['2025-02-29', '2025-02-30', '2025-02-31', '1900-02-29', '2100-02-29', '2023-02-29', '2025-04-31'],
+    ...['2025-06-31', '2025-09-31', '2025-11-31', '2025-01-32', '2025-00-10', '2025-01-00', '2025-13-01'],
+    ...['2025-99-99', '0000-01-01', '0000-00-01', '2025-00-00', '-2025-01-01', '+2025-01-01', '10000-01-01'],
+    ...['+010000-01-01', '2025-1-1', '25-01-01', '2025/01/01', '01/02/2025', '31/12/2025', '12-31-2025'],
+    ...['2025.01.01', '20250101', '2025-W01-1', '2025-001', '2025-01', '2025', ' 2025-01-01', '2025-01-01 '],
+    ...['2025-01-01\n', '2025-01-01T00:00:00', '2025-01-01 00:00:00', '2025-01-01Z', '0000-00-00 00:00:00'],
+    ...[
+      '1735689600',
+      '1735689600000',
+      'today',
+      '0',
+      ' ',
+      '٢٠٢٥-٠١-٠١',
+      '２０２５-01-01',
+      '2025‐01‐01',
+      '2025-01-0१',
+    ],
+    ...['2025-01-01\u0000', 'null', 'NaN', '0000-00-0', '000-00-00'],
+  ])('the text %j is no date', (input) => {
+    expect(decode(date('day'), quoted(input))).toEqual(none('not_a_date'));
+  });
+
+  test.each(['0', '20250101', '1735689600', '1.5', 'true', 'false', ...NESTED])('%s is no date', (input) => {
+    expect(decode(date('day'), input)).toEqual(none('not_a_date'));
+  });
+});
+
+describe('C07: times', () => {
+  test.each([
+    ['00:00:00', '00:00:00'],
+    ['23:59:59', '23:59:59'],
+    ['08:30:00', '08:30:00'],
+    ['12:00:01', '12:00:01'],
+    ['02:30:00', '02:30:00'],
+    ['08:30', '08:30:00'],
+    ['00:00', '00:00:00'],
+    ['23:59', '23:59:00'],
+  ])('%s is the time %s', (input, expected) => {
+    expect(decode(time('at'), quoted(input))).toEqual(fit(expected));
+  });
+
+  test.each(['null', '""', '"0000-00-00"'])('%s is none, silently', (input) => {
+    expect(decode(time('at'), input)).toEqual(fit(null));
+  });
+
+  test.each([
+    ...['24:00:00', '24:00', '23:59:60', '23:60:00', '25:00:00', '99:99:99', '-01:00:00', '8:30', '8:30:00'],
+    ...['08:3', '08:30:0', '0830', '083000', '08h30', '08:30 AM', '8:30 pm', '08:30:00.000', '08:30:00Z'],
+    ...['08:30:00+01:00', ' 08:30', '08:30 ', '08:30\n', '08:30:00\n', '08.30', '08:30:00:00', 'noon', ' '],
+    ...['2025-01-01 08:30:00', '٠٨:٣٠', '838:59:59', '00:00:00\u0000', ':', '::', '12:5:', '0'],
+  ])('the text %j is no time', (input) => {
+    expect(decode(time('at'), quoted(input))).toEqual(none('not_a_time'));
+  });
+
+  test.each(['0', '8.5', '830', 'true', 'false', ...NESTED])('%s is no time', (input) => {
+    expect(decode(time('at'), input)).toEqual(none('not_a_time'));
+  });
+});
+
+describe('C08: date-times without a zone stay as the wall shows them', () => {
+  test.each([
+    ['2026-03-29 02:30:00', '2026-03-29 02:30:00'],
+    ['2026-10-25 02:30:00', '2026-10-25 02:30:00'],
+    ['2011-12-30 12:00:00', '2011-12-30 12:00:00'],
+    ['2024-02-29 23:59:59', '2024-02-29 23:59:59'],
+    ['2026-03-29T02:30:00', '2026-03-29 02:30:00'],
+  ])('%s', (input, expected) => {
+    expect(decode(timestamp('at'), quoted(input))).toEqual(fit(expected));
+  });
+
+  test.each(['null', '""', '"0000-00-00"', '"0000-00-00 00:00:00"'])('%s is none, silently', (input) => {
+    expect(decode(timestamp('at'), input)).toEqual(fit(null));
+  });
+
+  test.each([
+    ...[
+      '2025-02-30 10:00:00',
+      '2025-01-01 24:00:00',
+      '2025-01-01 23:59:60',
+      '2025-01-01',
+      '2025-01-01 10:00',
+    ],
+    ...[
+      '2025-01-01T10:00:00Z',
+      '2025-01-01T10:00:00+01:00',
+      '2025-01-01 10:00:00.000',
+      '2025-01-01  10:00:00',
+    ],
+    ...['2025-01-01_10:00:00', '2025-01-01t10:00:00', ' 2025-01-01 10:00:00', '1735689600', 'now'],
+  ])('%j is no timestamp', (input) => {
+    expect(decode(timestamp('at'), quoted(input))).toEqual(none('not_a_timestamp'));
+  });
+
+  test.each(['1735689600', '1735689600000', 'true', ...NESTED])('%s is no timestamp', (input) => {
+    expect(decode(timestamp('at'), input)).toEqual(none('not_a_timestamp'));
+  });
+});
+
+describe('C09: flags', () => {
+  test.each([
+    ['1', 1],
+    ['"1"', 1],
+    ['true', 1],
+    ['0', 0],
+    ['"0"', 0],
+    ['false', 0],
+    ['null', null],
+  ])('%s is %j', (input, expected) => {
+    expect(decode(flag('active'), input)).toEqual(fit(expected));
+  });
+
+  test.each([
+    ...[
+      '"true"',
+      '"false"',
+      '"yes"',
+      '"no"',
+      '"on"',
+      '"Y"',
+      '"N"',
+      '""',
+      '" "',
+      '"00"',
+      '"01"',
+      '"1.0"',
+      '" 1"',
+    ],
+    ...['2', '-1', '-0', '1.0', '1e0', '0.0', '"-0"', '"null"', ...NESTED],
+  ])('%s is no flag', (input) => {
+    expect(decode(flag('active'), input)).toEqual(none('not_a_flag'));
+  });
+});
+
+describe('integers', () => {
+  test('C03: every 64-bit integer is itself, as number and as text', () => {
+    const all = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n);
+    const ends = fc.constantFrom(0n, -1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n));
+    fc.assert(
+      fc.property(fc.oneof(all, ends), (integral) => {
+        for (const token of [String(integral), quoted(String(integral))]) {
+          const { value, misfit } = decode(integer('n'), token);
+          expect([String(value), misfit]).toEqual([String(integral), null]);
+        }
+      }),
+    );
+  });
+
+  test.each([
+    ...[
+      '""',
+      '" "',
+      '"007"',
+      '"+7"',
+      '" 7"',
+      '"7 "',
+      '"7.0"',
+      '"1e2"',
+      '"abc"',
+      '"-0"',
+      '"٧"',
+      '"0x7"',
+      '"7\\n"',
+    ],
+    ...['7.0', '7.5', '1e2', '-0', '-0.0', 'true', 'false', ...NESTED],
+    ...['9223372036854775808', '-9223372036854775809', '"9223372036854775808"', '99999999999999999999'],
+  ])('%s is no integer', (input) => {
+    expect(decode(integer('n'), input)).toEqual(none('not_an_integer'));
+  });
+});
+
+describe('text', () => {
+  test('C14: any text is stored as it came', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        const stored = value.includes('\0') ? none('unstorable_text') : fit(value);
+        expect(decode(text('t'), quoted(value))).toEqual(stored);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test.each([
+    ['', ''],
+    [' padded ', ' padded '],
+    ['0042', '0042'],
+    ['1.50', '1.50'],
+    ['null', 'null'],
+    ['e\u0301 is not \u00e9', 'e\u0301 is not \u00e9'],
+    ['שלום مرحبا', 'שלום مرحبا'],
+    ['a\u200b\u202eb', 'a\u200b\u202eb'],
+    ['👩‍👩‍👧 🍁', '👩‍👩‍👧 🍁'],
+    ['line\r\nline\ttab', 'line\r\nline\ttab'],
+    ['\ufffe\uffff\ufffd', '\ufffe\uffff\ufffd'],
+    ['<b>&amp;', '<b>&amp;'],
+  ])('C14: %j is itself', (input, expected) => {
+    expect(decode(text('t'), quoted(input))).toEqual(fit(expected));
+  });
+
+  test('C14: a text of 10 MB is itself', () => {
+    const long = 'é🍁'.repeat(2_000_000);
+    expect(decode(text('t'), quoted(long)).value === long).toBe(true);
+  });
+
+  test.each(['\0', 'a\0', '\0b', 'a\0b', '\ud800', '\udc00', 'a\ud83d', '\udf41b', '\ud83d\ud83d\udf41'])(
+    'C10: %j is kept out of the column',
+    (input) => {
+      expect(decode(text('t'), quoted(input))).toEqual(none('unstorable_text'));
+    },
+  );
+
+  test.each(['7', '-0', '1.50', '1e2', '9007199254740993', '12345678901234567890.10'])(
+    'C03: the number %s is its own token',
+    (input) => {
+      expect(decode(text('t'), input)).toEqual(fit(input));
+    },
+  );
+
+  test.each(NESTED)('%s is no text', (input) => {
+    expect(decode(text('t'), input)).toEqual(none('not_text'));
+  });
+});
+
+test('a json field takes any value that databases can take apart again, as canonical JSON', () => {
+  const isUnstorable = (model: Model): boolean => {
+    if ('string' in model) return UNSTORABLE.test(model.string);
+    if ('array' in model) return model.array.some(isUnstorable);
+    if ('object' in model)
+      return model.object.some(([name, value]) => UNSTORABLE.test(name) || isUnstorable(value));
+    return false;
+  };
+  fc.assert(
+    fc.property(models, (model) => {
+      const token = spell(model);
+      const value = token === 'null' ? null : canonicalJson(parseJson(`[${token}]`)).slice(1, -1);
+      expect(decode(json('j'), token)).toEqual(isUnstorable(model) ? none('unstorable_text') : fit(value));
+    }),
+  );
+});
+
+test.each([
+  ['["a\\u0000b"]', null],
+  ['{"a\\u0000":1}', null],
+  ['"\\ud83d"', null],
+  ['["\\ude00\\ud83d"]', null],
+  ['["\\\\\\u0000"]', null],
+  ['["\\\\u0000"]', '["\\\\u0000"]'],
+  ['["\\\\ud83d"]', '["\\\\ud83d"]'],
+  ['["\\ud83d\\ude00"]', '["😀"]'],
+  ['["\\u0001"]', '["\\u0001"]'],
+])(
+  'C05: json with NUL or half a character in it is a misfit, an escaped backslash is not: %s',
+  (token, kept) => {
+    expect(decode(json('j'), token)).toEqual(kept === null ? none('unstorable_text') : fit(kept));
+  },
+);
+
+test('a decimal of more than a thousand characters is a misfit', () => {
+  for (const token of ['9'.repeat(1000), quoted('9'.repeat(1000)), `0.${'3'.repeat(998)}`])
+    expect(decode({ name: 'd', type: 'decimal' }, token)).toEqual(fit(token.replaceAll('"', '')));
+  for (const token of ['9'.repeat(1001), quoted('9'.repeat(1001)), `-0.${'3'.repeat(998)}`, '1e1000'])
+    expect(decode({ name: 'd', type: 'decimal' }, token)).toEqual(none('not_a_decimal'));
+});
+
+test.each([
+  integer('a'),
+  flag('a'),
+  decimal('a', 2),
+  date('a'),
+  time('a'),
+  timestamp('a'),
+  text('a'),
+  json('a'),
+])('an absent $type is null, silently', (field) => {
+  expect(decodeField(field, undefined, () => expect.fail('no misfit was due'))).toBeNull();
+});
+
+test('C11: no value of any field throws, and a misfit is told once with the value', () => {
+  const fields = [
+    integer('a'),
+    flag('a'),
+    decimal('a', 2),
+    date('a'),
+    time('a'),
+    timestamp('a'),
+    text('a'),
+    json('a'),
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...fields), models, (field, model) => {
+      const { value } = parseJson(`{"value":${spell(model)}}`) as { value: never };
+      const told: unknown[] = [];
+      const decoded = decodeField(field, value, (...misfit) => told.push(misfit));
+      expect(told.length <= 1 && (told.length === 0 || decoded === null || field.type === 'decimal')).toBe(
+        true,
+      );
+      for (const misfit of told) expect(misfit).toEqual([field, expect.any(String), value]);
+    }),
+    { numRuns: 2000 },
+  );
 });

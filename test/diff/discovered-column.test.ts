@@ -3,7 +3,7 @@ import { kindNamed } from '../../src/catalog/catalog.ts';
 import { date, decimal, integer, json, text } from '../../src/catalog/field.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { columnObstacle, discoveredColumn } from '../../src/diff/discovered-column.ts';
-import type { SeenType } from '../../src/diff/field-type.ts';
+import type { SeenType } from '../../src/diff/observe-fields.ts';
 
 const CATEGORIES: Kind = kindNamed('categories') ?? expect.fail('no categories');
 const hints = [decimal('price', 2), date('day'), json('items', [text('nom')])];

@@ -402,7 +402,7 @@ describe('a look', () => {
     expect(look(records)).toEqual(result);
   });
 
-  test('with a marker finds its record among look-alikes', () => {
+  test('with a marker finds its record among similar ones', () => {
     const marker = { field: 'fax', text: 'm-7' };
     expect(look([EXACT, { ...ALIKE, fax: 'm-7' }], marker)).toEqual({ is: 'found', id: '2' });
     expect(look([{ fax: 'm-7' }, { fax: 'm-7' }], marker)).toEqual({ is: 'twins', ids: ['1', '2'] });

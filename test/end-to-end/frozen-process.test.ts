@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { instantText } from '../../src/lib/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
+import { randomFrom } from '../../src/sandbox/random.ts';
 import type { Program } from '../support/program.ts';
 import { sized } from '../support/tiers.ts';
 import { atRest, expectExact, tally } from './outbound-ledger.ts';
@@ -11,10 +12,13 @@ import type { Scene, Wish } from './outbound-scene.ts';
 
 /** So many moments at which a process is stopped. */
 const FREEZES = sized({ quick: 1, acceptance: 2, deep: 30 });
-const CREATES = 100;
+const CREATES = sized({ quick: 40, acceptance: 100, deep: 100 });
 const WITHIN_MS = 100_000;
-/** About as long as two processes take for the creates. */
-const WORK_MS = 4_000;
+/** About as long as two processes take for the creates; the quick size counts from when the victim has some in its hands. */
+const WORK_MS = sized({ quick: 300, acceptance: 4_000, deep: 4_000 });
+/** Whether the lease of the stopped process runs out in real time; else its last signs of life are moved back. */
+const WAITS_FOR_LEASE = sized({ quick: 0, acceptance: 1, deep: 1 }) === 1;
+const LEASE_MS = 60_000; // Longer than any.
 
 const FAULTS = [
   { on: { method: 'POST' }, do: { latencyMs: 100 } },
@@ -27,7 +31,7 @@ const FAULTS = [
 ];
 
 const SETTINGS = {
-  BMS__OUTBOUND__PATIENCE_SECONDS: '20',
+  BMS__OUTBOUND__PATIENCE_SECONDS: String(sized({ quick: 6, acceptance: 20, deep: 20 })),
   BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS: '[300,1800,7200,21600,86400]',
   BMS__SOURCE__TIMEOUT_SECONDS: '30',
   BMS__SOURCE__CONCURRENCY: '4',
@@ -39,6 +43,7 @@ test(
   async ({ onTestFinished }) => {
     const scene = await setScene(onTestFinished, { size: 60, at: 'postgres', env: SETTINGS, faults: FAULTS });
     const both = [await serveBeside(onTestFinished, scene.env), await serveBeside(onTestFinished, scene.env)];
+    const random = randomFrom('frozen process', inject('seed'));
     const wishes: Wish[] = [];
     for (let freeze = 0; freeze < FREEZES; freeze++) {
       const half = CREATES / 2;
@@ -46,7 +51,8 @@ test(
       wishes.push(...more);
       const victim = both[freeze % 2];
       if (victim === undefined) throw new Error('no process');
-      const figures = await freezeUnder(scene, { victim, more });
+      const momentMs = random.integer(0, WORK_MS);
+      const figures = await freezeUnder(scene, { victim, more, momentMs });
       console.log(`FIGURE freeze ${freeze}`, figures, await tally(scene.session));
       await expectExact(scene, wishes);
     }
@@ -61,18 +67,22 @@ test(
 interface Freeze {
   readonly victim: Program;
   readonly more: readonly Wish[];
+  /** When it is stopped, after these creates were stored. */
+  readonly momentMs: number;
 }
 
-/** Stops a process at some moment after these creates were stored, and wakes it once the other has done them. */
+/** Stops a process, and wakes it once the other has done all creates. */
 async function freezeUnder(
   scene: Scene,
-  { victim, more }: Freeze,
+  { victim, more, momentMs }: Freeze,
 ): Promise<Readonly<Record<string, unknown>>> {
   await insert(scene, more);
-  const momentMs = Math.round(Math.random() * WORK_MS);
+  const inHand = async (): Promise<number> => Number((await standing(scene.session, victim))['entries']);
+  if (!WAITS_FOR_LEASE) await expect.poll(inHand, { timeout: 20_000, interval: 20 }).toBeGreaterThan(0);
   await pause(momentMs);
   victim.child.kill('SIGSTOP');
   const stopped = await standing(scene.session, victim);
+  if (!WAITS_FOR_LEASE) await endLease(scene.session, victim);
   const begun = performance.now();
   await atRest(scene, WITHIN_MS);
   const restMs = Math.round(performance.now() - begun);
@@ -94,6 +104,15 @@ async function standing(session: Session, victim: Program): Promise<Readonly<Rec
       (select count(*) from pg_stat_activity where application_name = 'bms-sync' and datname = current_database()
         and state = 'idle in transaction') as transactions`);
   return row;
+}
+
+/** Lets the others see a process that gave its last signs of life longer ago than any lease lasts. */
+async function endLease(session: Session, victim: Program): Promise<void> {
+  const [like, past] = [ofProcess(victim), instantText(new Date(Date.now() - LEASE_MS))];
+  await session.atomically(async (tx) => {
+    await tx.query(sql`update workers set seen_at = ${past} where owner like ${like}`);
+    await tx.query(sql`update kind_state set lease_until = ${past} where owner like ${like}`);
+  });
 }
 
 async function seenSince(session: Session, victim: Program, woken: Date): Promise<number> {

@@ -125,7 +125,7 @@ function changeAll({ world }: Sandbox, text: string): void {
   for (const kind of KIND_NAMES) for (const id of world.ids(kind)) world.update(kind, id, { remark: text });
 }
 
-/** Marsaglia's xorshift: the same moments in every run. */
+/** A pseudo-random generator (xorshift): the same moments in every run. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -115,7 +115,7 @@ test.concurrent(
     }),
 );
 
-/** Marsaglia's xorshift: the same moments in every run. */
+/** A pseudo-random generator (xorshift): the same moments in every run. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

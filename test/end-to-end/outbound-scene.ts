@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
 import type { TestContext } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
@@ -19,6 +20,7 @@ import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 import { findRedis, startRedis } from '../support/redis-server.ts';
 import type { RedisServer } from '../support/redis-server.ts';
+import { copyMirror } from '../support/sqlite-templates.ts';
 
 /** From the context of a test: tests that run side by side have no other way to say what to do at their end. */
 export type AtEnd = TestContext['onTestFinished'];
@@ -54,7 +56,7 @@ export interface Staging extends SandboxOptions {
 export async function setScene(atEnd: AtEnd, staging: Staging = {}): Promise<Scene> {
   const { at = 'sqlite', env: further = {}, kinds = ['clients', 'providers'], ...options } = staging;
   const service = await startSandbox(options);
-  const url = at === 'sqlite' ? `file:${freshFile(atEnd)}` : await freshPostgres(atEnd);
+  const url = at === 'sqlite' ? `file:${await freshFile(atEnd)}` : await freshPostgres(atEnd);
   const gate = await gateTo(service.url);
   const settings = { BMS_BASE_URL: gate.url, BMS_TOKEN: service.token, DATABASE_URL: url };
   const env = { ...QUICK, ...settings, ...further };
@@ -66,16 +68,18 @@ export async function setScene(atEnd: AtEnd, staging: Staging = {}): Promise<Sce
   return { service, gate, env, session };
 }
 
-function freshFile(atEnd: AtEnd): string {
+async function freshFile(atEnd: AtEnd): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-sync-'));
   atEnd(() => {
     rmSync(folder, { recursive: true, force: true });
   });
-  return join(folder, 'mirror.db');
+  const path = join(folder, 'mirror.db');
+  await copyMirror(path, KINDS);
+  return path;
 }
 
 async function freshPostgres(atEnd: AtEnd): Promise<string> {
-  const { url, drop } = await freshDatabase();
+  const { url, drop } = await freshDatabase('template_all_kinds');
   atEnd(drop);
   return url;
 }

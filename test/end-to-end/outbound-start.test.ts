@@ -7,7 +7,7 @@ import { atRest, expectExact } from './outbound-ledger.ts';
 import { sized } from '../support/tiers.ts';
 import { creates, insert, serving, setScene } from './outbound-scene.ts';
 
-const STARTS = sized({ quick: 4, acceptance: 4, deep: 20 });
+const STARTS = sized({ quick: 2, acceptance: 4, deep: 20 });
 const TIMEOUT = { timeout: 600_000 };
 
 /** Ends all connections but its own: until a process serves, with pauses, then close together while it sets up its queues. */

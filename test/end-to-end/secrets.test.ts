@@ -5,7 +5,7 @@ import type { Fault } from '../../src/sandbox/faults.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { MARK, canary } from '../support/canary.ts';
 import type { Ended } from '../support/command-line.ts';
-import { settingsFor } from '../support/command-line.ts';
+import { run, settingsFor } from '../support/command-line.ts';
 import { bytesOf } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
@@ -71,7 +71,7 @@ test(
       expect(ended.code, name).not.toBe(0);
       expect(ended.code, name).not.toBe(70);
       expectSilent(name, ended);
-      expectSilent(`doctor, ${name}`, await runProgram(['doctor'], { env }));
+      expectSilent(`doctor, ${name}`, await run(['doctor'], env));
     }
     expectNone('the database', bytesOf(path));
   },
@@ -88,7 +88,7 @@ test.each([
   sandbox.setFaults([{ do: { status: 400, body: `{"token":${form}}` } }]);
 
   expectSilent('pull', await runProgram(['pull', 'departments', '--json'], { env }));
-  expectSilent('doctor', await runProgram(['doctor'], { env }));
+  expectSilent('doctor', await run(['doctor'], env));
   expectNone('the database', bytesOf(path));
 });
 
@@ -108,7 +108,7 @@ test('settings that are wrong are named without the token (J08)', async () => {
     [['pull'], { BMS_BASE_URL: `http://user:${encodeURIComponent(CANARY)}@127.0.0.1:9/`, BMS_TOKEN: TOKEN }],
     [['pull'], { BMS__SOURCE: JSON.stringify({ token: { value: CANARY } }) }],
   ] as const) {
-    const ended = await runProgram(argv, { env });
+    const ended = await run(argv, env);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expectSilent(JSON.stringify(argv), ended);
   }
@@ -126,9 +126,7 @@ test('the token goes to the service under the three spellings, or under those th
     ['["X-Token","Authentification"]', ['x-token', 'authentification']],
   ] as const) {
     const before = sandbox.requests.length;
-    const ended = await runProgram(['pull', 'departments'], {
-      env: { ...env, BMS__SOURCE__AUTH_HEADERS: setting },
-    });
+    const ended = await run(['pull', 'departments'], { ...env, BMS__SOURCE__AUTH_HEADERS: setting });
     expect(ended.code).toBe(0);
     for (const { headers } of sandbox.requests.slice(before)) {
       const names = Object.keys(headers).filter((name) => headers[name]?.includes(TOKEN));

@@ -22,7 +22,7 @@ import type { Crew } from './three-processes-crew.ts';
 import { KINDS, keepLedger, readFeed, work } from './three-processes-load.ts';
 
 const KILLS = sized({ quick: 2, acceptance: 4, deep: 6 });
-const EVERY_MS = sized({ quick: 4_000, acceptance: 4_000, deep: 10_000 });
+const EVERY_MS = sized({ quick: 1_500, acceptance: 4_000, deep: 10_000 });
 /** The lease of a list outlasts its owner by a minute where nobody can tell that it is dead. */
 const REST_MS = 90_000;
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { certify } from '../../src/diff/certify.ts';
 import type { Sighting } from '../../src/diff/certify.ts';
-import { provenEnd } from '../../src/source/paging/end-proof.ts';
+import { provenEnd } from '../../src/source/paging/list-length.ts';
 import { NO_META } from '../../src/source/answer/envelope.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
 import { advance, reopenSweep, startSweep } from '../../src/source/paging/sweep-plan.ts';

@@ -1,10 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
 import type { Session, SqlValue } from '../../src/mirror/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
 
 export interface Mirror {
   readonly session: Session;
@@ -12,8 +10,8 @@ export interface Mirror {
 }
 
 const ADDRESSES = {
-  SQLite: () => Promise.resolve(`file:${freshMirror()}`),
-  PostgreSQL: freshDatabaseUrl,
+  SQLite: async () => `file:${await migratedMirror()}`,
+  PostgreSQL: () => freshDatabaseUrl('template_all_kinds'),
 };
 
 /** The databases by name, for tests that hold on both. */
@@ -24,7 +22,6 @@ export async function mirrorIn(database: (typeof DATABASES)[number]): Promise<Mi
   const url = await ADDRESSES[database]();
   const session = await openSession(url);
   onTestFinished(() => session.close());
-  await migrate(session, KINDS);
   return { session, url };
 }
 

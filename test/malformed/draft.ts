@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../../src/source/http/receive.ts';
+import type { HttpAnswer } from '../../src/source/http/http.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 
 /** A member of the body and its JSON text; null stands where the records go. */

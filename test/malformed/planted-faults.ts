@@ -1,6 +1,5 @@
 import type { Session, SqlValue } from '../../src/mirror/session/session.ts';
-import type { HttpClient } from '../../src/source/http/http.ts';
-import type { HttpAnswer } from '../../src/source/http/receive.ts';
+import type { HttpClient, HttpAnswer } from '../../src/source/http/http.ts';
 import type { Doubles } from './pull-once.ts';
 
 export interface PlantedFault {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { HttpAnswer } from '../../src/source/http/receive.ts';
+import type { HttpAnswer } from '../../src/source/http/http.ts';
 import { canonical, depthOf, readJson } from './json-reader.ts';
 import type { Node } from './json-reader.ts';
 

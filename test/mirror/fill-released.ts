@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { isListed } from '../../src/catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../src/catalog/kind.ts';
 import { decodeRecord } from '../../src/diff/decode-record.ts';
 import { compactJson } from '../../src/lib/json.ts';
@@ -8,6 +8,7 @@ import type { Session, Transaction } from '../../src/mirror/session/session.ts';
 import { idsText } from '../../src/mirror/sightings/page-store.ts';
 import { OWN_COLUMNS } from '../../src/mirror/tables/kind-table.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { RELEASED_KINDS } from './released-mirror.ts';
 
 const SEEN_AT = '2026-11-22 10:13:25.000';
 
@@ -16,7 +17,7 @@ export async function fillReleased(session: Session, service: Sandbox): Promise<
   await session.atomically(async (tx) => {
     await writeMeta(tx, 'source.base_url', service.url);
     for (const table of ['changes', 'touched', 'pages']) await tx.execute(`delete from ${table}`);
-    for (const kind of LISTED_KINDS) await fillKind(tx, kind, service);
+    for (const kind of RELEASED_KINDS.filter(isListed)) await fillKind(tx, kind, service);
   });
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { KINDS } from '../../src/catalog/catalog.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { openForTest as openPostgres } from './postgres-mirror.ts';
@@ -13,6 +14,11 @@ import { openForTest as openSqlite, tempFolder } from './temp-mirror.ts';
 
 const released = (name: string): string =>
   readFileSync(join(import.meta.dirname, 'released', `${name}.sql`), 'utf8');
+
+/** The kinds that such a mirror has a table for; the catalogue may have got more since. */
+export const RELEASED_KINDS = KINDS.filter(({ name }) =>
+  released('sqlite').includes(`CREATE TABLE "${name}" (`),
+);
 
 /** The address of such a mirror in PostgreSQL; `preparing` is SQL that runs before it is made. */
 export async function releasedPostgres(preparing = ''): Promise<string> {

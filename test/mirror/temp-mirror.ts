@@ -6,9 +6,9 @@ import { onTestFinished } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { MirrorError } from '../../src/mirror/session/errors.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
 import type { Row, Session, Transaction, Values } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import { copyMirror } from '../support/sqlite-templates.ts';
 
 /** The instant at which tests take place. */
 export const NOON = new Date('2026-03-01T12:00:00Z');
@@ -39,9 +39,9 @@ export function openForTest(path: string): Session {
 
 /** A mirror in the shape of this release. */
 export async function tempMirror(kinds: readonly Kind[] = KINDS): Promise<Session> {
-  const session = tempSession();
-  await migrate(session, kinds);
-  return session;
+  const path = join(tempFolder(), 'mirror.db');
+  await copyMirror(path, kinds);
+  return openForTest(path);
 }
 
 export function kindNamed(name: string): Kind {

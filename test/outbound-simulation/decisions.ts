@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import { entryOf } from '../../src/mirror/outbox/outbox-store.ts';
+import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import { adoptRecord } from '../../src/outbound/decisions/adopt.ts';
 import { retryEntry } from '../../src/outbound/decisions/decide.ts';
 import type { Stage } from './stage.ts';
 
 export async function entriesOf({ session, intents }: Stage): Promise<Entry[]> {
-  const rows = await session.query(sql`select * from outbox order by id`);
-  return rows.map(entryOf).filter(({ id }) => intents.has(id));
+  const entries = await readEntries(session, sql`select * from outbox order by id`);
+  return entries.filter(({ id }) => intents.has(id));
 }
 
 /** A person who knows the truth decides about creates that cannot go on. */

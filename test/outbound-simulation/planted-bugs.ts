@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../src/lib/clock.ts';
-import { entryOf } from '../../src/mirror/outbox/outbox-store.ts';
+import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
 import { FAULTS } from './fates.ts';
 import type { Planted } from './plantable.ts';
 import type { Schedule } from './schedule.ts';
 
 export interface PlantedBug {
   readonly name: string;
-  /** In reliability.md §4, or the hazard that it leaves open. */
+  /** Names the bug, or the hazard that it leaves open. */
   readonly id: string;
   readonly parts: Planted;
   /** What the schedules must have for the bug to matter. */
@@ -89,12 +89,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       claimEntry:
         () =>
         async (tx, { id, owner, now }) => {
-          const [row] = await tx.query(sql`
+          const claim = sql`
           update outbox set owner = ${owner}, epoch = epoch + 1, updated_at = ${instantText(now)}
-          where id = ${id} and state in ('ready', 'sending', 'unsettled', 'done') returning *`);
-          return row === undefined
+          where id = ${id} and state in ('ready', 'sending', 'unsettled', 'done') returning *`;
+          const [entry] = await readEntries(tx, claim);
+          return entry === undefined
             ? null
-            : entryOf({ ...row, state: row['state'] === 'sending' ? 'ready' : (row['state'] ?? null) });
+            : { ...entry, state: entry.state === 'sending' ? 'ready' : entry.state };
         },
     },
     fixed: { workers: 2 },
@@ -119,8 +120,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       recoverEntries:
         () =>
         async ({ session }, isGone) => {
-          const rows = (await session.query(sql`select * from outbox where owner is not null`)).map(entryOf);
-          for (const entry of rows.filter((one) => isGone(one, one.owner ?? '')))
+          const owned = await readEntries(session, sql`select * from outbox where owner is not null`);
+          for (const entry of owned.filter((one) => isGone(one, one.owner ?? '')))
             await session.atomically(async (tx) => {
               await tx.query(sql`
               update outbox set owner = null, epoch = epoch + 1,

@@ -3,7 +3,7 @@ import { createLogger } from '../../src/lib/logger.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
 import { TOGETHER } from '../../src/pull/land/land-pages.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
-import type { SourceSettings } from '../../src/source/source.ts';
+import type { SourceSettings } from '../../src/source/http/http.ts';
 import { canary } from '../support/canary.ts';
 import { KEEP_ALL } from '../support/retention.ts';
 

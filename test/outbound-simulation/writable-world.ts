@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { blankRecord } from '../../src/sandbox/blank-record.ts';
+import { blankRecord } from '../../src/sandbox/generate/from-catalogue.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import { createLedger } from '../simulation/ledger.ts';
 import type { Presence } from '../simulation/ledger.ts';

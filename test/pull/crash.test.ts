@@ -13,6 +13,8 @@ import { clockAt, eventsOf, kindsNamed, shortEvents } from './steps.ts';
 import { Crash, contentOf, dyingAt, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
 
 const NAMES = ['clients', 'punches'];
+/** Lists of two pages, as few rows as that takes. */
+const TWO_PAGES = { faults: [{ do: { clampPerPage: 20 } }] };
 const NO_GRACE = { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } };
 
 /** Pulls as a process of its own, so that the lease of one that died is free at once. */
@@ -63,7 +65,7 @@ test(
   'A24: whatever operation a first pull dies at, pages are whole and the next pull heals it',
   { timeout: 180_000 },
   async () => {
-    const service = await sandbox({ size: 105 });
+    const service = await sandbox({ size: 21, ...TWO_PAGES });
     const truth = truthOf(service);
     const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
       await expectWholePages(session);
@@ -83,9 +85,9 @@ test(
   'whatever operation a pull dies at, its events are there once it is pulled again, and each of them once',
   { timeout: 180_000 },
   async () => {
-    const service = await sandbox({ size: 130 });
+    const service = await sandbox({ size: 26, ...TWO_PAGES });
     const { world } = service;
-    const [changed = 0, gone = 0, back = 0] = world.ids('clients').slice(40);
+    const [changed = 0, gone = 0, back = 0] = world.ids('clients').slice(8);
     const record = world.get('clients', back) ?? {};
     const copy = await copiesOf(async (session) => {
       await pullAs('earlier', service, session);
@@ -115,8 +117,8 @@ test(
   'whatever operation a pull dies at that puts right what hands have touched, the next pull finds all of it, without an event',
   { timeout: 180_000 },
   async () => {
-    const service = await sandbox({ size: 130 });
-    const [missing = 0, onSecond = 0, marked = 0, copied = 0] = [3, 110, 50, 60].map(
+    const service = await sandbox({ size: 26, ...TWO_PAGES });
+    const [missing = 0, onSecond = 0, marked = 0, copied = 0] = [3, 22, 10, 12].map(
       (index) => service.world.ids('clients')[index],
     );
     const before: unknown[] = [];

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { isListed } from '../../src/catalog/kind.ts';
 import { clients } from '../../src/catalog/kinds/clients.ts';
-import { MOST_FIELDS } from '../../src/diff/bound-fields.ts';
+import { MOST_FIELDS } from '../../src/diff/observe-fields.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { createOwner } from '../../src/pull/run/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';

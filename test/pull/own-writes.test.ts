@@ -4,6 +4,9 @@ import { asked, opened, spoil, update } from '../outbound/stage.ts';
 import type { Stage } from '../outbound/stage.ts';
 import { DATABASES } from './steps.ts';
 
+/** Longer than a pull takes, on a busy machine too. */
+const HOLD_MS = 2_500;
+
 const nameOf = async (on: Stage, id: string): Promise<unknown> =>
   (await on.rows(sql`select name from clients where id = ${id}`))[0]?.['name'];
 
@@ -12,7 +15,7 @@ const pagesOf = async (on: Stage): Promise<unknown[]> =>
 
 /** An update whose write the service has done and not answered yet. */
 async function updateHolding(on: Stage, id: string, data: object): Promise<() => Promise<void>> {
-  spoil(on, 'PUT', { holdMs: 700 }, { times: 1 });
+  spoil(on, 'PUT', { holdMs: HOLD_MS }, { times: 1 });
   await on.store(update(id, { ...data }));
   const work = on.work();
   await expect.poll(() => asked(on, 'PUT').length).toBe(1);

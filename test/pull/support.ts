@@ -10,7 +10,6 @@ import { onTestFinished } from 'vitest';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { compactJson } from '../../src/lib/json.ts';
 import { createLogger } from '../../src/lib/logger.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
 import type { Row, Session, Transaction } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import { createOwner } from '../../src/pull/run/owner.ts';
@@ -24,6 +23,7 @@ import type { Source } from '../../src/source/source.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { KEEP_ALL } from '../support/retention.ts';
+import { copyMirror } from '../support/sqlite-templates.ts';
 
 export const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 
@@ -36,12 +36,13 @@ export async function sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 /** A migrated mirror in a file of its own. */
 export async function mirror(): Promise<Session> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-sync-pull-'));
-  const session = openSqliteSession(join(folder, 'mirror.db'));
+  const path = join(folder, 'mirror.db');
+  await copyMirror(path, KINDS);
+  const session = openSqliteSession(path);
   onTestFinished(async () => {
     await session.close();
     rmSync(folder, { recursive: true });
   });
-  await migrate(session, KINDS);
   return session;
 }
 

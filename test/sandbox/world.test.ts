@@ -131,5 +131,5 @@ test('any run of changes leaves every list sorted and whole', () => {
 });
 
 test('a kind that is not served is refused', () => {
-  expect(() => worldOf().count('invoices')).toThrow('no kind named invoices');
+  expect(() => worldOf().count('unicorns')).toThrow('no kind named unicorns');
 });

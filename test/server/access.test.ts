@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { createAttempts } from '../../src/server/access/attempts.ts';
-import { hostRefusal } from '../../src/server/access/hosts.ts';
+import { createAttempts } from '../../src/server/access/access.ts';
+import { hostRefusal } from '../../src/server/access/guard.ts';
 import { hasSession, sessionCookie } from '../../src/server/access/session-cookie.ts';
 import { saveCheck } from '../../src/mirror/kinds/integrity-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { putChanges, at } from '../feed/support.ts';
 import { DATABASES } from '../mirror/databases.ts';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
@@ -75,13 +76,19 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
 
   test('who waits hears of a commit within a second, and of no other kind', async () => {
     const session = await open();
-    const { get } = await serveMirror(session);
+    let looks = 0;
+    const query: Session['query'] = (statement) => {
+      looks++;
+      return session.query(statement);
+    };
+    const { get } = await serveMirror({ ...session, query });
     const waiting = get('/v1/changes?wait=30&kind=clients').then(async (answer) => {
       const page = await jsonOf(answer);
       return { seqs: seqsOf(page), heardAt: performance.now() };
     });
     await putChanges(session, change('1', 'products'));
-    await new Promise((resolve) => setTimeout(resolve, 300)); // Longer than a look takes.
+    const before = looks;
+    await expect.poll(() => looks, { interval: 10 }).toBeGreaterThan(before + 1);
     await putChanges(session, change('2'));
     const committedAt = performance.now();
     const { seqs, heardAt } = await waiting;

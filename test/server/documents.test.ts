@@ -5,7 +5,7 @@ import { saveBlock } from '../../src/mirror/outbox/block-store.ts';
 import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
 import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
-import { freeze } from '../../src/outbound/freeze/frozen.ts';
+import { freeze } from '../../src/outbound/freeze/freeze.ts';
 import { DATABASES } from '../mirror/databases.ts';
 import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
 import { jsonOf, serveMirror } from './stage.ts';
@@ -121,7 +121,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect(answer).toEqual({ runId: 1, state: 'requested', kinds: ['products'] });
     expect((await jsonOf(await stage.post('/v1/pulls', { kinds: ['products'] })))['runId']).toBe(1);
     expect(await jsonOf(await stage.post('/v1/pulls'))).toMatchObject({ kinds: ['clients', 'products'] });
-    expect(stage.rings()).toBe(3);
+    expect(stage.wakes()).toBe(3);
     const runs = await jsonOf(await stage.get('/v1/runs'));
     fits(stage, 'GET /v1/runs', runs);
     expect(runs).toMatchObject({ runs: [{ id: 2, command: 'pull', state: 'requested' }, { id: 1 }] });
@@ -149,7 +149,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       409,
       expect.objectContaining({ code: 'outbox.key_taken' }),
     ]);
-    expect(stage.rings()).toBe(1);
+    expect(stage.wakes()).toBe(1);
     const all = await Promise.all(
       Array.from({ length: 8 }, () => stage.post('/v1/outbox', ADA, { 'idempotency-key': 'at once' })),
     );
@@ -237,7 +237,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect(await jsonOf(await adopt(501))).toMatchObject({ state: 'done', recordId: '501' });
     expect((await stage.post('/v1/outbox/1/abandon')).status).toBe(409);
     expect((await stage.post('/v1/outbox/9/abandon')).status).toBe(404);
-    expect(stage.rings()).toBe(3);
+    expect(stage.wakes()).toBe(3);
   });
 
   test('sends go on when a person says so', async () => {

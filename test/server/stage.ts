@@ -6,8 +6,7 @@ import { createLogger } from '../../src/lib/logger.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { BACKLOG } from '../../src/server/limits.ts';
-import type { ServerParts } from '../../src/server/parts.ts';
-import type { Server } from '../../src/server/server.ts';
+import type { ServerParts, Server } from '../../src/server/server.ts';
 import { canary } from '../support/canary.ts';
 
 /** A token that would be found wherever it leaked. */
@@ -21,7 +20,7 @@ export interface Stage {
   /** Every line that was logged. */
   readonly log: string[];
   /** How often the engine was woken. */
-  readonly rings: () => number;
+  readonly wakes: () => number;
   readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
   readonly post: (
     path: string,
@@ -33,7 +32,7 @@ export interface Stage {
 /** Serves a mirror over HTTP until the test ends; `get` and `post` carry the token. */
 export async function serveMirror(session: Session, parts: Partial<ServerParts> = {}): Promise<Stage> {
   const log: string[] = [];
-  let rings = 0;
+  let wakes = 0;
   const logger = createLogger({
     level: 'trace',
     secrets: [], // What keeps the token out of the log is here not its mask.
@@ -43,14 +42,14 @@ export async function serveMirror(session: Session, parts: Partial<ServerParts> 
   const app = await createServer({
     ...{ session, kinds, clock: systemClock, logger, token: TOKEN, host: '127.0.0.1', names: [], port: 0 },
     writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
-    ...{ version: '1.2.3', sendMark: { read: () => Promise.resolve(0) }, ring: () => (rings += 1) },
+    ...{ version: '1.2.3', sendMark: { read: () => Promise.resolve(0) }, wakeEngine: () => (wakes += 1) },
     ...parts,
   });
   onTestFinished(() => app.close());
   const url = await app.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
   const auth = { authorization: `Bearer ${parts.token ?? TOKEN}` };
   return {
-    ...{ app, url, log, host: new URL(url).host, rings: () => rings },
+    ...{ app, url, log, host: new URL(url).host, wakes: () => wakes },
     get: (path, headers) => fetch(`${url}${path}`, { headers: { ...auth, ...headers } }),
     post: (path, body, headers) =>
       fetch(`${url}${path}`, {

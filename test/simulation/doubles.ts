@@ -1,7 +1,7 @@
 import type { RetrievableKind } from '../../src/catalog/kind.ts';
 import type { Sighting, Certification } from '../../src/diff/certify.ts';
 import type { Session, SqlValue, TableRows, Transaction } from '../../src/mirror/session/session.ts';
-import type { HttpAnswer } from '../../src/source/http/receive.ts';
+import type { HttpAnswer } from '../../src/source/http/http.ts';
 import type { Source } from '../../src/source/source.ts';
 
 export const idsOf = ({ ids }: Sighting): string[] => (ids === '[]' ? [] : ids.slice(1, -1).split(','));

@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../../src/source/http/receive.ts';
+import type { HttpAnswer } from '../../src/source/http/http.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import { nothingThere } from './service.ts';
 

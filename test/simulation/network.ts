@@ -1,5 +1,4 @@
-import type { HttpClient, HttpRequest } from '../../src/source/http/http.ts';
-import type { HttpAnswer } from '../../src/source/http/receive.ts';
+import type { HttpClient, HttpRequest, HttpAnswer } from '../../src/source/http/http.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import { noWrites } from '../support/no-writes.ts';
 import { drawFault, meet, networkError } from './faults.ts';

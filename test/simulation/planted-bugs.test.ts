@@ -28,17 +28,16 @@ const planted = vi.hoisted(() => {
   return { now, withDoubles };
 });
 
-vi.mock('../../src/diff/calendar.ts', planted.withDoubles);
+vi.mock('../../src/lib/calendar.ts', planted.withDoubles);
 vi.mock('../../src/diff/certify.ts', planted.withDoubles);
 vi.mock('../../src/diff/judge-page.ts', planted.withDoubles);
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
 vi.mock('../../src/mirror/kinds/kind-lease.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/ask-for-absent.ts', planted.withDoubles);
-vi.mock('../../src/pull/land/other-writes.ts', planted.withDoubles);
-vi.mock('../../src/pull/state/touched.ts', planted.withDoubles);
-vi.mock('../../src/source/paging/end-proof.ts', planted.withDoubles);
+vi.mock('../../src/pull/state/sweep.ts', planted.withDoubles);
+vi.mock('../../src/source/paging/list-length.ts', planted.withDoubles);
 vi.mock('../../src/source/answer/read-answer.ts', planted.withDoubles);
-vi.mock('../../src/source/page/record-digests.ts', planted.withDoubles);
+vi.mock('../../src/source/page/page-digest.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/sweep-plan.ts', planted.withDoubles);
 
 const blank = blankMirror();

@@ -1,17 +1,16 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { certify } from '../../src/diff/certify.ts';
-import type { isCalendarDate } from '../../src/diff/calendar.ts';
+import type { isCalendarDate } from '../../src/lib/calendar.ts';
 import type { isOvertaken, judge } from '../../src/diff/judge-page.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import type { SqlValue } from '../../src/mirror/session/session.ts';
 import type { askForAbsent } from '../../src/pull/deletions/ask-for-absent.ts';
-import type { hasOtherWrites } from '../../src/pull/land/other-writes.ts';
+import type { hasOtherWrites, createSweepState } from '../../src/pull/state/sweep.ts';
 import type { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
-import type { createTouched } from '../../src/pull/state/touched.ts';
-import type { provenEnd } from '../../src/source/paging/end-proof.ts';
+import type { provenEnd } from '../../src/source/paging/list-length.ts';
 import type { readRecord } from '../../src/source/answer/read-answer.ts';
-import type { knownIds } from '../../src/source/page/record-digests.ts';
+import type { knownIds } from '../../src/source/page/page-digest.ts';
 import type { advance } from '../../src/source/paging/sweep-plan.ts';
 import {
   appending,
@@ -35,7 +34,7 @@ export interface Plantable {
   askForAbsent: typeof askForAbsent;
   isOvertaken: typeof isOvertaken;
   judge: typeof judge;
-  createTouched: typeof createTouched;
+  createSweepState: typeof createSweepState;
   hasOtherWrites: typeof hasOtherWrites;
   knownIds: typeof knownIds;
   readRecord: typeof readRecord;
@@ -49,7 +48,7 @@ export type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Na
 
 export interface PlantedBug {
   readonly name: string;
-  /** In reliability.md §4, or the hazard that it leaves open. */
+  /** Names the bug, or the hazard that it leaves open. */
   readonly id: string;
   readonly parts?: Planted;
   /** Made anew for every schedule. */
@@ -252,10 +251,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     id: '§3.1b (3)',
     fixed: TO_AND_FRO,
     parts: {
-      createTouched: (real) => (touches) => {
-        const touched = real(touches);
+      createSweepState: (real) => (known) => {
+        const state = real(known);
         const forgetful = { lastWrite: () => 0, isEmpty: () => true };
-        return { ...touched, ...forgetful, draft: () => ({ ...touched.draft(), ...forgetful }) };
+        return {
+          ...state,
+          touched: { ...state.touched, ...forgetful },
+          draft: (sending) => {
+            const draft = state.draft(sending);
+            return { ...draft, touched: { ...draft.touched, ...forgetful } };
+          },
+        };
       },
     },
   },

@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { blankRecord } from '../../src/sandbox/blank-record.ts';
+import { blankRecord } from '../../src/sandbox/generate/from-catalogue.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 
 /** One value of a record: how it is written, and what it means. */

@@ -1,6 +1,6 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { HttpAnswer } from '../../src/source/http/receive.ts';
+import type { HttpAnswer } from '../../src/source/http/http.ts';
 import { presenceAt } from './ledger.ts';
 import { addMeta, listBody, readRows } from './list-page.ts';
 import type { Asked, Lie, PageDraft, Paging, Scene } from './list-page.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { HttpClient } from '../../src/source/http/http.ts';
-import type { HttpAnswer } from '../../src/source/http/receive.ts';
-import type { KnownPage, ListResponse, Source, SweepOptions } from '../../src/source/source.ts';
+import type { HttpClient, HttpAnswer } from '../../src/source/http/http.ts';
+import type { Source } from '../../src/source/source.ts';
+import type { ListResponse, SweepOptions } from '../../src/source/paging/sweep.ts';
+import type { KnownPage } from '../../src/source/page/page-digest.ts';
 import {
   documentedKind,
   listBody,

@@ -2,7 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { KnownPage, ListResponse, Source, SweepOptions } from '../../src/source/source.ts';
+import type { Source } from '../../src/source/source.ts';
+import type { ListResponse, SweepOptions } from '../../src/source/paging/sweep.ts';
+import type { KnownPage } from '../../src/source/page/page-digest.ts';
 import { documentedKind, open, send, serve, ticker, TOKEN } from './service.ts';
 
 type Options = Partial<SweepOptions>;

@@ -5,8 +5,9 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { Deed } from '../../src/sandbox/faults.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import type { SourceSettings, WriteAnswer } from '../../src/source/source.ts';
-import { writtenRecord } from '../../src/source/answer/written-record.ts';
+import { writtenRecord } from '../../src/source/answer/write-answer.ts';
+import type { WriteAnswer } from '../../src/source/answer/write-answer.ts';
+import type { SourceSettings } from '../../src/source/http/http.ts';
 import { documentedKind, open } from './service.ts';
 
 const WRITABLE = KINDS.filter(({ create, update }) => create !== null && update !== null);

@@ -9,21 +9,36 @@ import { endLeftServer, loadEmbeddedPostgres } from './embedded-postgres.ts';
 import { makeTemplates } from './postgres-templates.ts';
 import { findRedis, freePort, startRedis } from './redis-server.ts';
 import { useScratchFolder } from './scratch-folder.ts';
+import { seedOf } from './seed.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A PostgreSQL server for the tests of this run; `freshDatabase` makes databases in it. */
     postgresUrl: string;
+    /** Where migrated SQLite mirrors are kept to be copied (`copyMirror`). */
+    templateFolder: string;
+    /** Random tests of this run draw from it. */
+    seed: number;
     /** A Redis for the tests of this run, to be shared: use queue names of your own, never flush it. `freshRedis` makes others. */
     redisUrl: string;
   }
 }
 
 const PASSWORD = canary('-postgres');
+/** Nothing of PostgreSQL outlives the run, so it need not wait for the disk, nor tidy up. */
+const SETTINGS = [
+  'fsync=off',
+  'full_page_writes=off',
+  'autovacuum=off',
+  'max_connections=200',
+  'unix_socket_directories=',
+];
 
 /** Starts the servers of a test run; vitest calls what it returns at the end. */
 export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
   const removeScratch = useScratchFolder();
+  project.provide('templateFolder', mkdtempSync(join(tmpdir(), 'bms-templates-')));
+  provideSeed(project);
   const redis = await startRedis(findRedis());
   project.provide('redisUrl', redis.url);
   const stopPostgres = await startPostgres(project);
@@ -33,6 +48,12 @@ export default async function startServers(project: TestProject): Promise<() => 
     await judge();
     removeScratch();
   };
+}
+
+function provideSeed(project: TestProject): void {
+  const seed = seedOf(process.env);
+  process.stdout.write(`Random tests draw from the seed ${seed}: BMS_TEST_SEED=${seed} repeats them.\n`);
+  project.provide('seed', seed);
 }
 
 async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
@@ -47,8 +68,7 @@ async function startPostgres(project: TestProject): Promise<() => Promise<void>>
     persistent: false,
     createPostgresUser: userInfo().uid === 0, // PostgreSQL refuses to run as root.
     initdbFlags: ['--encoding=UTF8', '--no-locale'],
-    // Nothing of it outlives the run, so it need not wait for the disk.
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-c', 'unix_socket_directories='],
+    postgresFlags: SETTINGS.flatMap((setting) => ['-c', setting]),
     onLog: (line) => {
       log.push(line);
       watch.look({ place: 'log of PostgreSQL', what: () => line }, line);

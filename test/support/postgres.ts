@@ -25,9 +25,9 @@ export async function freshDatabase(template?: Template): Promise<FreshDatabase>
   };
 }
 
-/** The address of an empty PostgreSQL database that goes when the test ends. */
-export async function freshDatabaseUrl(): Promise<string> {
-  const { url, drop } = await freshDatabase();
+/** The address of such a database that goes when the test ends. */
+export async function freshDatabaseUrl(template?: Template): Promise<string> {
+  const { url, drop } = await freshDatabase(template);
   onTestFinished(drop);
   return url;
 }

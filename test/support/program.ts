@@ -18,14 +18,16 @@ export interface ProgramOptions {
   readonly env?: Env;
   readonly cwd?: string;
   readonly uid?: number;
+  /** How Node starts it; the built program by default. */
+  readonly main?: readonly string[];
 }
 
 /** Starts the built program as a process of its own, away from any `.env` of ours. */
 export function start(
   argv: readonly string[],
-  { env = {}, cwd = tmpdir(), uid }: ProgramOptions = {},
+  { env = {}, cwd = tmpdir(), uid, main = [MAIN] }: ProgramOptions = {},
 ): Program {
-  const child = spawn(process.execPath, [MAIN, ...argv], {
+  const child = spawn(process.execPath, [...main, ...argv], {
     cwd,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

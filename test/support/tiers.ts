@@ -15,26 +15,46 @@ const LONG_FILES = [
   'outbound-faults',
   'outbound-kill',
   'outbound-redis',
+  'outbound-start',
   'racing-starts',
   'three-processes',
 ].map((name) => `test/end-to-end/${name}.test.ts`);
 
-const proofFiles = PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
+/**
+ * Files that get a worker of their own, as they put doubles in the place of modules, or measure their process. So do the
+ * proofs. All others share workers, so that each worker loads our code once.
+ */
+export const ALONE: readonly string[] = [
+  'canary/sings',
+  'lib/clock',
+  'mirror/sqlite/session',
+  'pull/many-fields',
+  'sandbox/large-company',
+  'server/slow-clients',
+].map((name) => `test/${name}.test.ts`);
+
+interface Files {
+  readonly include: string[];
+  readonly exclude: string[];
+}
 
 /** Which files vitest runs; all of them where no tier is named, so that any file can be run by its name. */
-export const filesOf = (tier: Tier | null): { readonly include: string[]; readonly exclude: string[] } => {
-  const all = ['test/**/*.test.ts'];
+export function filesOf(tier: Tier | null): { readonly shared: Files; readonly alone: Files } {
+  const proofs = PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
+  const shared = { include: ['test/**/*.test.ts'], exclude: [...proofs, ...ALONE] };
   switch (tier) {
     case 'proofs':
-      return { include: proofFiles, exclude: [] };
+      return { shared: NONE, alone: { include: proofs, exclude: [] } };
     case 'acceptance':
-      return { include: LONG_FILES, exclude: [] };
+      return { shared: { include: LONG_FILES, exclude: [] }, alone: NONE };
     case 'tests':
-      return { include: all, exclude: proofFiles };
+      return { shared, alone: { include: [...ALONE], exclude: [] } };
     case null:
-      return { include: all, exclude: [] };
+      return { shared, alone: { include: [...ALONE, ...proofs], exclude: [] } };
   }
-};
+}
+
+const NONE: Files = { include: [], exclude: [] };
 
 /** How much a test does: within `npm test` (or run by its name), in `npm run acceptance`, in `npm run test:deep`. */
 export interface Sizes {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { expect } from 'vitest';
-import { kindNamed } from '../../src/catalog/catalog.ts';
+import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { fieldNamed, readNameOf, writeNameOf } from '../../src/diff/written.ts';
 import { atScale } from '../../src/lib/decimal.ts';
@@ -10,11 +10,8 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 
 export const namedKind = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
 
-/** The kinds that can be written, and one that has neither fields nor a natural key. */
-export const WRITTEN_KINDS = [
-  ...['projects', 'clients', 'providers', 'purchase_products', 'categories', 'products', 'punches'],
-  'vehicle_brands',
-].map(namedKind);
+/** The kinds that can be written; one of them has neither fields nor a natural key. */
+export const WRITTEN_KINDS = KINDS.filter(({ create }) => create !== null);
 
 const two = (number: number): string => String(number).padStart(2, '0');
 const decimals = (scale: number) =>

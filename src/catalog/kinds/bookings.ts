@@ -1,7 +1,7 @@
 import { date, decimal, flag, integer, json, reference, text } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
-/** Service documentation §2.11, §4.10: no field is shown; the hints are what the live service was seen to send. */
+/** Service documentation §2.11, §4.10: no field is shown; the hints are the fields that the live service was seen to send. */
 export const bookings: Kind = {
   name: 'bookings',
   list: {

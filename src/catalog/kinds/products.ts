@@ -1,7 +1,7 @@
 import { decimal, integer, json, reference, text, timestamp } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
-/** Service documentation §2.7, §4.6: what a read returns beyond `id` is not shown; the list omits `success`. */
+/** Service documentation §2.7, §4.6: no field of a read but `id` is shown; the list omits `success`. */
 export const products: Kind = {
   name: 'products',
   list: {

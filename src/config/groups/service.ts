@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, setting, unset } from '../setting.ts';
+import { group, mapOf, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -7,7 +7,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 export const server = group({
   adminToken: setting(
     unset(a.adminToken),
-    'Token of the HTTP API and the dashboard, 32 characters at least; null allows reads only, on loopback only.',
+    'Token of the HTTP API and its status page, 32 characters at least; null allows reads only, on loopback only.',
     { variables: ['ADMIN_TOKEN'], secret: 'value' },
   ),
   host: setting(a.host.default('127.0.0.1'), 'Address that serve listens on.', { variables: ['HOST'] }),
@@ -29,5 +29,20 @@ export const log = group({
 });
 
 export const shutdown = group({
-  graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish what is under way when asked to stop.'),
+  graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish running work when asked to stop.'),
 });
+
+const endpoint = z.strictObject(
+  {
+    url: a.webUrl,
+    secret: unset(a.webhookSecret),
+    kinds: unset(z.array(a.kindName, 'a list of record kinds, or null for all')),
+  },
+  'a map with url, secret and kinds',
+);
+
+export const webhooks = setting(
+  mapOf(a.endpointName, endpoint),
+  'Endpoints for change events: name to url, secret and kinds.',
+  { secret: 'value', inForce: false },
+);

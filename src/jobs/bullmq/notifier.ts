@@ -1,17 +1,15 @@
 import type { Job } from 'bullmq';
 import type { Clock } from '../../lib/clock.ts';
+import { createFaultLog } from '../../lib/fault-log.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { LATE, within } from '../../lib/within.ts';
-import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
-import { createFaultLog } from '../fault-log.ts';
-import type { FaultLog } from '../fault-log.ts';
 import type { Notifier, WorkHandler } from '../notifier.ts';
 import { TIMINGS } from '../timings.ts';
 import type { Timings } from '../timings.ts';
 import { jobOf, readJob } from './job.ts';
 import { openPostgresClient } from './postgres-client.ts';
-import type { OpenClient } from './queue-client.ts';
+import type { ClientOptions, QueueClient } from './queue-client.ts';
 import { createReopening } from './reopening.ts';
 import type { Reopening } from './reopening.ts';
 import { openRedisClient } from './redis-client.ts';
@@ -32,29 +30,33 @@ interface BullmqParts {
  */
 export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier {
   const { clock, prefix = 'bms' } = parts;
-  const [timings, open, faults] = [{ ...TIMINGS, ...parts.timings }, clientOf(url), createFaultLog(parts)];
+  const [timings, open, faults] = [{ ...TIMINGS, ...parts.timings }, openerOf(url), createFaultLog(parts)];
   const clients = new Map<string, Reopening>(); // By the name of their queue.
   return {
-    subscribe: (queue, handler) => {
+    subscribe: ({ name: queue, concurrency }, handler) => {
       const running = new Set<Promise<void>>();
-      const name = `${prefix}-${queue.name}`;
+      const name = `${prefix}-${queue}`;
       const onJob = consume(handler, running, createDropLog(parts.logger, name));
       const client = createReopening({
         ...{ name, clock, timings, faults },
         running: async () => {
           await Promise.all(running);
         },
-        open: (onFault) =>
-          open(url, { name, concurrency: queue.concurrency, commandMs: timings.notifyMs, onJob, onFault }),
+        open: (onFault) => open(url, { name, concurrency, commandMs: timings.notifyMs, onJob, onFault }),
       });
       client.get(); // Connects at once.
-      clients.set(queue.name, client);
+      clients.set(queue, client);
     },
     notify: async (queue, refs) => {
       const client = clients.get(queue.name)?.get() ?? null;
       if (client === null) return false;
       const adding = client.add(refs.map((ref) => jobOf(queue, ref)));
-      return isSent(within(clock, timings.notifyMs, adding), { faults, queue });
+      try {
+        return (await within(clock, timings.notifyMs, adding)) !== LATE;
+      } catch (error) {
+        faults(`notifying ${queue.name}`, error);
+        return false;
+      }
     },
     metrics: async () =>
       joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client)))),
@@ -70,18 +72,6 @@ async function metricsOf(queue: string, client: Reopening): Promise<string> {
   return present.metrics();
 }
 
-async function isSent(
-  adding: Promise<unknown>,
-  { faults, queue }: { readonly faults: FaultLog; readonly queue: WorkQueue },
-): Promise<boolean> {
-  try {
-    return (await adding) !== LATE;
-  } catch (error) {
-    faults(`notifying ${queue.name}`, error);
-    return false;
-  }
-}
-
 /** Passes jobs of ours to the handler, and drops the others. */
 function consume(
   handler: WorkHandler,
@@ -89,7 +79,7 @@ function consume(
   drop: () => void,
 ): (job: Job) => Promise<void> {
   return async (job) => {
-    const ref: WorkRef | null = readJob(job);
+    const ref = readJob(job);
     if (ref === null) {
       drop();
       return;
@@ -111,7 +101,7 @@ function createDropLog(logger: Logger, queue: string): () => void {
   };
 }
 
-/** Joins metrics of several queues, so that each comment stands once, before all that it is about. */
+/** Joins the metrics of several queues, so that each comment appears once, before all its samples. */
 function joined(texts: readonly string[]): string {
   const rows = texts.flatMap((text) => text.split('\n')).filter((row) => row !== '');
   const isComment = (row: string): boolean => row.startsWith('#');
@@ -119,7 +109,7 @@ function joined(texts: readonly string[]): string {
   return [...comments, ...rows.filter((row) => !isComment(row)), ''].join('\n');
 }
 
-function clientOf(url: string): OpenClient {
+function openerOf(url: string): (url: string, options: ClientOptions) => QueueClient {
   if (/^rediss?:\/\//.test(url)) return openRedisClient;
   if (/^postgres(?:ql)?:\/\//.test(url)) return openPostgresClient;
   throw new UsageError('QUEUE_URL is not an address that a queue can be kept at.', {

@@ -24,9 +24,6 @@ export interface ClientOptions {
   readonly onFault: (error: unknown, isFatal?: 'fatal') => void;
 }
 
-/** Opens a queue client in some store. */
-export type OpenClient = (url: string, options: ClientOptions) => QueueClient;
-
 /** Options of every worker. */
 export const WORKER_OPTIONS = {
   autorun: false, // See `queueClient`.

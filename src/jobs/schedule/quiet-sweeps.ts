@@ -1,8 +1,7 @@
-import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/moving-kinds.ts';
+import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/uncertified-store.ts';
 import { requestSlot } from '../../mirror/runs/slot-requests.ts';
-import { createFaultLog } from '../fault-log.ts';
-import { quietestHour } from './quietest-hour.ts';
-import { repeat } from '../repeat.ts';
+import { createFaultLog } from '../../lib/fault-log.ts';
+import { repeat } from '../../lib/repeat.ts';
 import type { ScheduleParts } from './schedule.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,17 +11,14 @@ const CHECK_MS = 60_000;
 
 /** Requests one more sweep a day of each list that moves, at its quietest hour. Returns a function that stops it. */
 export function startQuietSweeps(parts: ScheduleParts, kinds: readonly string[]): () => Promise<void> {
-  const faults = createFaultLog(parts);
-  const check = createQuietCheck(parts, kinds);
-  const task = async (): Promise<void> => {
-    try {
-      await check();
-    } catch (error) {
-      faults('asking for sweeps at quiet hours', error); // The next check tries again.
-    }
-  };
-  const ticking = repeat({ clock: parts.clock, everyMs: CHECK_MS, task });
-  return () => ticking.stop();
+  const checks = repeat({
+    clock: parts.clock,
+    faults: createFaultLog(parts),
+    everyMs: CHECK_MS,
+    name: 'asking for sweeps at quiet hours',
+    task: createQuietCheck(parts, kinds),
+  });
+  return () => checks.stop();
 }
 
 /** Creates the check that finds out, once an hour, whether this is the quietest hour of a kind whose list moves. */
@@ -52,4 +48,31 @@ async function askIfQuiet(
   const end = await session.atomically((tx) => requestSlot(tx, wish));
   if (end.is === 'requested')
     logger.info({ ...end, kind, hour }, 'a list that moves is read once more at its quietest hour');
+}
+
+/** How many changes of a kind were seen in each hour of the day, over some days. */
+interface HourlyChanges {
+  /** Twenty-four counts; the first is of the hour that begins at midnight UTC. */
+  readonly counts: readonly number[];
+  /** Days on which a change was seen. */
+  readonly days: number;
+}
+
+const FEWEST_DAYS = 2;
+const HOURS = 24;
+
+/**
+ * The hour of the day (UTC, 0 to 23) in which a kind changes least; null if its history does not show one.
+ *
+ * It shows one if changes were seen on at least two days, and that hour has less than half of the mean number of changes.
+ * Of equal hours the one with quieter neighbours counts: it is further from the busy ones.
+ */
+export function quietestHour({ counts, days }: HourlyChanges): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (days < FEWEST_DAYS || total === 0 || counts.length !== HOURS) return null;
+  const at = (hour: number): number => counts[(hour + HOURS) % HOURS] ?? 0;
+  const around = (hour: number): number => at(hour - 2) + 2 * at(hour - 1) + 2 * at(hour + 1) + at(hour + 2);
+  const hours = counts.map((_count, hour) => hour);
+  const [quietest = 0] = hours.sort((a, b) => at(a) - at(b) || around(a) - around(b) || a - b);
+  return 2 * at(quietest) < total / HOURS ? quietest : null;
 }

@@ -1,14 +1,14 @@
+import { CronExpressionParser } from 'cron-parser';
+import type { CronExpression } from 'cron-parser';
 import { schedule as tickBy } from 'node-cron';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-requests.ts';
-import type { SlotEnd } from '../../mirror/runs/slot-requests.ts';
-import { createFaultLog } from '../fault-log.ts';
-import { repeat } from '../repeat.ts';
-import { dueSlot, nextSlot } from './due-slot.ts';
+import { createFaultLog } from '../../lib/fault-log.ts';
+import { repeat } from '../../lib/repeat.ts';
 
-/** When to request a run, and of which kinds. */
+/** When to request a run, and for which kinds. */
 export interface Schedule {
   /** Letters, digits and _. */
   readonly name: string;
@@ -35,28 +35,16 @@ const CHECK_MS = 10_000;
 /**
  * Requests the runs of schedules as they come due; several processes may do so at once. Returns a function that stops it.
  *
- * node-cron ticks at each slot. A check every few seconds finds what a tick could not: slots that were missed while no
+ * node-cron ticks at each slot. A check every few seconds finds slots without a tick: those that were missed while no
  * process ran, the database was away, or the machine slept.
  */
 export function startSchedules(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {
   const faults = createFaultLog(parts);
   const started = schedules.map((schedule) => {
-    const check = createScheduleCheck(parts, schedule);
-    const task = async (): Promise<void> => {
-      try {
-        await check();
-      } catch (error) {
-        faults(`requesting the run of the schedule ${schedule.name}`, error); // The next check tries again.
-      }
-    };
-    const checks = repeat({ clock: parts.clock, everyMs: CHECK_MS, task });
-    const ticks = tickBy(
-      schedule.cron,
-      () => {
-        checks.wake();
-      },
-      { timezone: schedule.timezone },
-    );
+    const name = `requesting the run of the schedule ${schedule.name}`;
+    const task = createScheduleCheck(parts, schedule);
+    const checks = repeat({ clock: parts.clock, faults, everyMs: CHECK_MS, name, task });
+    const ticks = tickBy(schedule.cron, checks.wake, { timezone: schedule.timezone });
     return { checks, ticks };
   });
   return async () => {
@@ -100,23 +88,58 @@ async function readStart({ session }: ScheduleParts, { name }: Schedule, now: Da
   return now;
 }
 
-interface Due {
-  readonly slot: Date;
-  readonly now: Date;
-}
-
 async function ask(
   { session, logger, isDead }: ScheduleParts,
   { name, kinds, pages, verifies }: Schedule,
-  due: Due,
+  due: { readonly slot: Date; readonly now: Date },
 ): Promise<void> {
   const wish = { ...due, schedule: name, kinds, pages, isDead, ...(verifies && { verifies }) };
   const end = await session.atomically((tx) => requestSlot(tx, wish));
-  if (end.is !== 'taken') logger.info({ ...end, schedule: name, slot: due.slot.toISOString() }, said(end));
+  if (end.is === 'taken') return;
+  const message =
+    end.is === 'requested'
+      ? 'a schedule has come due: its run is asked for'
+      : 'a schedule has come due and gets no run: its kinds are asked for or being read already';
+  logger.info({ ...end, schedule: name, slot: due.slot.toISOString() }, message);
 }
 
-function said(end: SlotEnd): string {
-  return end.is === 'requested'
-    ? 'a schedule has come due: its run is asked for'
-    : 'a schedule has come due and gets no run: its kinds are asked for or being read already';
+interface SlotQuestion {
+  /** A cron expression of five fields. */
+  readonly cron: string;
+  readonly timezone: string;
+  /** Slots up to here are handled. */
+  readonly lastSlot: Date;
+  readonly now: Date;
 }
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Finds the latest slot after `lastSlot`, up to `now`; null if there is none. Earlier missed slots are not made up for.
+ *
+ * cron-parser moves a local time that the clocks skip to an hour later, and takes one that they show twice the first time,
+ * but only walking forward: hence ever longer walks up to now instead of one step back.
+ */
+export function dueSlot({ cron, timezone, lastSlot, now }: SlotQuestion): Date | null {
+  const [last, until] = [lastSlot.getTime(), now.getTime()];
+  for (let hours = 1; ; hours *= 8) {
+    const from = Math.max(last, until - hours * HOUR_MS);
+    const slot = latestWithin(parse(cron, timezone, from), until);
+    if (slot !== null) return new Date(slot);
+    if (from <= last) return null;
+  }
+}
+
+function latestWithin(walk: CronExpression, until: number): number | null {
+  let slot: number | null = null;
+  for (let next = walk.next().getTime(); next <= until; next = walk.next().getTime()) slot = next;
+  return slot;
+}
+
+/** Finds the next slot after an instant. */
+export function nextSlot(cron: string, timezone: string, after: Date): Date {
+  return parse(cron, timezone, after.getTime()).next().toDate();
+}
+
+const parse = (cron: string, timezone: string, from: number): CronExpression =>
+  CronExpressionParser.parse(cron, { currentDate: new Date(from), tz: timezone });

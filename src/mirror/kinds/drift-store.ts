@@ -1,34 +1,19 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-
-type DriftCode =
-  | 'new_field'
-  | 'vanished_field'
-  | 'returned_field'
-  | 'retyped_field'
-  | 'unusable_field'
-  | 'text_column'
-  | 'untracked_fields'
-  | 'flapping_field'
-  | 'holes'
-  | 'envelope'
-  | 'page_size';
+import { DRIFT, KIND_STATE } from '../tables/engine-tables.ts';
+import { append, assign, hasRow, pick, readTexts, select, selectOne, without } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** One change in how the service answers. */
-export interface Drift {
-  readonly kind: string;
-  readonly code: DriftCode;
-  readonly field: string | null;
-  readonly detail: string;
-}
+export type Drift = Omit<RowOf<typeof DRIFT>, 'id' | 'seenAt'>;
 
 export async function saveDrift(tx: Transaction, drifts: readonly Drift[], now: Date): Promise<void> {
-  await tx.append({
-    table: 'drift',
-    columns: ['kind', 'code', 'field', 'detail', 'seen_at'],
-    rows: drifts.map(({ kind, code, field, detail }) => [kind, code, field, detail, instantText(now)]),
-  });
+  await append(
+    tx,
+    DRIFT,
+    drifts.map((drift) => ({ ...drift, seenAt: instantText(now) })),
+  );
 }
 
 /** Whether an equal note of drift exists already. */
@@ -36,9 +21,10 @@ export async function hasDrift(
   db: Queryable,
   { kind, code, field }: Omit<Drift, 'detail'>,
 ): Promise<boolean> {
-  const rows = await db.query(sql`
-    select 1 from drift where kind = ${kind} and code = ${code} and coalesce(field, '') = ${field ?? ''} limit 1`);
-  return rows.length > 0;
+  return hasRow(
+    db,
+    sql`select 1 from drift where kind = ${kind} and code = ${code} and coalesce(field, '') = ${field ?? ''} limit 1`,
+  );
 }
 
 /** The fields that already have an equal note of drift. */
@@ -46,10 +32,8 @@ export async function fieldsWithDrift(
   db: Queryable,
   { kind, code }: Pick<Drift, 'kind' | 'code'>,
 ): Promise<ReadonlySet<string>> {
-  const rows = await db.query(
-    sql`select distinct field from drift where kind = ${kind} and code = ${code} and field is not null`,
-  );
-  return new Set(rows.map((row) => String(row['field'])));
+  const fields = sql`select distinct field from drift where kind = ${kind} and code = ${code} and field is not null`;
+  return new Set(await readTexts(db, fields));
 }
 
 /** The latest changes, newest first. */
@@ -57,39 +41,19 @@ export async function readDrift(
   db: Queryable,
   limit: number,
 ): Promise<(Drift & { readonly seenAt: string })[]> {
-  const rows = await db.query(
-    sql`select kind, code, field, detail, seen_at from drift order by id desc limit ${limit}`,
-  );
-  return rows.map((row) => ({
-    kind: String(row['kind']),
-    code: String(row['code']) as DriftCode,
-    field: row['field'] === null ? null : String(row['field']),
-    detail: String(row['detail']),
-    seenAt: String(row['seen_at']),
-  }));
+  return select(db, without(DRIFT, 'id'), sql`order by id desc limit ${limit}`);
 }
+
+const LIST_SHAPE = pick(KIND_STATE, 'envelope', 'page_size');
 
 /** The envelope and the page size that a kind's list had last. */
-export interface ListShape {
-  readonly envelope: string | null;
-  readonly pageSize: number | null;
-}
+export type ListShape = RowOf<typeof LIST_SHAPE>;
 
 export async function readListShape(db: Queryable, kind: string): Promise<ListShape> {
-  const [row] = await db.query(sql`select envelope, page_size from kind_state where kind = ${kind}`);
-  const [envelope, pageSize] = [row?.['envelope'] ?? null, row?.['page_size'] ?? null];
-  return {
-    envelope: envelope === null ? null : String(envelope),
-    pageSize: pageSize === null ? null : Number(pageSize),
-  };
+  const shape = await selectOne(db, LIST_SHAPE, sql`where kind = ${kind}`);
+  return shape ?? { envelope: null, pageSize: null };
 }
 
-export async function saveListShape(
-  tx: Transaction,
-  kind: string,
-  { envelope, pageSize }: ListShape,
-): Promise<void> {
-  await tx.query(
-    sql`update kind_state set envelope = ${envelope}, page_size = ${pageSize} where kind = ${kind}`,
-  );
+export async function saveListShape(tx: Transaction, kind: string, shape: ListShape): Promise<void> {
+  await tx.query(sql`update kind_state set ${assign(LIST_SHAPE, shape)} where kind = ${kind}`);
 }

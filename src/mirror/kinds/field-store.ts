@@ -1,12 +1,14 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
-import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
-import type { SeenType } from '../../diff/field-type.ts';
+import type { Field, Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import { instantText } from '../../lib/clock.ts';
-import type { Queryable, Row, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { inChunks, sqlList } from '../session/sql-text.ts';
+import { FIELDS } from '../tables/engine-tables.ts';
+import { assign, hasRow, insertInto, readNumber, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** A field that the service sends, as the mirror knows it. */
 export interface KnownField extends SeenField {
@@ -16,17 +18,8 @@ export interface KnownField extends SeenField {
 
 /** All fields of a kind that the service has ever sent, in order of first sight. */
 export async function readFields(db: Queryable, kind: string): Promise<Map<string, KnownField>> {
-  const rows = await db.query(sql`
-    select field, type, fits_hint, wire, vanished_at from fields where kind = ${kind} order by position`);
-  return new Map(
-    rows.map((row) => [
-      String(row['field']),
-      {
-        ...seenField(row),
-        vanishedAt: row['vanished_at'] === null ? null : String(row['vanished_at']),
-      },
-    ]),
-  );
+  const rows = await select(db, FIELDS, sql`where kind = ${kind} order by position`);
+  return new Map(rows.map((row) => [row.field, { ...seenField(row), vanishedAt: row.vanishedAt }]));
 }
 
 /**
@@ -36,9 +29,11 @@ export async function readFields(db: Queryable, kind: string): Promise<Map<strin
  * A field that was discovered before it was documented keeps the type of its column.
  */
 export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promise<K> {
-  const rows = await db.query(sql`
-    select field, column_type, column_scale, position, text_column, text_position from fields
-    where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`);
+  const rows = await select(
+    db,
+    FIELDS,
+    sql`where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`,
+  );
   const added = rows
     .flatMap((row) => [...discoveredField(kind, row), ...textField(row)])
     .sort((a, b) => a.position - b.position);
@@ -53,22 +48,20 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
 
 /** Fields that have no column yet, with the types that they have shown; in order of first sight. */
 export async function readUndiscovered(db: Queryable, kind: Kind): Promise<(readonly [string, SeenField])[]> {
-  const rows = await db.query(sql`
-    select field, type, fits_hint, wire from fields
-    where kind = ${kind.name} and column_type is null order by position`);
+  const rows = await select(
+    db,
+    FIELDS,
+    sql`where kind = ${kind.name} and column_type is null order by position`,
+  );
   const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
-  return rows
-    .map((row) => [String(row['field']), seenField(row)] as const)
-    .filter(([name]) => !sent.has(name));
+  return rows.filter(({ field }) => !sent.has(field)).map((row) => [row.field, seenField(row)] as const);
 }
 
-function seenField(row: Row): SeenField {
-  return {
-    type: String(row['type']) as SeenType,
-    fitsHint: row['fits_hint'] === 1,
-    wire: String(row['wire']),
-  };
-}
+const seenField = ({ type, fitsHint, wire }: RowOf<typeof FIELDS>): SeenField => ({
+  type,
+  fitsHint: fitsHint === 1,
+  wire,
+});
 
 interface AddedField {
   readonly position: number;
@@ -76,23 +69,22 @@ interface AddedField {
 }
 
 /** A discovered field. If its column has the hint's type, the hint's other properties apply too. */
-function discoveredField({ hints }: Kind, row: Row): AddedField[] {
-  if (row['column_type'] === null || row['column_type'] === 'unusable') return [];
-  const [name, type] = [String(row['field']), String(row['column_type']) as FieldType];
+function discoveredField({ hints }: Kind, row: RowOf<typeof FIELDS>): AddedField[] {
+  const { field: name, columnType: type, columnScale, position } = row;
+  if (type === null || type === 'unusable') return [];
   const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
-  const scale = row['column_scale'] === null ? {} : { scale: Number(row['column_scale']) };
   const field: Field = {
-    ...{ name, type: hint?.type ?? type, ...scale },
+    name,
+    type: hint?.type ?? type,
+    ...(columnScale !== null && { scale: columnScale }),
     ...(hint?.items && { items: hint.items }),
     ...(hint?.refersTo !== undefined && { refersTo: hint.refersTo }),
   };
-  return [{ position: Number(row['position']), field }];
+  return [{ position, field }];
 }
 
-function textField(row: Row): AddedField[] {
-  if (row['text_column'] === null) return [];
-  const field: Field = { name: String(row['text_column']), type: 'text', textOf: String(row['field']) };
-  return [{ position: Number(row['text_position']), field }];
+function textField({ field, textColumn: name, textPosition }: RowOf<typeof FIELDS>): AddedField[] {
+  return name === null ? [] : [{ position: textPosition ?? 0, field: { name, type: 'text', textOf: field } }];
 }
 
 interface SeenFields {
@@ -108,18 +100,20 @@ export async function saveFields(
 ): Promise<void> {
   if (fields.size === 0) return;
   const names = new Set(documented.map((known) => known.name));
-  const [next] = await tx.query(sql`select ${nextPosition(name)} as position`);
-  const after = Number(next?.['position']);
-  const rows = [...fields].map(([field, { type, fitsHint, wire }], index) => {
-    const isDocumented = names.has(field) ? 1 : 0;
-    return sql`(${name}, ${field}, ${isDocumented}, ${type}, ${fitsHint ? 1 : 0}, ${wire}, ${after + index},
-      ${instantText(now)})`;
-  });
-  for (const some of inChunks(rows)) {
+  const after = await readNumber(tx, sql`select ${nextPosition(name)}`);
+  const rows = [...fields].map(([field, { type, fitsHint, wire }], index) => ({
+    kind: name,
+    field,
+    documented: names.has(field) ? 1 : 0,
+    type,
+    fitsHint: fitsHint ? 1 : 0,
+    wire,
+    position: (after ?? 0) + index,
+    firstSeenAt: instantText(now),
+  }));
+  for (const some of inChunks(rows, ROWS_A_STATEMENT)) {
     await tx.query(sql`
-      insert into fields (kind, field, documented, type, fits_hint, wire, position, first_seen_at)
-      values ${sql.join(some, sql`, `)}
-      on conflict (kind, field) do update set
+      ${insertInto(FIELDS, ...some)} on conflict (kind, field) do update set
         type = excluded.type, fits_hint = excluded.fits_hint, wire = excluded.wire`);
   }
 }
@@ -129,20 +123,14 @@ const nextPosition = (kind: string): SQL => sql`(
   select coalesce(max(case when text_position > position then text_position else position end), 0) + 1
   from fields where kind = ${kind})`;
 
-const CHUNK = 100;
-
-function inChunks<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / CHUNK) }, (_, index) =>
-    all.slice(index * CHUNK, (index + 1) * CHUNK),
-  );
-}
+const ROWS_A_STATEMENT = 100;
 
 /** Records that a field now has its column. */
 export async function saveColumn(tx: Transaction, kind: string, field: Field): Promise<void> {
-  const { name, scale } = field;
-  const type = columnType(field);
-  await tx.query(sql`
-    update fields set column_type = ${type}, column_scale = ${scale ?? null} where kind = ${kind} and field = ${name}`);
+  const column = { columnType: columnType(field), columnScale: field.scale ?? null };
+  await tx.query(
+    sql`update fields set ${assign(FIELDS, column)} where kind = ${kind} and field = ${field.name}`,
+  );
 }
 
 /** Records the column that keeps a field's misfits as text. A field that no list has shown yet gets its row here. */
@@ -152,8 +140,8 @@ export async function saveTextColumn(
   { field, column, now }: { readonly field: string; readonly column: string; readonly now: Date },
 ): Promise<void> {
   const shown = new Map([[field, { type: 'none', fitsHint: false, wire: '' }]] as const);
-  const [known] = await tx.query(sql`select 1 from fields where kind = ${kind.name} and field = ${field}`);
-  if (known === undefined) await saveFields(tx, kind, { fields: shown, now });
+  const isKnown = await hasRow(tx, sql`select 1 from fields where kind = ${kind.name} and field = ${field}`);
+  if (!isKnown) await saveFields(tx, kind, { fields: shown, now });
   await tx.query(sql`
     update fields set text_column = ${column}, text_position = ${nextPosition(kind.name)}
     where kind = ${kind.name} and field = ${field}`);

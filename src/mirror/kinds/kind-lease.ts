@@ -2,30 +2,34 @@ import { sql } from 'drizzle-orm';
 import type { HoldClock } from '../../diff/judge-hold.ts';
 import { instantOf, instantText } from '../../lib/clock.ts';
 import { LeaseError } from '../session/errors.ts';
-import { leaseEnd } from './lease-time.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
+import { assign, hasRow, pick, readNumber, selectOne } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
+
+/** A process without a heartbeat for this time, in milliseconds, counts as gone; others may then take its work over. */
+export const LEASE_MS = 45_000;
+
+/** Milliseconds between two heartbeats: two of them may fail before the lease ends. */
+export const HEARTBEAT_MS = 15_000;
+
+/** The end of a lease that is taken or renewed now. */
+export const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));
+
+type State = RowOf<typeof KIND_STATE>;
+
+type UnchangedInLease =
+  'kind' | 'epoch' | 'tick' | 'completeSweeps' | 'certifiedAt' | 'baselineAt' | 'lastCompleteSweep';
 
 /** The right to sweep one kind: held by its owner until `lease_until`, and renewed with every page that lands. */
-export interface KindLease {
-  readonly kind: string;
+export interface KindLease extends Pick<State, UnchangedInLease> {
   readonly owner: string;
-  readonly epoch: number;
   /** How the last sweep ended. */
   readonly before: { readonly state: string; readonly reason: string | null };
-  /** The kind's tick counter when the lease was taken. */
-  readonly tick: number;
-  /** How many sweeps of this kind have reached the end of the list so far. */
-  readonly completeSweeps: number;
-  /** When the list was last known exactly; null = never yet. */
-  readonly certifiedAt: string | null;
-  /** The instant since which a record new to the mirror is also new to the service; null = not yet. */
-  readonly baselineAt: string | null;
   /** The tick from which sightings are of the present source. */
   readonly knownFrom: number;
   /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;
-  /** The tick at which the last complete sweep began; null = there was none, or it does not count. */
-  readonly lastCompleteSweep: number | null;
   /** The number of consecutive complete sweeps that did not certify the list. */
   readonly uncertifiedSweeps: number;
   /** The kind's held records, as long as their hold stands. */
@@ -47,69 +51,71 @@ interface Claim {
  */
 export async function claimKind(session: Session, { kind, owner, now, isDead }: Claim): Promise<KindLease> {
   return session.atomically(async (tx) => {
-    const held = await readHolder(tx, kind);
-    if (held.owner !== null && held.leaseUntil > instantText(now) && !isDead(held.owner)) {
-      throw new LeaseError(`${kind} is being swept by ${held.owner} until ${held.leaseUntil} UTC.`, {
-        code: 'mirror.kind_busy',
-        hint: 'Let it finish; if that process is gone for good, its lease runs out within 45 s.',
-      });
-    }
-    const epoch = held.epoch + 1;
+    const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
+    if (held !== null && isBusy(held, { now, isDead })) throw busy(held);
+    const epoch = (held?.epoch ?? 0) + 1;
     await tx.query(sql`
       insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
       values (${kind}, 0, 'running', 0, ${owner}, ${epoch}, ${leaseEnd(now)})
       on conflict (kind) do update set
         state = 'running', reason = null, owner = excluded.owner, epoch = excluded.epoch, lease_until = excluded.lease_until`);
-    return { ...held.standing, kind, owner, epoch };
+    return { ...(held === null ? NEVER_SWEPT : standingOf(held)), kind, owner, epoch };
   });
 }
 
-interface Holder {
-  readonly owner: string | null;
-  readonly leaseUntil: string;
-  readonly epoch: number;
-  readonly standing: Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
+function isBusy({ owner, leaseUntil }: State, { now, isDead }: Pick<Claim, 'now' | 'isDead'>): boolean {
+  return owner !== null && (leaseUntil ?? '') > instantText(now) && !isDead(owner);
 }
 
-async function readHolder(tx: Transaction, kind: string): Promise<Holder> {
-  const [row = {}] = await tx.query(sql`
-    select state, reason, owner, epoch, tick, complete_sweeps, lease_until, certified_at, baseline_at, known_from,
-      control_failures, last_complete_sweep, uncertified_sweeps, held_since, held_records
-    from kind_state where kind = ${kind}`);
-  const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
-  const count = (name: string): number => Number(row[name] ?? 0);
+function busy({ kind, owner, leaseUntil }: State): LeaseError {
+  return new LeaseError(`${kind} is being swept by ${owner ?? ''} until ${leaseUntil ?? ''} UTC.`, {
+    code: 'mirror.kind_busy',
+    hint: 'Let it finish; if that process is gone for good, its lease runs out within 45 s.',
+  });
+}
+
+type Standing = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
+
+const NEVER_SWEPT: Standing = {
+  before: { state: 'never', reason: null },
+  tick: 0,
+  completeSweeps: 0,
+  certifiedAt: null,
+  baselineAt: null,
+  knownFrom: 0,
+  controlFailures: 0,
+  lastCompleteSweep: null,
+  uncertifiedSweeps: 0,
+  hold: null,
+};
+
+function standingOf(row: State): Standing {
+  const { tick, completeSweeps, certifiedAt, baselineAt, lastCompleteSweep, heldSince, heldRecords } = row;
   return {
-    owner: text('owner'),
-    leaseUntil: text('lease_until') ?? '',
-    epoch: count('epoch'),
-    standing: {
-      before: beforeOf(text('state') ?? 'never', text('reason')),
-      tick: count('tick'),
-      completeSweeps: count('complete_sweeps'),
-      certifiedAt: text('certified_at'),
-      baselineAt: text('baseline_at'),
-      knownFrom: count('known_from'),
-      controlFailures: count('control_failures'),
-      lastCompleteSweep: (row['last_complete_sweep'] ?? null) === null ? null : count('last_complete_sweep'),
-      uncertifiedSweeps: count('uncertified_sweeps'),
-      hold: holdOf(text('held_since'), count('held_records')),
-    },
+    before: beforeOf(row),
+    tick,
+    completeSweeps,
+    certifiedAt,
+    baselineAt,
+    knownFrom: row.knownFrom ?? 0,
+    controlFailures: row.controlFailures ?? 0,
+    lastCompleteSweep,
+    uncertifiedSweeps: row.uncertifiedSweeps ?? 0,
+    hold: heldSince === null ? null : { since: instantOf(heldSince), records: heldRecords ?? 0 },
   };
-}
-
-function holdOf(since: string | null, records: number): HoldClock | null {
-  return since === null ? null : { since: instantOf(since), records };
 }
 
 /** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */
 export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
-  const since = hold === null ? null : instantText(hold.since);
-  await tx.query(sql`
-    update kind_state set held_since = ${since}, held_records = ${hold?.records ?? null} where kind = ${kind}`);
+  const held = {
+    heldSince: hold === null ? null : instantText(hold.since),
+    heldRecords: hold?.records ?? null,
+  };
+  await tx.query(sql`update kind_state set ${assign(KIND_STATE, held)} where kind = ${kind}`);
 }
 
 /** A sweep whose process died did not record its end. */
-function beforeOf(state: string, reason: string | null): KindLease['before'] {
+function beforeOf({ state, reason }: KindLease['before']): KindLease['before'] {
   return state === 'running' ? { state: 'aborted', reason: 'interrupted' } : { state, reason };
 }
 
@@ -125,15 +131,26 @@ export async function renewLease(
   lease: KindLease,
   { tick, now }: { tick: number; now: Date },
 ): Promise<number> {
-  const [renewed] = await tx.query(sql`
+  const renewal = sql`
     update kind_state set tick = case when tick < ${tick} then ${tick} else tick end, lease_until = ${leaseEnd(now)}
-    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning tick`);
-  if (renewed === undefined) throw lost(lease);
-  return Number(renewed['tick']);
+    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning tick`;
+  const renewed = await readNumber(tx, renewal);
+  if (renewed === null) throw lost(lease);
+  return renewed;
 }
 
-type StoredAtEnd =
-  'certifiedAt' | 'baselineAt' | 'controlFailures' | 'lastCompleteSweep' | 'uncertifiedSweeps';
+const STORED_AT_END = pick(
+  KIND_STATE,
+  'state',
+  'reason',
+  'certified_at',
+  'baseline_at',
+  'control_failures',
+  'last_complete_sweep',
+  'uncertified_sweeps',
+);
+
+type StoredAtEnd = Exclude<keyof RowOf<typeof STORED_AT_END>, 'state' | 'reason'>;
 
 /** How a sweep ended. Facts of the list that it leaves out stay as they were when the lease was taken. */
 export interface SweepEnd extends Partial<Pick<KindLease, StoredAtEnd>> {
@@ -148,25 +165,19 @@ export interface SweepEnd extends Partial<Pick<KindLease, StoredAtEnd>> {
 /** Gives the lease back and records how the sweep ended. */
 export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepEnd): Promise<void> {
   const now = instantText(end.now);
-  const { certifiedAt, baselineAt, controlFailures, lastCompleteSweep, uncertifiedSweeps } = {
-    ...lease,
-    ...end,
-  };
-  const released = await tx.query(sql`
+  const release = sql`
     update kind_state set
-      state = ${end.state}, reason = ${end.reason}, owner = null, lease_until = null,
+      ${assign(STORED_AT_END, { ...lease, ...end })}, owner = null, lease_until = null,
       complete_sweeps = complete_sweeps + ${end.isComplete ? 1 : 0},
-      certified_at = ${certifiedAt}, baseline_at = ${baselineAt}, control_failures = ${controlFailures},
-      last_complete_sweep = ${lastCompleteSweep}, uncertified_sweeps = ${uncertifiedSweeps},
       last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end,
       last_change_at = case when ${end.hasChanges ? 1 : 0} = 1 then ${now} else last_change_at end
-    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`);
-  if (released.length === 0) throw lost(lease);
+    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`;
+  if (!(await hasRow(tx, release))) throw lost(lease);
 }
 
 /** Whether some kind already records changes as events; these cannot be read from the service again. */
 export async function hasBaseline(db: Queryable): Promise<boolean> {
-  return (await db.query(sql`select 1 from kind_state where baseline_at is not null limit 1`)).length > 0;
+  return hasRow(db, sql`select 1 from kind_state where baseline_at is not null limit 1`);
 }
 
 function lost({ kind, owner }: KindLease): LeaseError {

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
+import { readTexts } from '../tables/rows.ts';
 
 /**
  * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.base_url`
@@ -19,8 +20,8 @@ type MetaKey =
 
 /** Reads a fact about the mirror as a whole. */
 export async function readMeta(db: Queryable, key: MetaKey): Promise<string | null> {
-  const [row] = await db.query(sql`select value from mirror_meta where key = ${key}`);
-  return row === undefined ? null : String(row['value']);
+  const [value = null] = await readTexts(db, sql`select value from mirror_meta where key = ${key}`);
+  return value;
 }
 
 export async function writeMeta(db: Queryable, key: MetaKey, value: string): Promise<void> {

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
+import { sqlList } from '../session/sql-text.ts';
+import { FIELDS } from '../tables/engine-tables.ts';
+import { pick, select } from '../tables/rows.ts';
 
 /** Names of fields that the service has ever sent, by record kind. */
 export type SeenNames = ReadonlyMap<string, ReadonlySet<string>>;
@@ -9,10 +11,10 @@ export type SeenNames = ReadonlyMap<string, ReadonlySet<string>>;
 export async function readSeenNames(db: Queryable, kinds: readonly string[]): Promise<SeenNames> {
   const seen = new Map<string, Set<string>>();
   if (kinds.length === 0) return seen;
-  const rows = await db.query(sql`select kind, field from fields where kind in (${sqlList(kinds)})`);
-  for (const row of rows) {
-    const names = seen.get(String(row['kind'])) ?? new Set<string>();
-    seen.set(String(row['kind']), names.add(String(row['field'])));
+  const rows = await select(db, pick(FIELDS, 'kind', 'field'), sql`where kind in (${sqlList(kinds)})`);
+  for (const { kind, field } of rows) {
+    const names = seen.get(kind) ?? new Set<string>();
+    seen.set(kind, names.add(field));
   }
   return seen;
 }

@@ -1,5 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
+import { bigint, optionalText, text } from '../tables/engine-column.ts';
+import { readNumber, readRows, readTexts } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** One row of `bi_sync_status`; instants are UTC texts. */
 export interface KindStatus {
@@ -34,24 +37,15 @@ export async function readStatus(db: Queryable): Promise<KindStatus[]> {
   });
 }
 
-export interface IssueCount {
-  readonly kind: string;
-  readonly field: string | null;
-  readonly code: string;
-  readonly count: number;
-}
+const ISSUE_COUNT = [text('kind'), optionalText('field'), text('code'), bigint('count')];
+export type IssueCount = RowOf<typeof ISSUE_COUNT>;
 
 /** Open issues by kind, field and code, the most frequent first. */
 export async function countIssues(db: Queryable): Promise<IssueCount[]> {
-  const rows = await db.query(sql`
+  const counts = sql`
     select kind, field, code, count(*) as count from issues where closed_at is null
-    group by kind, field, code order by count(*) desc, kind, field, code`);
-  return rows.map((row) => ({
-    kind: String(row['kind']),
-    field: row['field'] === null ? null : String(row['field']),
-    code: String(row['code']),
-    count: Number(row['count']),
-  }));
+    group by kind, field, code order by count(*) desc, kind, field, code`;
+  return readRows(db, ISSUE_COUNT, counts);
 }
 
 /** True where a kind has more than `few` live rows; reads no more of the table than that. */
@@ -63,14 +57,13 @@ export async function hasMoreLive(db: Queryable, table: string, few: number): Pr
 
 /** Kinds whose list has been read to its end at least once. */
 export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
-  const rows = await db.query(sql`select kind from kind_state where complete_sweeps > 0`);
-  return new Set(rows.map(({ kind }) => String(kind)));
+  return new Set(await readTexts(db, sql`select kind from kind_state where complete_sweeps > 0`));
 }
 
 /** How many live rows a kind has. */
 export async function countLive(db: Queryable, table: string): Promise<number> {
   const all = sql.identifier(table);
-  const [row] = await db.query(sql`
-    select (select count(*) from ${all}) - (select count(*) from ${all} where _deleted_at is not null) as live`);
-  return Number(row?.['live']);
+  const live = sql`
+    select (select count(*) from ${all}) - (select count(*) from ${all} where _deleted_at is not null)`;
+  return (await readNumber(db, live)) ?? 0;
 }

@@ -1,8 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../session/session.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
+import { readTexts, select } from '../tables/rows.ts';
 
-/** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing remembers what is added. */
+/** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing stores the new ones. */
 export interface KindTenants {
   readonly kind: string;
   readonly companies: Set<string>;
@@ -32,24 +34,22 @@ export async function readTenants(db: Queryable, kind: Kind, isNew: boolean): Pr
 
 /** Every kind with the companies that the mirror remembers for it. */
 export async function boundCompanies(db: Queryable): Promise<ReadonlyMap<string, readonly string[]>> {
-  const rows = await db.query(
-    sql`select kind, system_ids from kind_state where system_ids is not null order by kind`,
-  );
-  return new Map(rows.map((row) => [String(row['kind']), idsIn(row['system_ids'])]));
+  const rows = await select(db, KIND_STATE, sql`where system_ids is not null order by kind`);
+  return new Map(rows.map(({ kind, systemIds }) => [kind, idsIn(systemIds)]));
 }
 
 async function readRemembered(db: Queryable, kind: string): Promise<readonly string[]> {
-  const [row] = await db.query(sql`select system_ids from kind_state where kind = ${kind}`);
-  return idsIn(row?.['system_ids']);
+  const [row] = await select(db, KIND_STATE, sql`where kind = ${kind}`);
+  return idsIn(row?.systemIds ?? null);
 }
 
 async function namedByRows(db: Queryable, kind: Kind): Promise<readonly string[]> {
   if (!namesCompany(kind)) return [];
-  const rows = await db.query(sql`
-    select distinct cast(system_id as text) as id from ${sql.identifier(kind.name)}
-    where _deleted_at is null and system_id is not null`);
-  return rows.map((row) => String(row['id']));
+  const named = sql`
+    select distinct cast(system_id as text) from ${sql.identifier(kind.name)}
+    where _deleted_at is null and system_id is not null`;
+  return readTexts(db, named);
 }
 
-const idsIn = (text: unknown): readonly string[] =>
-  typeof text === 'string' ? (JSON.parse(text) as string[]) : [];
+const idsIn = (text: string | null): readonly string[] =>
+  text === null ? [] : (JSON.parse(text) as string[]);

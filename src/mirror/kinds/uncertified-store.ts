@@ -1,5 +1,8 @@
 import { sql } from 'drizzle-orm';
-import type { Queryable, Row } from '../session/session.ts';
+import { instantText } from '../../lib/clock.ts';
+import type { Queryable } from '../session/session.ts';
+import { bigint, optionalBigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
+import { readRows, readTexts } from '../tables/rows.ts';
 
 /** A kind whose last sweep did not certify its list, with the work that waits for a certificate; instants are UTC texts. */
 export interface UncertifiedKind {
@@ -22,37 +25,68 @@ interface WaitingForList {
   readonly unsettledCreates: number;
 }
 
+const UNCERTIFIED = [
+  text('kind'),
+  optionalTimestamp('since'),
+  optionalBigint('sweeps'),
+  optionalText('reason'),
+  optionalText('detail'),
+  bigint('suspected_deletions'),
+  bigint('held_deletions'),
+  bigint('unsettled_creates'),
+];
+
 /** Kinds whose last sweep did not certify them. A kind that is being read is judged by the sweep before. */
 export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]> {
-  const rows = await db.query(sql`
-    select s.kind, s.certified_at, s.uncertified_sweeps, s.reason as told, ended.reason, ended.detail,
+  const kinds = sql`
+    select s.kind, s.certified_at as since, s.uncertified_sweeps as sweeps,
+      coalesce(s.reason, ended.reason) as reason, ended.detail,
       (select count(*) from deletions as d
-        where d.kind = s.kind and d.state in ('suspected', 'approved', 'released')) as suspected,
-      (select count(*) from deletions as d where d.kind = s.kind and d.state = 'held') as held,
+        where d.kind = s.kind and d.state in ('suspected', 'approved', 'released')) as suspected_deletions,
+      (select count(*) from deletions as d where d.kind = s.kind and d.state = 'held') as held_deletions,
       (select count(*) from outbox as o
-        where o.kind = s.kind and o.operation = 'create' and o.state = 'unsettled') as unsettled
+        where o.kind = s.kind and o.operation = 'create' and o.state = 'unsettled') as unsettled_creates
     from kind_state as s
     left join run_kinds as ended on ended.kind = s.kind and ended.run_id = (
       select max(k.run_id) from run_kinds as k join runs as r on r.id = k.run_id
       where k.kind = s.kind and r.command = 'pull')
     where s.uncertified_sweeps > 0 or s.state not in ('certified', 'running', 'never')
-    order by s.kind`);
-  return rows.map(uncertifiedKind);
+    order by s.kind`;
+  const rows = await readRows(db, UNCERTIFIED, kinds);
+  return rows.map(({ kind, since, sweeps, reason, detail, ...waiting }) => {
+    return { kind, since, sweeps: sweeps ?? 0, reason, detail, waiting };
+  });
 }
 
-function uncertifiedKind(row: Row): UncertifiedKind {
-  const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
-  const count = (name: string): number => Number(row[name] ?? 0);
-  return {
-    kind: String(row['kind']),
-    since: text('certified_at'),
-    sweeps: count('uncertified_sweeps'),
-    reason: text('told') ?? text('reason'),
-    detail: text('detail'),
-    waiting: {
-      suspectedDeletions: count('suspected'),
-      heldDeletions: count('held'),
-      unsettledCreates: count('unsettled'),
-    },
-  };
+/** After this many consecutive complete sweeps without a certificate, a list counts as one that moves while it is read. */
+export const MOVING_AFTER = 3;
+
+/** Kinds whose lists move while they are read. */
+export async function readMovingKinds(db: Queryable): Promise<string[]> {
+  return readTexts(
+    db,
+    sql`select kind from kind_state where uncertified_sweeps >= ${MOVING_AFTER} order by kind`,
+  );
+}
+
+const HOURS = 24;
+
+/** Counts a kind's changes since an instant, by the hour of the day (UTC), and the days on which there were any. */
+export async function countChangesByHour(
+  db: Queryable,
+  kind: string,
+  since: Date,
+): Promise<{ counts: number[]; days: number }> {
+  // Instants are UTC texts; PostgreSQL converts them to such, because the connection's time zone is UTC.
+  const changes = sql`
+    select substr(cast(observed_at as text), 1, 13) as hour, count(*) as changes from changes
+    where kind = ${kind} and observed_at >= ${instantText(since)} group by 1`;
+  const counts = Array<number>(HOURS).fill(0);
+  const days = new Set<string>();
+  for (const row of await readRows(db, [text('hour'), bigint('changes')], changes)) {
+    const hour = Number(row.hour.slice(11));
+    counts[hour] = (counts[hour] ?? 0) + row.changes;
+    days.add(row.hour.slice(0, 10));
+  }
+  return { counts, days: days.size };
 }

@@ -3,9 +3,13 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { canonicalJson, parseJson } from '../../lib/json.ts';
-import { entryOf } from './outbox-store.ts';
+import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
-import type { Queryable, Row, Session, Transaction } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
+import { insertInto, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
+import { sqlList } from '../session/sql-text.ts';
 
 /** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
 export interface EndedEntry extends Pick<
@@ -19,14 +23,24 @@ export interface EndedEntry extends Pick<
 
 /** Finds the ended entry with this idempotency key, or null. */
 export async function findEndedByKey(db: Queryable, key: string): Promise<EndedEntry | null> {
-  const [row] = await db.query(sql`select * from outbox_keys where idempotency_key = ${key}`);
-  return row === undefined ? null : endedEntryOf(row);
+  return (await readEnded(db, sql`where idempotency_key = ${key}`))[0] ?? null;
 }
 
 /** Finds an ended entry by its id, or null. */
 export async function findEnded(db: Queryable, id: number): Promise<EndedEntry | null> {
-  const [row] = await db.query(sql`select * from outbox_keys where outbox_id = ${id}`);
-  return row === undefined ? null : endedEntryOf(row);
+  return (await readEnded(db, sql`where outbox_id = ${id}`))[0] ?? null;
+}
+
+/** Ended entries of a record, oldest first. */
+export async function endedEntriesOf(db: Queryable, kind: string, recordId: string): Promise<EndedEntry[]> {
+  return readEnded(db, sql`where kind = ${kind} and record_id = ${recordId} order by outbox_id`);
+}
+
+async function readEnded(db: Queryable, rest: SQL): Promise<EndedEntry[]> {
+  const rows = await select(db, OUTBOX_KEYS, rest);
+  return rows.map(({ outboxId: id, idempotencyKey: key, endedAt: updatedAt, ...ended }) => ({
+    ...{ id, key, updatedAt, ...ended },
+  }));
 }
 
 const ENTRIES_A_TRANSACTION = 500;
@@ -42,31 +56,36 @@ export async function archiveEndedEntries(session: Session, oldest: Date): Promi
 }
 
 async function archiveSome(tx: Transaction, oldest: string): Promise<number> {
-  const rows = await tx.query(sql`
+  const ended = sql`
     select * from outbox o
     where state in ('done', 'rejected', 'abandoned') and updated_at < ${oldest} and next_attempt_at is null
       and not exists (
         select 1 from outbox later where later.kind = o.kind and later.record_id = o.record_id
           and later.state in ('ready', 'sending', 'unsettled', 'parked'))
-    order by id limit ${ENTRIES_A_TRANSACTION}`);
-  if (rows.length === 0) return 0;
-  const entries = rows.map(entryOf);
-  const ids = sql.join(
-    entries.map(({ id }) => sql`${id}`),
-    sql`, `,
-  );
-  await tx.query(sql`
-    insert into outbox_keys (idempotency_key, outbox_id, kind, operation, record_id, state, request_hash, base_hash, ended_at)
-    values ${sql.join(entries.map(keyRow), sql`, `)} on conflict do nothing`); // Another process may archive them, too.
+    order by id limit ${ENTRIES_A_TRANSACTION}`;
+  const entries = await readEntries(tx, ended);
+  if (entries.length === 0) return 0;
+  const ids = sqlList(entries.map(({ id }) => id));
+  await tx.query(sql`${insertInto(OUTBOX_KEYS, ...entries.map(keyRow))} on conflict do nothing`); // Another process may archive them, too.
   await tx.query(sql`delete from links where outbox_id in (${ids})`);
   await tx.query(sql`delete from outbox_attempts where outbox_id in (${ids})`);
   await tx.query(sql`delete from outbox where id in (${ids})`);
   return entries.length;
 }
 
-function keyRow(entry: Entry): SQL {
+function keyRow(entry: Entry): RowOf<typeof OUTBOX_KEYS> {
   const { id, key, kind, operation, recordId, state, base, updatedAt } = entry;
-  return sql`(${key}, ${id}, ${kind}, ${operation}, ${recordId}, ${state}, ${requestHash(entry)}, ${baseHash(base)}, ${updatedAt})`;
+  return {
+    idempotencyKey: key,
+    outboxId: id,
+    kind,
+    operation,
+    recordId,
+    state: state === 'done' || state === 'rejected' ? state : 'abandoned',
+    requestHash: requestHash(entry),
+    baseHash: baseHash(base),
+    endedAt: updatedAt,
+  };
 }
 
 /** Hashes the change that an entry requests; equal hashes mean the same change. */
@@ -94,20 +113,4 @@ function canonical(text: string): string {
     if (error instanceof SyntaxError || error instanceof RangeError) return text;
     throw error;
   }
-}
-
-/** Reads a row of `outbox_keys`. */
-export function endedEntryOf(row: Row): EndedEntry {
-  const state = row['state'];
-  return {
-    id: Number(row['outbox_id']),
-    key: String(row['idempotency_key']),
-    kind: String(row['kind']),
-    operation: row['operation'] === 'update' ? 'update' : 'create',
-    recordId: row['record_id'] === null ? null : String(row['record_id']),
-    state: state === 'done' || state === 'rejected' ? state : 'abandoned',
-    updatedAt: String(row['ended_at']),
-    requestHash: String(row['request_hash']),
-    baseHash: row['base_hash'] === null ? null : String(row['base_hash']),
-  };
 }

@@ -1,21 +1,22 @@
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
-import { entryOf } from './outbox-store.ts';
+import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
+import { sqlList } from '../session/sql-text.ts';
+import { OUTBOX } from '../tables/outbox-tables.ts';
+import { pick, readNumber, readTexts, select } from '../tables/rows.ts';
 
 /**
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only
  * watched.
  */
 export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
-  const rows = await db.query(sql`
-    select id, epoch from outbox
+  const due = sql`
     where state in ('ready', 'unsettled', 'done') and owner is null and ${isDue(now)}
-    order by id limit ${limit}`);
-  return rows.map((row) => ({ id: Number(row['id']), epoch: Number(row['epoch']) }));
+    order by id limit ${limit}`;
+  return select(db, pick(OUTBOX, 'id', 'epoch'), due);
 }
 
 /** A ready entry without an instant is due at once, so that an application can insert it without one. */
@@ -33,11 +34,11 @@ export async function claimEntry(
   tx: Transaction,
   { id, epoch, owner, now }: EntryClaim,
 ): Promise<Entry | null> {
-  const [row] = await tx.query(sql`
+  const claim = sql`
     update outbox set owner = ${owner}, epoch = epoch + 1, updated_at = ${instantText(now)}
     where id = ${id} and epoch = ${epoch} and owner is null
-      and state in ('ready', 'unsettled', 'done') and ${isDue(now)} returning *`);
-  return row === undefined ? null : entryOf(row);
+      and state in ('ready', 'unsettled', 'done') and ${isDue(now)} returning *`;
+  return (await readEntries(tx, claim))[0] ?? null;
 }
 
 /** Raises the epoch of an entry that is still due with this one; null if it is not. */
@@ -46,16 +47,17 @@ export async function raiseEntry(
   { id, epoch }: WorkRef,
   now: Date,
 ): Promise<WorkRef | null> {
-  const [row] = await tx.query(sql`
+  const raise = sql`
     update outbox set epoch = epoch + 1
     where id = ${id} and epoch = ${epoch} and owner is null
-      and state in ('ready', 'unsettled', 'done') and ${isDue(now)} returning epoch`);
-  return row === undefined ? null : { id, epoch: Number(row['epoch']) };
+      and state in ('ready', 'unsettled', 'done') and ${isDue(now)} returning epoch`;
+  const raised = await readNumber(tx, raise);
+  return raised === null ? null : { id, epoch: raised };
 }
 
 /** Every entry that a process works on, or was working on when it died. */
 export async function ownedEntries(db: Queryable): Promise<Entry[]> {
-  return (await db.query(sql`select * from outbox where owner is not null`)).map(entryOf);
+  return readEntries(db, sql`select * from outbox where owner is not null`);
 }
 
 const OPEN = ['ready', 'sending', 'unsettled', 'parked'];
@@ -69,9 +71,9 @@ export async function entryBefore(db: Queryable, entry: Entry): Promise<number |
           ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state = 'sending'))`
       : sql`natural_key = ${naturalKey} and operation = 'create' and
           ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state in ('sending', 'unsettled')))`;
-  const [row] = await db.query(sql`
-    select id from outbox where kind = ${kind} and ${isSame} and id <> ${id} order by id limit 1`);
-  return row === undefined ? null : Number(row['id']);
+  const first = sql`
+    select id from outbox where kind = ${kind} and ${isSame} and id <> ${id} order by id limit 1`;
+  return readNumber(db, first);
 }
 
 /** Wakes the entries that waited for this one. */
@@ -93,7 +95,7 @@ export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): 
 
 /** Ids of records that a request of ours is changing now: a list may show their old or their new content. */
 export async function readSending(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
-  const rows = await db.query(sql`
-    select record_id from outbox where state = 'sending' and kind = ${kind} and record_id is not null`);
-  return new Set(rows.map((row) => String(row['record_id'])));
+  const sending = sql`
+    select record_id from outbox where state = 'sending' and kind = ${kind} and record_id is not null`;
+  return new Set(await readTexts(db, sending));
 }

@@ -16,13 +16,10 @@ interface Fault extends Omit<ErrorDetails, 'cause'> {
 
 const FAULTS: readonly Fault[] = [
   {
-    signs: ['57P01', '57P02', '57P05', '25P03', '25P04', '08', 'ECONNRESET', 'EPIPE'],
-    code: CONNECTION_LOST,
-    what: 'has ended the connection',
-    hint: 'Run the command again: what was landed stays.',
-  },
-  {
-    signs: ['Connection terminated', 'Client has encountered a connection error'],
+    signs: [
+      ...['57P01', '57P02', '57P05', '25P03', '25P04', '08', 'ECONNRESET', 'EPIPE'],
+      ...['Connection terminated', 'Client has encountered a connection error'],
+    ],
     code: CONNECTION_LOST,
     what: 'has ended the connection',
     hint: 'Run the command again: what was landed stays.',
@@ -44,7 +41,7 @@ const FAULTS: readonly Fault[] = [
   {
     signs: ['ENOTFOUND', 'EAI_AGAIN'],
     code: UNREACHABLE,
-    what: 'cannot be reached: nobody knows that host',
+    what: 'cannot be reached: its host name is unknown',
     hint: 'Check the host in DATABASE_URL.',
   },
   {

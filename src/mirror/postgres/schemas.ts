@@ -1,4 +1,4 @@
-import { identifier } from '../session/identifier.ts';
+import { identifier } from '../session/sql-text.ts';
 
 /** The schemas in PostgreSQL; a SQLite file has none. */
 

@@ -1,8 +1,7 @@
 import { systemClock } from '../../lib/clock.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { MirrorError } from '../session/errors.ts';
-import { locationOf } from './address.ts';
-import { openConnection } from './connection.ts';
+import { locationOf, openConnection } from './connection.ts';
 import type { Target } from './connection.ts';
 import { isLoss } from './errors.ts';
 import { createLazyConnection, createConnectionPool } from './lazy-connection.ts';
@@ -115,10 +114,10 @@ async function hasLanded(
     });
   } catch (cause) {
     throw new MirrorError(
-      'The connection was lost while a transaction was committed, and nobody can tell if it landed.',
+      'The connection was lost during a commit, and it is unknown whether the transaction landed.',
       {
         code: 'mirror.commit_unknown',
-        hint: 'Run the command again: what has landed is found unchanged.',
+        hint: 'Run the command again: landed records are found unchanged.',
         cause,
       },
     );

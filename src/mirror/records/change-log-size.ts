@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { instantOf, instantText } from '../../lib/clock.ts';
 import type { Queryable } from '../session/session.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import { optionalBigint } from '../tables/engine-column.ts';
+import { pick, readNumber, readRow, selectOne } from '../tables/rows.ts';
 
 /** How large the table `changes` is and how fast it grows: an estimate that costs a few look-ups at any size. */
 export interface ChangeLogSize {
@@ -17,10 +20,8 @@ const SAMPLE = 200;
 
 /** Estimates from the numbers of the events, which rise without large gaps, and from the size of the latest ones. */
 export async function readChangeLogSize(db: Queryable, now: Date): Promise<ChangeLogSize> {
-  const [row] = await db.query(sql`select min(seq) as first, max(seq) as last from changes`);
-  if (row?.['last'] === null || row === undefined)
-    return { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 };
-  const range = { first: Number(row['first']), last: Number(row['last']) };
+  const range = await readRange(db);
+  if (range === null) return { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 };
   const bytesEach = await meanBytes(db);
   const weekAgo = now.getTime() - 7 * DAY_MS;
   const recent = await firstSince(db, range, instantText(new Date(weekAgo)));
@@ -36,19 +37,28 @@ export async function readChangeLogSize(db: Queryable, now: Date): Promise<Chang
   };
 }
 
+interface EventRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+async function readRange(db: Queryable): Promise<EventRange | null> {
+  const range = sql`select min(seq) as first, max(seq) as last from changes`;
+  const row = await readRow(db, [optionalBigint('first'), optionalBigint('last')], range);
+  return row === null || row.first === null || row.last === null
+    ? null
+    : { first: row.first, last: row.last };
+}
+
 async function meanBytes(db: Queryable): Promise<number> {
-  const [row] = await db.query(sql`
-    select avg(length(coalesce(before, '')) + length(coalesce(after, '')) + length(fields) + 100) as bytes
-    from (select before, after, fields from changes order by seq desc limit ${SAMPLE}) latest`);
-  return Number(row?.['bytes'] ?? 0);
+  const mean = sql`
+    select avg(length(coalesce(before, '')) + length(coalesce(after, '')) + length(fields) + 100)
+    from (select before, after, fields from changes order by seq desc limit ${SAMPLE}) latest`;
+  return (await readNumber(db, mean)) ?? 0;
 }
 
 /** Finds the first event at or after an instant by bisection: `observed_at` never falls as `seq` rises. */
-async function firstSince(
-  db: Queryable,
-  { first, last }: { readonly first: number; readonly last: number },
-  instant: string,
-): Promise<number> {
+async function firstSince(db: Queryable, { first, last }: EventRange, instant: string): Promise<number> {
   let [low, high] = [first, last + 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -63,9 +73,10 @@ async function eventFrom(
   db: Queryable,
   seq: number,
 ): Promise<{ readonly seq: number; readonly at: Date } | null> {
-  const [row] = await db.query(
-    sql`select seq, observed_at from changes where seq >= ${seq} order by seq limit 1`,
+  const row = await selectOne(
+    db,
+    pick(CHANGES, 'seq', 'observed_at'),
+    sql`where seq >= ${seq} order by seq limit 1`,
   );
-  if (row === undefined) return null;
-  return { seq: Number(row['seq']), at: instantOf(String(row['observed_at'])) };
+  return row === null ? null : { seq: row.seq, at: instantOf(row.observedAt) };
 }

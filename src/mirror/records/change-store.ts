@@ -1,15 +1,17 @@
 import { sql } from 'drizzle-orm';
 import type { ChangeEvent } from '../../diff/change-event.ts';
-import type { ChangedFields } from '../../diff/flapping.ts';
+import type { ChangedFields } from '../../diff/field-drift.ts';
 import { instantText } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import { append, hasRow, pick, readTexts, select } from '../tables/rows.ts';
 
 export interface NewChanges {
   readonly kind: string;
   readonly events: readonly ChangeEvent[];
-  /** `service`, or `outbox:<id>` for what we wrote ourselves. */
+  /** `service`, or `outbox:<id>` for our own writes. */
   readonly origin: string;
   readonly runId: number | null;
   readonly now: Date;
@@ -18,7 +20,7 @@ export interface NewChanges {
 /**
  * Appends change events in the transaction that writes their rows.
  *
- * A session's transactions are the only writers while they last (`postgres-turn.ts`), so that `seq` rises in the order of
+ * A session's transactions are the only writers while they last (`postgres/transaction.ts`), so that `seq` rises in the order of
  * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, even if the clock does.
  */
 export async function appendChanges(
@@ -27,23 +29,23 @@ export async function appendChanges(
 ): Promise<void> {
   if (events.length === 0) return;
   const at = await notBefore(tx, instantText(now));
-  await tx.append({
-    table: 'changes',
-    columns: [
-      ...['kind', 'record_id', 'change', 'observed_from', 'observed_at', 'before', 'after'],
-      ...['fields', 'origin', 'run_id'],
-    ],
-    rows: events.map(({ recordId, change, observedFrom, before, after, fields }) => [
-      ...[kind, recordId, change, notAfter(observedFrom, at), at, before, after],
-      ...[fields, origin, runId],
-    ]),
-  });
+  await append(
+    tx,
+    CHANGES,
+    events.map((event) => ({
+      ...event,
+      kind,
+      observedFrom: notAfter(event.observedFrom, at),
+      observedAt: at,
+      origin,
+      runId,
+    })),
+  );
 }
 
 /** The clock may have been set back since the last event. */
 async function notBefore(db: Queryable, now: string): Promise<string> {
-  const [last] = await db.query(sql`select observed_at from changes order by seq desc limit 1`);
-  const latest = last === undefined ? '' : String(last['observed_at']);
+  const [latest = ''] = await readTexts(db, sql`select observed_at from changes order by seq desc limit 1`);
   return latest > now ? latest : now;
 }
 
@@ -55,8 +57,7 @@ function notAfter(observedFrom: string | null, at: string): string | null {
 /** Removes old events. The latest stays, because the next `seq` and `observed_at` follow from it. */
 export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {
   const isOld = sql`observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes)`;
-  const [some] = await tx.query(sql`select 1 as one from changes where ${isOld} limit 1`);
-  if (some === undefined) return;
+  if (!(await hasRow(tx, sql`select 1 from changes where ${isOld} limit 1`))) return;
   await tx.query(sql`delete from changes where ${isOld}`);
   await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
 }
@@ -68,12 +69,12 @@ export async function updatedRecords(
   db: Queryable,
   { kind, runId, limit }: { readonly kind: string; readonly runId: number; readonly limit: number },
 ): Promise<string[]> {
-  const rows = await db.query(sql`
+  const updated = sql`
     select record_id from changes
     where seq > (select coalesce(max(seq), 0) - ${LATEST_EVENTS} from changes)
       and kind = ${kind} and run_id = ${runId} and change = 'updated'
-    order by seq desc limit ${limit}`);
-  return [...new Set(rows.map((row) => String(row['record_id'])))];
+    order by seq desc limit ${limit}`;
+  return [...new Set(await readTexts(db, updated))];
 }
 
 /** Longer texts of changes are skipped: a change of very many fields at once tells nothing about a single field. */
@@ -84,9 +85,10 @@ export async function readUpdates(
   db: Queryable,
   { kind, id, limit }: { readonly kind: string; readonly id: string; readonly limit: number },
 ): Promise<ChangedFields[]> {
-  const rows = await db.query(sql`
-    select fields from changes where kind = ${kind} and record_id = ${id} and change = 'updated'
+  const updates = sql`
+    where kind = ${kind} and record_id = ${id} and change = 'updated'
       and length(fields) < ${LONGEST_LOOKED_INTO}
-    order by observed_at desc, seq desc limit ${limit}`);
-  return rows.map((row) => parseJson(String(row['fields'])) as ChangedFields).reverse();
+    order by observed_at desc, seq desc limit ${limit}`;
+  const rows = await select(db, pick(CHANGES, 'fields'), updates);
+  return rows.map(({ fields }) => parseJson(fields) as ChangedFields).reverse();
 }

@@ -1,15 +1,32 @@
 import { sql } from 'drizzle-orm';
 import type { Absence, AbsenceState } from '../../diff/plan-deletions.ts';
 import { instantOf, instantText } from '../../lib/clock.ts';
-import type { Queryable, Row, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-text.ts';
+import { DELETIONS } from '../tables/change-tables.ts';
+import { bigint, text, timestamp } from '../tables/engine-column.ts';
+import { hasRow, pick, readRows, readTexts, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** Absences of a kind without a conclusion yet, by record id; those checked longest ago first. */
 export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {
-  const rows = await db.query(sql`
-    select record_id, state, sweep, absent_since, struck_at, certified from deletions
-    where kind = ${kind} and concluded_at is null order by coalesce(struck_at, absent_since), record_id`);
-  return new Map(rows.map((row) => [String(row['record_id']), absence(row)]));
+  const open = sql`
+    where kind = ${kind} and concluded_at is null order by coalesce(struck_at, absent_since), record_id`;
+  const rows = await select(db, DELETIONS, open);
+  return new Map(
+    rows.map(({ recordId: id, state, sweep, absentSince, struckAt, certified }) => [
+      id,
+      {
+        id,
+        state,
+        sweep,
+        absentSince: instantOf(absentSince),
+        struckAt: struckAt === null ? null : instantOf(struckAt),
+        isCertified: certified !== 0,
+      },
+    ]),
+  );
 }
 
 /** An absence, with the instant at which a list last showed the record; null = unknown. */
@@ -51,39 +68,27 @@ export async function saveProofs(
   { ids, proof, now }: { readonly ids: readonly string[]; readonly proof: Proof; readonly now: Date },
 ): Promise<Map<string, string | null>> {
   if (ids.length === 0) return new Map();
-  const rows = await tx.query(sql`
+  const concluded = sql`
     update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${instantText(now)}
-    where kind = ${kind} and record_id in (${sqlList(ids)}) returning record_id, last_seen_at`);
-  return new Map(
-    rows.map((row) => [
-      String(row['record_id']),
-      row['last_seen_at'] === null ? null : String(row['last_seen_at']),
-    ]),
-  );
+    where kind = ${kind} and record_id in (${sqlList(ids)}) returning record_id, last_seen_at`;
+  const rows = await readRows(tx, pick(DELETIONS, 'record_id', 'last_seen_at').columns, concluded);
+  return new Map(rows.map(({ recordId, lastSeenAt }) => [recordId, lastSeenAt]));
 }
 
 /** The service said twice that the record is gone, or a later certified list lacks it too. */
 export type Proof = 'retrieve' | 'list';
 
 /** A mass disappearance that waits for a person's decision. */
-export interface Hold {
-  readonly kind: string;
-  readonly state: AbsenceState;
-  readonly records: number;
-  readonly since: string;
-}
+export type Hold = RowOf<typeof HOLD>;
+
+const HOLD = [text('kind'), text<'state', AbsenceState>('state'), bigint('records'), timestamp('since')];
 
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
 export async function readHolds(db: Queryable): Promise<Hold[]> {
-  const rows = await db.query(sql`
+  const holds = sql`
     select kind, state, count(*) as records, min(absent_since) as since from deletions
-    where state in ('held', 'approved', 'released', 'rejected') group by kind, state order by kind, state`);
-  return rows.map((row) => ({
-    kind: String(row['kind']),
-    state: String(row['state']) as AbsenceState,
-    records: Number(row['records']),
-    since: String(row['since']),
-  }));
+    where state in ('held', 'approved', 'released', 'rejected') group by kind, state order by kind, state`;
+  return readRows(db, HOLD, holds);
 }
 
 /** Some of the records of a hold. */
@@ -92,27 +97,64 @@ export async function readHeldIds(
   { kind, state }: Pick<Hold, 'kind' | 'state'>,
   limit: number,
 ): Promise<string[]> {
-  const rows = await db.query(sql`
+  const some = sql`
     select record_id from deletions where kind = ${kind} and state = ${state}
-    order by length(record_id), record_id limit ${limit}`);
-  return rows.map((row) => String(row['record_id']));
+    order by length(record_id), record_id limit ${limit}`;
+  return readTexts(db, some);
 }
+
+/** A mass disappearance with some of its records. */
+export interface ShownHold extends Hold {
+  readonly ids: readonly string[];
+}
+
+const IDS_SHOWN = 20;
+
+/** Lists mass disappearances, whether they wait for a person or a person has decided them. */
+export async function readShownHolds(db: Queryable): Promise<readonly ShownHold[]> {
+  const holds: ShownHold[] = [];
+  for (const hold of await readHolds(db))
+    holds.push({ ...hold, ids: await readHeldIds(db, hold, IDS_SHOWN) });
+  return holds;
+}
+
+export type HoldDecision = 'approved' | 'rejected';
 
 /**
  * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. Returns the number of
  * records concerned.
  */
-export async function decideHold(
-  tx: Transaction,
-  kind: string,
-  decision: 'approved' | 'rejected',
-): Promise<number> {
+export async function decideHold(tx: Transaction, kind: string, decision: HoldDecision): Promise<number> {
   for (const states of [sql`('held')`, sql`('approved', 'released', 'rejected')`]) {
     const rows = await tx.query(sql`
       update deletions set state = ${decision} where kind = ${kind} and state in ${states} returning record_id`);
     if (rows.length > 0) return rows.length;
   }
   return 0;
+}
+
+export interface DecidedHold {
+  readonly kind: string;
+  readonly decision: HoldDecision;
+  readonly records: number;
+}
+
+/**
+ * Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof.
+ *
+ * @throws {SyncError} `deletions.none` if nothing of the kind is held.
+ */
+export async function decideHeld(
+  session: Session,
+  kind: string,
+  decision: HoldDecision,
+): Promise<DecidedHold> {
+  const records = await session.atomically((tx) => decideHold(tx, kind, decision));
+  if (records > 0) return { kind, decision, records };
+  throw new SyncError(`Nothing of ${kind} is held.`, {
+    code: 'deletions.none',
+    hint: 'bms-sync deletions lists what waits for a decision.',
+  });
 }
 
 /** Releases a kind's hold, as if a person had approved it; returns the number of records. */
@@ -124,28 +166,14 @@ export async function releaseHeld(tx: Transaction, kind: string): Promise<number
 
 /** Ids of records with an unsettled write of ours: their absence proves nothing yet. */
 export async function readProtected(db: Queryable, kind: string): Promise<Set<string>> {
-  const rows = await db.query(sql`
-    select record_id from outbox where kind = ${kind} and state in ('sending', 'unsettled') and record_id is not null`);
-  return new Set(rows.map((row) => String(row['record_id'])));
+  const written = sql`
+    select record_id from outbox where kind = ${kind} and state in ('sending', 'unsettled') and record_id is not null`;
+  return new Set(await readTexts(db, written));
 }
 
 /** Whether a write of ours waits to be found in the kind's list. */
 export async function awaitsSweep(db: Queryable, kind: string): Promise<boolean> {
-  return (
-    (await db.query(sql`select 1 from outbox where kind = ${kind} and state = 'unsettled' limit 1`)).length >
-    0
-  );
-}
-
-function absence(row: Row): Absence {
-  return {
-    id: String(row['record_id']),
-    state: String(row['state']) as AbsenceState,
-    sweep: Number(row['sweep']),
-    absentSince: instantOf(String(row['absent_since'])),
-    struckAt: row['struck_at'] === null ? null : instantOf(String(row['struck_at'])),
-    isCertified: Number(row['certified'] ?? 1) === 1, // Earlier releases, which have no such value, noted certified absences only.
-  };
+  return hasRow(db, sql`select 1 from outbox where kind = ${kind} and state = 'unsettled' limit 1`);
 }
 
 const textOf = (instant: Date | null): string | null => (instant === null ? null : instantText(instant));

@@ -1,5 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
+import { text } from '../tables/engine-column.ts';
+import { hasRow, readRows } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** A watermark: records first seen at or before it are not new. */
 export interface Watermark {
@@ -7,23 +10,20 @@ export interface Watermark {
   readonly at: string;
 }
 
-interface SeenRecord {
-  readonly id: string;
-  readonly raw: string;
-}
+const SEEN_RECORD = [text('id'), text('raw')];
 
 /** Live records first seen after a watermark that no entry of the outbox is linked to. */
 export async function rowsFirstSeenAfter(
   db: Queryable,
   kind: string,
   { tick, at }: Watermark,
-): Promise<SeenRecord[]> {
-  const rows = await db.query(sql`
-    select cast(k.id as text) as id, k._raw from ${sql.identifier(kind)} as k
+): Promise<RowOf<typeof SEEN_RECORD>[]> {
+  const seen = sql`
+    select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
     where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
       and not exists (select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text))
-    order by k.id`);
-  return rows.map((row) => ({ id: String(row['id']), raw: String(row['_raw']) }));
+    order by k.id`;
+  return readRows(db, SEEN_RECORD, seen);
 }
 
 /** Whether a live record was first seen at or before a watermark. */
@@ -32,17 +32,17 @@ export async function wasSeenBefore(
   kind: string,
   { id, tick, at }: Watermark & { readonly id: string },
 ): Promise<boolean> {
-  const rows = await db.query(sql`
+  const seen = sql`
     select 1 from ${sql.identifier(kind)} as k
-    where k.id = ${id} and (k._listed <= ${tick} or (k._listed is null and k._first_seen_at < ${at}))`);
-  return rows.length > 0;
+    where k.id = ${id} and (k._listed <= ${tick} or (k._listed is null and k._first_seen_at < ${at}))`;
+  return hasRow(db, seen);
 }
 
 /** Whether a list has shown, since an instant, a record that could not become a row. */
 export async function hasQuarantinedSince(db: Queryable, kind: string, at: string): Promise<boolean> {
-  const rows = await db.query(sql`
+  const quarantined = sql`
     select 1 from issues where kind = ${kind} and closed_at is null and field is null
       and code in ('no_id', 'id_not_an_integer', 'id_too_large', 'too_deep', 'two_versions') and first_seen_at >= ${at}
-    limit 1`);
-  return rows.length > 0;
+    limit 1`;
+  return hasRow(db, quarantined);
 }

@@ -1,7 +1,11 @@
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
-import type { Queryable, Row, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
+import { shortened } from '../../lib/text.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { inChunks, sqlList } from '../session/sql-text.ts';
+import { ISSUES } from '../tables/engine-tables.ts';
+import { append, hasRow, pick, select } from '../tables/rows.ts';
 
 export interface Issue {
   /** Null if the record has no usable id. */
@@ -19,8 +23,6 @@ interface Judged {
   readonly found: readonly Issue[];
   readonly now: Date;
 }
-
-const IDS_A_QUERY = 500;
 
 /** An issue of a whole list rather than of one record. */
 export type ListIssue = 'baseline_uncertified' | 'too_many_rows' | 'retrieve_unusable';
@@ -137,41 +139,31 @@ interface OpenIssue extends Issue {
 }
 
 async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean> {
-  const open = await db.query(sql`
-    select 1 from issues where kind = ${kind} and closed_at is null and field is not null limit 1`);
-  return open.length > 0;
+  return hasRow(
+    db,
+    sql`select 1 from issues where kind = ${kind} and closed_at is null and field is not null limit 1`,
+  );
+}
+
+const OPEN = pick(ISSUES, 'id', 'record_id', 'field', 'code', 'detail');
+
+async function openWhere(db: Queryable, kind: string, condition: SQL): Promise<OpenIssue[]> {
+  const rows = await select(db, OPEN, sql`where kind = ${kind} and closed_at is null and ${condition}`);
+  return rows.map(({ id: key, detail, ...issue }) => ({ key, ...issue, detail: detail ?? '' }));
 }
 
 async function openFieldIssues(db: Queryable, kind: string, ids: readonly string[]): Promise<OpenIssue[]> {
   const open: OpenIssue[] = [];
-  for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
-    const some = sqlList(ids.slice(from, from + IDS_A_QUERY));
-    const rows = await db.query(sql`
-      select id, record_id, field, code, detail from issues
-      where kind = ${kind} and closed_at is null and field is not null and record_id in (${some})`);
-    open.push(...rows.map(openIssue));
-  }
+  for (const some of inChunks(ids))
+    open.push(...(await openWhere(db, kind, sql`field is not null and record_id in (${sqlList(some)})`)));
   return open;
 }
 
+const openRecordless = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
+  openWhere(db, kind, sql`field is null`);
+
 async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
   return (await openRecordless(db, kind)).filter(({ code }) => !STANDING.includes(code));
-}
-
-async function openRecordless(db: Queryable, kind: string): Promise<OpenIssue[]> {
-  const rows = await db.query(sql`
-    select id, record_id, field, code, detail from issues where kind = ${kind} and closed_at is null and field is null`);
-  return rows.map(openIssue);
-}
-
-function openIssue(row: Row): OpenIssue {
-  return {
-    key: Number(row['id']),
-    recordId: row['record_id'] === null ? null : String(row['record_id']),
-    field: row['field'] === null ? null : String(row['field']),
-    code: String(row['code']),
-    detail: String(row['detail']),
-  };
 }
 
 async function openIssues(
@@ -179,21 +171,54 @@ async function openIssues(
   kind: string,
   { issues, now }: { issues: readonly Issue[]; now: Date },
 ): Promise<void> {
-  await tx.append({
-    table: 'issues',
-    columns: ['kind', 'record_id', 'field', 'code', 'detail', 'first_seen_at'],
-    rows: issues.map(({ recordId, field, code, detail }) => [
-      kind,
-      recordId,
-      field,
-      code,
-      detail,
-      instantText(now),
-    ]),
-  });
+  const firstSeenAt = instantText(now);
+  await append(
+    tx,
+    ISSUES,
+    issues.map(({ recordId, field, code, detail }) => ({ kind, recordId, field, code, detail, firstSeenAt })),
+  );
 }
 
 async function closeIssues(tx: Transaction, issues: readonly OpenIssue[], now: Date): Promise<void> {
   for (const { key } of issues)
     await tx.query(sql`update issues set closed_at = ${instantText(now)} where id = ${key}`);
+}
+
+/** A row that another program had changed, and the repair. */
+interface Repair {
+  readonly id: string;
+  readonly detail: string;
+}
+
+const REPAIRED = 'mirror_touched';
+const DETAIL_LENGTH = 300;
+
+/** Opens an issue for every repair, in the repair's own transaction. An issue that is open already stays as it is. */
+export async function saveRepairs(
+  tx: Transaction,
+  kind: string,
+  { repairs, now }: { readonly repairs: readonly Repair[]; readonly now: Date },
+): Promise<void> {
+  const open = new Set<string>();
+  for (const some of inChunks(repairs)) {
+    const ids = sqlList(some.map(({ id }) => id));
+    const issues = await openWhere(tx, kind, sql`code = ${REPAIRED} and record_id in (${ids})`);
+    for (const { recordId, detail } of issues) open.add(`${recordId ?? ''} ${detail}`);
+  }
+  const issues = repairs
+    .map(({ id, detail }) => ({ id, detail: shortened(detail, DETAIL_LENGTH) }))
+    .filter(({ id, detail }) => !open.has(`${id} ${detail}`))
+    .map(({ id, detail }) => ({ recordId: id, field: null, code: REPAIRED, detail }));
+  await openIssues(tx, kind, { issues, now });
+}
+
+/** Closes the repair issues from before a sweep that found the mirror's live rows equal to the list. */
+export async function closeRepairs(
+  tx: Transaction,
+  kind: string,
+  { before, now }: { readonly before: Date; readonly now: Date },
+): Promise<void> {
+  await tx.query(sql`
+    update issues set closed_at = ${instantText(now)}
+    where kind = ${kind} and closed_at is null and code = ${REPAIRED} and first_seen_at < ${instantText(before)}`);
 }

@@ -1,14 +1,16 @@
 import { sql } from 'drizzle-orm';
-import type { Change } from '../../diff/change-event.ts';
-import type { Queryable, Row } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
+import type { SQL } from 'drizzle-orm';
+import type { RecordFacts } from '../../diff/plan-repairs.ts';
+import type { Queryable } from '../session/session.ts';
+import { inChunks, sqlList } from '../session/sql-text.ts';
+import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
+import { pick, readTexts, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
+
+const EVENT = pick(CHANGES, 'record_id', 'change', 'observed_at', 'after');
 
 /** A change event of a record, with the content after it. */
-interface KeptEvent {
-  readonly change: Change;
-  readonly observedAt: string;
-  readonly after: string | null;
-}
+type KeptEvent = RowOf<typeof EVENT>;
 
 /** Facts about a record from the engine's tables, without sightings. */
 export interface RecordBooks {
@@ -24,8 +26,6 @@ export interface RecordBooks {
   readonly isQuarantined: boolean;
 }
 
-const IDS_A_QUERY = 500;
-
 /** Reads the facts about some records; every id has an entry in the map. */
 export async function readBooks(
   db: Queryable,
@@ -33,8 +33,7 @@ export async function readBooks(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RecordBooks>> {
   const books = new Map<string, RecordBooks>();
-  for (let from = 0; from < ids.length; from += IDS_A_QUERY)
-    await readSome(db, { kind, ids: ids.slice(from, from + IDS_A_QUERY) }, books);
+  for (const some of inChunks(ids)) await readSome(db, { kind, ids: some }, books);
   return books;
 }
 
@@ -44,23 +43,27 @@ async function readSome(
   books: Map<string, RecordBooks>,
 ): Promise<void> {
   const isOne = sql`kind = ${kind} and record_id in (${sqlList(ids)})`;
-  const idsIn = async (statement: ReturnType<typeof sql>): Promise<ReadonlySet<string>> =>
-    new Set((await db.query(statement)).map((row) => String(row['record_id'])));
-  const events = await db.query(sql`
-    select record_id, change, observed_at, after from changes where seq in (
+  const idsIn = async (statement: SQL): Promise<ReadonlySet<string>> =>
+    new Set(await readTexts(db, statement));
+  const ends = sql`
+    where seq in (
       select min(seq) from changes where ${isOne} group by record_id
       union select max(seq) from changes where ${isOne} group by record_id)
-    order by seq desc`);
-  const gone = await db.query(sql`
-    select record_id, concluded_at from deletions where ${isOne} and concluded_at is not null`);
+    order by seq desc`;
+  const events = await select(db, EVENT, ends);
+  const gone = await select(
+    db,
+    pick(DELETIONS, 'record_id', 'concluded_at'),
+    sql`where ${isOne} and concluded_at is not null`,
+  );
   const noted = await idsIn(sql`
     select record_id from unlisted_rows where ${isOne} union select record_id from links where ${isOne}`);
   const inOutbox = await idsIn(sql`select distinct record_id from outbox where ${isOne}`);
   const quarantined = await idsIn(sql`
     select distinct record_id from issues where ${isOne} and code in ('two_versions', 'too_deep')`);
-  const goneAt = new Map(gone.map((row) => [String(row['record_id']), String(row['concluded_at'])]));
+  const goneAt = new Map(gone.map(({ recordId, concludedAt }) => [recordId, concludedAt]));
   for (const id of ids) {
-    const own = events.filter((row) => row['record_id'] === id).map(keptEvent);
+    const own = events.filter(({ recordId }) => recordId === id);
     books.set(id, {
       lastEvent: own.at(0) ?? null,
       firstEvent: own.at(-1) ?? null,
@@ -72,11 +75,24 @@ async function readSome(
   }
 }
 
-function keptEvent(row: Row): KeptEvent {
-  const after = row['after'] ?? null;
+/** What else is known of a record whose books were read. */
+interface AlsoKnown {
+  /** A list response showed it, or an entry of the outbox is known to have landed it. */
+  readonly wasShown: boolean;
+  readonly mayNeverHaveLanded?: boolean;
+  readonly mayBeForgotten?: boolean;
+}
+
+/** The facts by which a row that is missing or that the list lacks is judged; a record without books has no event. */
+export function factsOf(
+  own: RecordBooks | undefined,
+  { wasShown, mayNeverHaveLanded = false, mayBeForgotten = false }: AlsoKnown,
+): RecordFacts {
   return {
-    change: String(row['change']) as Change,
-    observedAt: String(row['observed_at']),
-    after: after === null ? null : String(after),
+    lastChange: own?.lastEvent?.change ?? null,
+    isProvenGone: (own?.goneAt ?? null) !== null,
+    wasLanded: wasShown || own?.isNoted === true,
+    mayNeverHaveLanded,
+    mayBeForgotten,
   };
 }

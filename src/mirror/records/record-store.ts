@@ -1,25 +1,73 @@
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
+import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
+import { readRow, readRows, readTexts } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
-/** A record in the mirror. */
-export interface MirroredRecord {
-  /** The record as JSON text, every number as received. */
-  readonly raw: string;
-  readonly firstSeenAt: string;
-  readonly changedAt: string;
-  /** Null = live. */
-  readonly deletedAt: string | null;
-}
+const RECORD = [
+  text('raw'),
+  timestamp('first_seen_at'),
+  timestamp('changed_at'),
+  optionalTimestamp('deleted_at'),
+];
+
+/** A record in the mirror: its JSON text, every number as received, and when it was deleted; null = live. */
+export type MirroredRecord = RowOf<typeof RECORD>;
 
 export async function findRecord(db: Queryable, kind: string, id: string): Promise<MirroredRecord | null> {
-  const [row] = await db.query(sql`
-    select _raw, _first_seen_at, _changed_at, _deleted_at from ${sql.identifier(kind)} where id = ${id}`);
-  if (row === undefined) return null;
-  const deletedAt = row['_deleted_at'] ?? null;
-  return {
-    raw: String(row['_raw']),
-    firstSeenAt: String(row['_first_seen_at']),
-    changedAt: String(row['_changed_at']),
-    deletedAt: deletedAt === null ? null : String(deletedAt),
-  };
+  const record = sql`
+    select _raw as raw, _first_seen_at as first_seen_at, _changed_at as changed_at, _deleted_at as deleted_at
+    from ${sql.identifier(kind)} where id = ${id}`;
+  return readRow(db, RECORD, record);
+}
+
+/** A live row of a kind: its id and the record as compact JSON. */
+const LIVE_RECORD = [text('id'), text('raw')];
+type LiveRecord = RowOf<typeof LIVE_RECORD>;
+
+const RECORDS_A_QUERY = 1000;
+
+/** Yields all live records of a kind in the order of their ids, in batches. */
+export async function* liveRecords(db: Queryable, kind: string): AsyncGenerator<LiveRecord> {
+  for (let after: string | null = '0'; after !== null;) {
+    const next = sql`
+      select id, _raw as raw from ${sql.identifier(kind)}
+      where _deleted_at is null and id > ${after} order by id limit ${RECORDS_A_QUERY}`;
+    const records: LiveRecord[] = await readRows(db, LIVE_RECORD, next);
+    yield* records;
+    after = records.length < RECORDS_A_QUERY ? null : (records.at(-1)?.id ?? null);
+  }
+}
+
+const IDS_A_QUERY = 10_000;
+
+const ID_CHUNK = [optionalText('ids'), optionalText('last'), bigint('count')];
+type IdChunk = RowOf<typeof ID_CHUNK>;
+const SMALLEST_ID = String(-(2n ** 63n));
+
+/**
+ * Yields the ids of all live rows of a kind, thousands at a time as one comma-separated text.
+ *
+ * Ids come from the index of the primary key: checking `_deleted_at` of each row would read the whole table. Tombstones,
+ * which are few, are read first and left out.
+ */
+export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<string> {
+  const table = sql.identifier(kind);
+  const tombstones = sql`select cast(id as text) from ${table} where _deleted_at is not null`;
+  const dead = new Set(await readTexts(db, tombstones));
+  for (let after: string | null = SMALLEST_ID; after !== null;) {
+    const next: SQL = sql`
+      select string_agg(cast(id as text), ',') as ids, cast(max(id) as text) as last, count(*) as count
+      from (select k.id from ${table} as k where k.id > ${after} order by k.id limit ${IDS_A_QUERY}) as chunk`;
+    const chunk: IdChunk | null = await readRow(db, ID_CHUNK, next);
+    const ids = chunk?.ids ?? '';
+    yield dead.size === 0 ? ids : without(ids, dead);
+    after = chunk === null || chunk.count < IDS_A_QUERY ? null : chunk.last;
+  }
+}
+
+function without(ids: string, dead: ReadonlySet<string>): string {
+  const live = ids.split(',').filter((id) => !dead.has(id));
+  return live.join(',');
 }

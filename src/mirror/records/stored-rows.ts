@@ -1,10 +1,22 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
-import { judge } from '../../diff/judge-page.ts';
+import { fieldChanges } from '../../diff/change-event.ts';
+import type { ChangeEvent } from '../../diff/change-event.ts';
+import { decodeRecord } from '../../diff/decode-record.ts';
+import { judge, inListShape } from '../../diff/judge-page.ts';
 import type { Incoming, Stored, RecordChange } from '../../diff/judge-page.ts';
-import { inListShape } from '../../diff/shapes.ts';
+import { instantText } from '../../lib/clock.ts';
+import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction, Values } from '../session/session.ts';
+import { saveDirtyRows } from '../sightings/page-store.ts';
+import { saveUnlisted } from '../sightings/sighting-store.ts';
+import { writtenColumns } from '../tables/kind-table.ts';
+import { appendChanges } from './change-store.ts';
+import { forgetAbsences } from './deletion-store.ts';
+import { saveFieldIssues, saveRepairs } from './issue-store.ts';
+import type { Issue } from './issue-store.ts';
 
-/** A record's row, as far as comparing and writing a newer reading need it. */
+/** The part of a record's row that is needed to compare and write a newer reading. */
 export interface StoredRow extends Stored {
   readonly firstSeenAt: SqlValue;
   readonly changedAt: SqlValue;
@@ -48,4 +60,81 @@ function storedRow(values: Values): StoredRow {
     isDeleted: deletedAt !== null,
     ...{ firstSeenAt, listed, changedAt, deletedAt },
   };
+}
+
+interface RowsToWrite {
+  readonly kind: Kind;
+  readonly records: readonly Judged[];
+  /** The tick of the response that the rows' content is from. */
+  readonly response: number;
+  /** True if a list showed the records; false if they were retrieved or written one by one. */
+  readonly isListed: boolean;
+  /** `service`, or `outbox:<id>` for our own writes. */
+  readonly origin: string;
+  readonly runId: number | null;
+  readonly now: Date;
+  readonly standing: Pick<KindLease, 'certifiedAt' | 'baselineAt'>;
+  /** Fields whose changes do not count as events. */
+  readonly ignoredFields: ReadonlySet<string>;
+}
+
+/**
+ * Writes new and different records: their rows, issues and change events.
+ *
+ * @returns The ids of the records that had a row before.
+ */
+export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<readonly string[]> {
+  const { kind, records, response, origin, runId, now } = write;
+  const found: Issue[] = [];
+  const rows = records.map((record) => rowOf(write, record, found));
+  await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows });
+  await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map(({ id }) => id), found, now });
+
+  const repairs = records.flatMap(({ id, repair }) => (repair === undefined ? [] : [{ id, detail: repair }]));
+  await saveRepairs(tx, kind.name, { repairs, now });
+  if (!write.isListed) await saveUnlisted(tx, kind.name, newIds(records));
+
+  const rewritten = records.filter(({ stored }) => stored !== undefined).map(({ id }) => id);
+  await saveDirtyRows(tx, kind.name, { ids: rewritten, response });
+  const returned = records.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
+  await forgetAbsences(tx, kind.name, returned);
+
+  await breathe(); // Rows and events of a record of 100,000 fields take long enough one by one.
+  const events = records.flatMap((record) => eventOf(write, record));
+  await appendChanges(tx, { kind: kind.name, events, origin, runId, now });
+  return rewritten;
+}
+
+const newIds = (records: readonly Judged[]): string[] =>
+  records.filter(({ stored }) => stored === undefined).map(({ id }) => id);
+
+function rowOf(
+  { kind, response, isListed, now }: RowsToWrite,
+  { id, raw, record, stored, verdict }: Judged,
+  found: Issue[],
+): SqlValue[] {
+  const decoded = decodeRecord(kind, record);
+  found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
+  const at = instantText(now);
+  const listed = stored?.listed ?? (isListed ? response : null);
+  const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
+  return [...decoded.values, raw, stored?.firstSeenAt ?? at, changedAt, null, response, listed];
+}
+
+/**
+ * A record that is new to the mirror counts as new to the service only if the mirror has had the whole list before, or if we
+ * created the record.
+ */
+function eventOf({ standing, ignoredFields, origin }: RowsToWrite, judged: Judged): ChangeEvent[] {
+  const { id, raw, record, stored, verdict } = judged;
+  const { certifiedAt, baselineAt } = standing;
+  const event = { recordId: id, before: null, after: raw, fields: '{}', observedFrom: certifiedAt };
+  const isNews = baselineAt !== null || origin !== 'service';
+  if (verdict.is === 'created') return isNews ? [{ ...event, change: 'created' }] : [];
+  if (verdict.is === 'restored') return [{ ...event, change: 'restored' }];
+  if (verdict.is !== 'changed' || stored === undefined) return [];
+  const names = verdict.fields.filter((name) => !ignoredFields.has(name));
+  if (names.length === 0) return [];
+  const fields = fieldChanges(names, verdict.before, record);
+  return [{ ...event, change: 'updated', before: stored.raw, fields }];
 }

@@ -1,16 +1,25 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { forgetAbsences } from './deletion-store.ts';
-import { saveRepairs } from './repair-issues.ts';
+import { saveRepairs } from './issue-store.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
-import { saveDirtyRows } from './dirty-row-store.ts';
+import { inChunks, sqlList } from '../session/sql-text.ts';
+import { saveDirtyRows } from '../sightings/page-store.ts';
+import { text, timestamp } from '../tables/engine-column.ts';
+import { hasRow, readRows } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** A live row that is not a record of the service. */
 export interface Stray {
   readonly id: string;
   /** When its deletion was found; null = it never was a record. */
   readonly goneAt: string | null;
+}
+
+interface Marking {
+  readonly strays: readonly Stray[];
+  readonly response: number;
+  readonly now: Date;
 }
 
 /**
@@ -20,18 +29,14 @@ export interface Stray {
 export async function tombstoneStrays(
   tx: Transaction,
   kind: string,
-  {
-    strays,
-    response,
-    now,
-  }: { readonly strays: readonly Stray[]; readonly response: number; readonly now: Date },
+  { strays, response, now }: Marking,
 ): Promise<string[]> {
   const marked: Stray[] = [];
   for (const stray of strays) {
-    const rows = await tx.query(sql`
+    const mark = sql`
       update ${sql.identifier(kind)} set _deleted_at = ${stray.goneAt ?? instantText(now)}, _response = ${response}
-      where id = ${stray.id} and _deleted_at is null returning id`);
-    if (rows.length > 0) marked.push(stray);
+      where id = ${stray.id} and _deleted_at is null returning id`;
+    if (await hasRow(tx, mark)) marked.push(stray);
   }
   const ids = marked.map(({ id }) => id);
   await forgetAbsences(
@@ -49,21 +54,17 @@ export async function tombstoneStrays(
   return ids;
 }
 
-interface DeadRow {
-  readonly id: string;
-  readonly deletedAt: string;
-}
-
-const IDS_A_QUERY = 500;
+const DEAD_ROW = [text('id'), timestamp('deleted_at')];
+type DeadRow = RowOf<typeof DEAD_ROW>;
 
 /** Those of these ids whose rows are tombstones. */
 export async function readDead(db: Queryable, kind: string, ids: readonly string[]): Promise<DeadRow[]> {
   const dead: DeadRow[] = [];
-  for (let from = 0; from < ids.length; from += IDS_A_QUERY) {
-    const rows = await db.query(sql`
-      select cast(k.id as text) as id, _deleted_at from ${sql.identifier(kind)} as k
-      where k.id in (${sqlList(ids.slice(from, from + IDS_A_QUERY))}) and _deleted_at is not null`);
-    dead.push(...rows.map((row) => ({ id: String(row['id']), deletedAt: String(row['_deleted_at']) })));
+  for (const some of inChunks(ids)) {
+    const tombstones = sql`
+      select cast(k.id as text) as id, _deleted_at as deleted_at from ${sql.identifier(kind)} as k
+      where k.id in (${sqlList(some)}) and _deleted_at is not null`;
+    dead.push(...(await readRows(db, DEAD_ROW, tombstones)));
   }
   return dead;
 }
@@ -74,10 +75,8 @@ export async function liftTombstones(
   kind: string,
   { ids, now }: { readonly ids: readonly string[]; readonly now: Date },
 ): Promise<void> {
-  for (let from = 0; from < ids.length; from += IDS_A_QUERY)
-    await tx.query(sql`
-      update ${sql.identifier(kind)} set _deleted_at = null
-      where id in (${sqlList(ids.slice(from, from + IDS_A_QUERY))})`);
+  for (const some of inChunks(ids))
+    await tx.query(sql`update ${sql.identifier(kind)} set _deleted_at = null where id in (${sqlList(some)})`);
   const repairs = ids.map((id) => ({ id, detail: 'its row was marked as deleted' }));
   await saveRepairs(tx, kind, { repairs, now });
 }

@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
-import { leaseEnd } from '../kinds/lease-time.ts';
-import type { Row, Session, Transaction } from '../session/session.ts';
+import { leaseEnd } from '../kinds/kind-lease.ts';
+import type { Session, Transaction } from '../session/session.ts';
+import type { RUNS } from '../tables/engine-tables.ts';
+import { hasRow } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** A run and the owner that claims to work it. */
 export interface OwnRun {
@@ -18,13 +21,13 @@ const MOST_DEATHS = 5; // The number of processes that may die on a run before i
 export const MOST_EPOCH = 2 * MOST_DEATHS;
 
 /** Whether a run is marked as running although its lease has lapsed; runs of earlier releases have no lease. */
-export function hasLapsed(row: Row, now: Date): boolean {
-  return row['state'] === 'running' && String(row['lease_until'] ?? '') <= instantText(now);
+export function hasLapsed({ state, leaseUntil }: RowOf<typeof RUNS>, now: Date): boolean {
+  return state === 'running' && (leaseUntil ?? '') <= instantText(now);
 }
 
 /** The next state of a run whose process is gone: a requested run is worked again. */
-export function fateOf({ epoch = null }: Row): 'requested' | 'interrupted' {
-  return epoch !== null && Number(epoch) < MOST_EPOCH ? 'requested' : 'interrupted';
+export function fateOf({ epoch }: RowOf<typeof RUNS>): 'requested' | 'interrupted' {
+  return epoch !== null && epoch < MOST_EPOCH ? 'requested' : 'interrupted';
 }
 
 /** Renews a run's lease; does nothing if another process owns the run by now. */
@@ -38,5 +41,5 @@ export async function renewRun(session: Session, { runId, owner }: OwnRun, now: 
 
 /** Whether the process still owns the run: after a long standstill another may have taken it over. */
 export async function isOwnRun(tx: Transaction, { runId, owner }: OwnRun): Promise<boolean> {
-  return (await tx.query(sql`select 1 from runs where id = ${runId} and owner = ${owner}`)).length > 0;
+  return hasRow(tx, sql`select 1 from runs where id = ${runId} and owner = ${owner}`);
 }

@@ -1,9 +1,11 @@
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
-import { leaseEnd } from '../kinds/lease-time.ts';
+import { leaseEnd } from '../kinds/kind-lease.ts';
 import { MOST_EPOCH, UNHEARD, fateOf, hasLapsed } from './run-lease.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
+import { RUNS } from '../tables/engine-tables.ts';
+import { hasRow, insertInto, pick, readNumber, readRows, readTexts, select } from '../tables/rows.ts';
 
 interface PullWanted {
   readonly kinds: readonly string[];
@@ -15,29 +17,42 @@ interface PullWanted {
 /** Requests a pull of these kinds; an equal request that has not begun serves both. */
 export async function requestPull(tx: Transaction, { kinds, request, now }: PullWanted): Promise<number> {
   const wanted = JSON.stringify(kinds);
-  const [waiting] = await tx.query(sql`
-    select id from runs where command = 'pull' and state = 'requested' and kinds = ${wanted} order by id limit 1`);
-  if (waiting !== undefined) return Number(waiting['id']);
-  const [row] = await tx.query(sql`
-    insert into runs (command, kinds, request, state, requested_at, epoch)
-    values ('pull', ${wanted}, ${request}, 'requested', ${instantText(now)}, 0) returning id`);
-  return Number(row?.['id']);
+  const equal = sql`
+    select id from runs where command = 'pull' and state = 'requested' and kinds = ${wanted} order by id limit 1`;
+  const waiting = await readNumber(tx, equal);
+  return waiting ?? insertRequest(tx, { command: 'pull', kinds: wanted, request, now });
+}
+
+interface NewRequest {
+  readonly command: string;
+  /** As JSON. */
+  readonly kinds: string;
+  readonly request: string;
+  readonly slot?: string;
+  readonly now: Date;
+}
+
+/** Stores a run that waits for a process; returns its id. */
+export async function insertRequest(tx: Transaction, { now, ...request }: NewRequest): Promise<number> {
+  const run = { ...request, state: 'requested', requestedAt: instantText(now), epoch: 0 } as const;
+  return (await readNumber(tx, sql`${insertInto(RUNS, run)} returning id`)) ?? 0;
 }
 
 /** Requested runs that have not begun, oldest first. */
 export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
-  const rows = await db.query(sql`
-    select id, epoch from runs where state = 'requested'
-      and (next_attempt_at is null or next_attempt_at <= ${instantText(now)}) order by id limit ${limit}`);
-  return rows.map((row) => ({ id: Number(row['id']), epoch: Number(row['epoch'] ?? 0) }));
+  const waiting = sql`
+    where state = 'requested' and (next_attempt_at is null or next_attempt_at <= ${instantText(now)})
+    order by id limit ${limit}`;
+  const rows = await select(db, pick(RUNS, 'id', 'epoch'), waiting);
+  return rows.map(({ id, epoch }) => ({ id, epoch: epoch ?? 0 }));
 }
 
 /** Raises the epoch of a run that still waits with this one; null if it does not. */
 export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise<WorkRef | null> {
-  const raised = await tx.query(sql`
+  const raise = sql`
     update runs set epoch = ${epoch + 1} where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch}
-    returning id`);
-  return raised.length === 0 ? null : { id, epoch: epoch + 1 };
+    returning id`;
+  return (await hasRow(tx, raise)) ? { id, epoch: epoch + 1 } : null;
 }
 
 interface RunClaim extends WorkRef {
@@ -50,18 +65,21 @@ export async function claimRun(
   tx: Transaction,
   { id, epoch, owner, now }: RunClaim,
 ): Promise<readonly string[] | null> {
-  const [row] = await tx.query(sql`
+  const claim = sql`
     update runs set state = 'running', owner = ${owner}, started_at = ${instantText(now)}, epoch = ${epoch + 1},
       lease_until = ${leaseEnd(now)}
-    where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`);
-  return row === undefined ? null : (JSON.parse(String(row['kinds'])) as string[]);
+    where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`;
+  const [kinds] = await readTexts(tx, claim);
+  return kinds === undefined ? null : (JSON.parse(kinds) as string[]);
 }
 
 /** Begins a waiting run with any epoch; false if it no longer waits. */
 export async function claimWaitingRun(tx: Transaction, claim: Omit<RunClaim, 'epoch'>): Promise<boolean> {
-  const [row] = await tx.query(sql`select epoch from runs where id = ${claim.id} and state = 'requested'`);
-  if (row === undefined) return false;
-  return (await claimRun(tx, { ...claim, epoch: Number(row['epoch'] ?? 0) })) !== null;
+  const epoch = await readNumber(
+    tx,
+    sql`select coalesce(epoch, 0) from runs where id = ${claim.id} and state = 'requested'`,
+  );
+  return epoch !== null && (await claimRun(tx, { ...claim, epoch })) !== null;
 }
 
 /**
@@ -74,12 +92,11 @@ export async function closeDeadRuns(
   { isDead, now }: { readonly isDead: (owner: string) => boolean; readonly now: Date },
 ): Promise<void> {
   const at = instantText(now);
-  for (const row of await tx.query(sql`
-    select id, state, owner, epoch, lease_until from runs where state = 'running'`)) {
-    const hasEnded = isDead(String(row['owner']));
-    if (!hasEnded && !hasLapsed(row, now)) continue;
-    const id = Number(row['id']);
-    if (fateOf(row) === 'requested') await askAgain(tx, id);
+  for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
+    const hasEnded = isDead(String(run.owner));
+    if (!hasEnded && !hasLapsed(run, now)) continue;
+    const { id } = run;
+    if (fateOf(run) === 'requested') await askAgain(tx, id);
     else
       await tx.query(sql`
         update runs set state = 'interrupted', reason = ${hasEnded ? ENDED : UNHEARD}, finished_at = ${at},
@@ -92,9 +109,8 @@ const ENDED = 'its process ended';
 
 /** Requests a run again that was cut off because its process had to end, as after a crash. */
 export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
-  const [row] = await tx.query(sql`
-    select id from runs where id = ${id} and state = 'interrupted' and epoch < ${MOST_EPOCH}`);
-  if (row !== undefined) await askAgain(tx, id);
+  const mayResume = sql`select 1 from runs where id = ${id} and state = 'interrupted' and epoch < ${MOST_EPOCH}`;
+  if (await hasRow(tx, mayResume)) await askAgain(tx, id);
 }
 
 /** Puts a run back that gives way to others; it continues where it stopped once they are done. */
@@ -109,10 +125,10 @@ const LONGEST_WAIT_MS = 86_400_000;
 /** Gives up verifications that have found no idle moment within a day; returns their ids. */
 export async function giveUpVerifying(tx: Transaction, now: Date): Promise<number[]> {
   const since = instantText(new Date(now.getTime() - LONGEST_WAIT_MS));
-  const given = await tx.query(sql`
+  const given = sql`
     update runs set state = 'interrupted', reason = 'no idle moment within a day', finished_at = ${instantText(now)}
-    where command = 'verify' and state = 'requested' and requested_at <= ${since} returning id`);
-  return given.map((row) => Number(row['id']));
+    where command = 'verify' and state = 'requested' and requested_at <= ${since} returning id`;
+  return (await readRows(tx, pick(RUNS, 'id').columns, given)).map(({ id }) => id);
 }
 
 async function askAgain(tx: Transaction, id: number): Promise<void> {

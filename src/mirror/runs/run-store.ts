@@ -1,35 +1,20 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
-import { leaseEnd } from '../kinds/lease-time.ts';
+import { leaseEnd } from '../kinds/kind-lease.ts';
 import { UNHEARD, fateOf, hasLapsed, isOwnRun } from './run-lease.ts';
 import type { OwnRun } from './run-lease.ts';
 import { closeDeadRuns } from './run-requests.ts';
-import type { Queryable, Row, Session, Transaction } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
+import { append, assign, insertInto, pick, readNumber, select, selectOne, without } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
-export type RunState = 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted';
-type KindOutcome = 'certified' | 'complete' | 'invalid' | 'aborted';
+export type RunState = RowOf<typeof RUNS>['state'];
+
+const REPORT = without(RUN_KINDS, 'run_id', 'started_at');
 
 /** The result of a run for one kind: the sums of its sweeps. */
-export interface KindReport {
-  readonly kind: string;
-  readonly state: KindOutcome;
-  /** A stable code: why the sweep did not reach the end of the list. */
-  readonly reason: string | null;
-  /** The same for a person: what happened, where, and what to do. */
-  readonly detail: string | null;
-  readonly certifiedAt: string | null;
-  readonly pages: number;
-  readonly rows: number;
-  readonly created: number;
-  readonly updated: number;
-  readonly deleted: number;
-  readonly restored: number;
-  readonly unchanged: number;
-  readonly quarantined: number;
-  readonly requests: number;
-  readonly retries: number;
-  readonly durationMs: number;
-}
+export type KindReport = RowOf<typeof REPORT>;
 
 export interface Run {
   readonly id: number;
@@ -59,13 +44,20 @@ export async function startRun(
   { command, kinds, request, cursor, owner, now, isDead }: RunStart,
 ): Promise<number> {
   const at = instantText(now);
+  const run = insertInto(RUNS, {
+    command,
+    kinds: JSON.stringify(kinds),
+    request: request ?? null,
+    cursor: cursor ?? null,
+    state: 'running',
+    owner,
+    requestedAt: at,
+    startedAt: at,
+    leaseUntil: leaseEnd(now),
+  });
   return session.atomically(async (tx) => {
     await closeDeadRuns(tx, { isDead, now });
-    const [row] = await tx.query(sql`
-      insert into runs (command, kinds, request, cursor, state, owner, requested_at, started_at, lease_until)
-      values (${command}, ${JSON.stringify(kinds)}, ${request ?? null}, ${cursor ?? null}, 'running', ${owner}, ${at}, ${at},
-        ${leaseEnd(now)}) returning id`);
-    return Number(row?.['id']);
+    return (await readNumber(tx, sql`${run} returning id`)) ?? 0;
   });
 }
 
@@ -76,35 +68,7 @@ export async function saveKindReport(
   { report, startedAt }: { report: KindReport; startedAt: Date },
 ): Promise<void> {
   if (!(await isOwnRun(tx, run))) return;
-  const { kind, state, reason, detail, certifiedAt, durationMs, ...counts } = report;
-  const columns = Object.keys(counts);
-  await tx.append({
-    table: 'run_kinds',
-    columns: [
-      'run_id',
-      'kind',
-      'state',
-      'reason',
-      'detail',
-      'certified_at',
-      'started_at',
-      'duration_ms',
-      ...columns,
-    ],
-    rows: [
-      [
-        run.runId,
-        kind,
-        state,
-        reason,
-        detail,
-        certifiedAt,
-        instantText(startedAt),
-        durationMs,
-        ...Object.values(counts),
-      ],
-    ],
-  });
+  await append(tx, RUN_KINDS, [{ ...report, runId: run.runId, startedAt: instantText(startedAt) }]);
 }
 
 export interface RunEnd {
@@ -121,7 +85,7 @@ export async function finishRun(
 ): Promise<void> {
   await session.atomically((tx) =>
     tx.query(sql`
-      update runs set state = ${state}, reason = ${reason}, finished_at = ${instantText(now)}, lease_until = null
+      update runs set ${assign(RUNS, { state, reason, finishedAt: instantText(now), leaseUntil: null })}
       where id = ${runId} and owner = ${owner}`),
   );
 }
@@ -136,12 +100,12 @@ export async function readCursor(
   db: Queryable,
   { command, kind, request }: { readonly command: string; readonly kind: string; readonly request: string },
 ): Promise<{ readonly runId: number; readonly cursor: string } | null> {
-  const [row] = await db.query(sql`
-    select id, state, cursor from runs
+  const latest = sql`
     where command = ${command} and kinds = ${JSON.stringify([kind])} and request = ${request} and slot is null
-    order by id desc limit 1`);
-  if (row === undefined || row['state'] === 'done' || typeof row['cursor'] !== 'string') return null;
-  return { runId: Number(row['id']), cursor: row['cursor'] };
+    order by id desc limit 1`;
+  const run = await selectOne(db, pick(RUNS, 'id', 'state', 'cursor'), latest);
+  if (run === null || run.state === 'done' || run.cursor === null) return null;
+  return { runId: run.id, cursor: run.cursor };
 }
 
 /** The latest runs, newest first. */
@@ -149,7 +113,7 @@ export async function listRuns(
   db: Queryable,
   { limit, now }: { readonly limit: number; readonly now: Date },
 ): Promise<Run[]> {
-  const rows = await db.query(sql`select * from runs order by id desc limit ${limit}`);
+  const rows = await select(db, RUNS, sql`order by id desc limit ${limit}`);
   return rows.map((row) => readRun(row, now));
 }
 
@@ -158,7 +122,7 @@ export async function runsAfter(
   db: Queryable,
   { after, limit, now }: { readonly after: number; readonly limit: number; readonly now: Date },
 ): Promise<Run[]> {
-  const rows = await db.query(sql`select * from runs where id > ${after} order by id limit ${limit}`);
+  const rows = await select(db, RUNS, sql`where id > ${after} order by id limit ${limit}`);
   return rows.map((row) => readRun(row, now));
 }
 
@@ -167,47 +131,23 @@ export async function findRun(
   id: number,
   now: Date,
 ): Promise<(Run & { reports: KindReport[] }) | null> {
-  const [row] = await db.query(sql`select * from runs where id = ${id}`);
-  if (row === undefined) return null;
-  const reports = await db.query(sql`select * from run_kinds where run_id = ${id} order by started_at, kind`);
-  return { ...readRun(row, now), reports: reports.map(readReport) };
+  const row = await selectOne(db, RUNS, sql`where id = ${id}`);
+  if (row === null) return null;
+  const reports = await select(db, REPORT, sql`where run_id = ${id} order by started_at, kind`);
+  return { ...readRun(row, now), reports };
 }
 
 /** Shows a run whose process is gone as `closeDeadRuns` will record it. */
-function readRun(row: Row, now: Date): Run {
+function readRun(row: RowOf<typeof RUNS>, now: Date): Run {
+  const { id, command, kinds, state, reason, startedAt, finishedAt } = row;
   const fate = hasLapsed(row, now) ? fateOf(row) : null;
   return {
-    id: Number(row['id']),
-    command: String(row['command']),
-    kinds: JSON.parse(String(row['kinds'])) as string[],
-    state: fate ?? (String(row['state']) as RunState),
-    reason: fate === 'interrupted' ? UNHEARD : textOrNull(row['reason']),
-    startedAt: textOrNull(row['started_at']),
-    finishedAt: textOrNull(row['finished_at']),
+    id,
+    command,
+    kinds: JSON.parse(kinds) as string[],
+    state: fate ?? state,
+    reason: fate === 'interrupted' ? UNHEARD : reason,
+    startedAt,
+    finishedAt,
   };
 }
-
-function readReport(row: Row): KindReport {
-  const count = (name: string): number => Number(row[name]);
-  return {
-    kind: String(row['kind']),
-    state: String(row['state']) as KindOutcome,
-    reason: textOrNull(row['reason']),
-    detail: textOrNull(row['detail']),
-    certifiedAt: textOrNull(row['certified_at']),
-    pages: count('pages'),
-    rows: count('rows'),
-    created: count('created'),
-    updated: count('updated'),
-    deleted: count('deleted'),
-    restored: count('restored'),
-    unchanged: count('unchanged'),
-    quarantined: count('quarantined'),
-    requests: count('requests'),
-    retries: count('retries'),
-    durationMs: count('duration_ms'),
-  };
-}
-
-const textOrNull = (value: Row[string] | undefined): string | null =>
-  value === null || value === undefined ? null : String(value);

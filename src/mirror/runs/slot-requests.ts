@@ -4,6 +4,9 @@ import { leasedKinds, openRuns } from './startable-runs.ts';
 import type { Reader } from './startable-runs.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
+import { RUNS } from '../tables/engine-tables.ts';
+import { hasRow, selectOne } from '../tables/rows.ts';
+import { insertRequest } from './run-requests.ts';
 
 /** A schedule that has come due. */
 export interface SlotRequest extends Reader {
@@ -30,21 +33,20 @@ export async function requestSlot(tx: Transaction, wish: SlotRequest): Promise<S
   const name = `${wish.schedule}@${wish.slot.toISOString()}`;
   await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
   const mark = await readMark(tx, wish.schedule);
-  const [same] = await tx.query(sql`select id from runs where slot = ${name}`);
-  if (same !== undefined || mark?.getTime() === wish.slot.getTime()) return { is: 'taken' };
+  const isStored = await hasRow(tx, sql`select 1 from runs where slot = ${name}`);
+  if (isStored || mark?.getTime() === wish.slot.getTime()) return { is: 'taken' };
   await writeMark(tx, wish.schedule, wish.slot);
   const busy = await servedKinds(tx, wish);
   const kinds = wish.kinds.filter((kind) => !busy.has(kind));
   if (kinds.length === 0) return { is: 'served' };
-  const [row] = await tx.query(sql`
-    insert into runs (command, kinds, request, state, requested_at, epoch, slot)
-    values (${commandOf(wish)}, ${JSON.stringify(kinds)}, ${requestOf(wish)}, 'requested',
-      ${instantText(wish.now)}, 0, ${name}) returning id`);
-  return {
-    is: 'requested',
-    runId: Number(row?.['id']),
-    served: wish.kinds.filter((kind) => busy.has(kind)),
-  };
+  const runId = await insertRequest(tx, {
+    command: commandOf(wish),
+    kinds: JSON.stringify(kinds),
+    request: requestOf(wish),
+    slot: name,
+    now: wish.now,
+  });
+  return { is: 'requested', runId, served: wish.kinds.filter((kind) => busy.has(kind)) };
 }
 
 function commandOf({ verifies, pages }: SlotRequest): string {
@@ -72,9 +74,9 @@ const requestOf = ({ schedule, pages }: SlotRequest): string =>
 
 /** The number of pages that a run was requested to read of each list; null if it reads whole lists. */
 export async function pagesAskedFor(db: Queryable, runId: number): Promise<number | null> {
-  const [row] = await db.query(sql`select command, request from runs where id = ${runId}`);
-  const pages = /^--pages 1-(\d+)$/.exec(String(row?.['request']))?.[1];
-  return pages === undefined || row?.['command'] !== 'backfill' ? null : Number(pages);
+  const run = await selectOne(db, RUNS, sql`where id = ${runId}`);
+  const pages = /^--pages 1-(\d+)$/.exec(run?.request ?? '')?.[1];
+  return pages === undefined || run?.command !== 'backfill' ? null : Number(pages);
 }
 
 /** The instant up to which a schedule's slots are handled; null before its first check. */

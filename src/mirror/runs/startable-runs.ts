@@ -3,6 +3,8 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { requestedRuns } from './run-requests.ts';
 import type { Queryable } from '../session/session.ts';
+import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
+import { hasRow, select } from '../tables/rows.ts';
 
 export interface Reader {
   readonly now: Date;
@@ -25,11 +27,11 @@ export async function startableRuns(
   const running = (await openRuns(db)).filter((run) => run.isAskedFor && run.isRunning);
   const busy = new Set([...running.flatMap(({ kinds }) => kinds), ...(await leasedKinds(db, reader))]);
   const mayVerify = await isIdle(db, reader);
-  const rows = await db.query(sql`select id, command, kinds from runs where state = 'requested'`);
-  const held = rows.filter((row) =>
-    row['command'] === 'verify' ? !mayVerify : namesIn(row['kinds']).some((kind) => busy.has(kind)),
+  const requested = await select(db, RUNS, sql`where state = 'requested'`);
+  const held = requested.filter(({ command, kinds }) =>
+    command === 'verify' ? !mayVerify : namesIn(kinds).some((kind) => busy.has(kind)),
   );
-  const heldIds = new Set(held.map((row) => Number(row['id'])));
+  const heldIds = new Set(held.map(({ id }) => id));
   return waiting.filter(({ id }) => !heldIds.has(id)).slice(0, limit);
 }
 
@@ -37,7 +39,7 @@ export async function startableRuns(
 export async function isIdle(db: Queryable, reader: Reader): Promise<boolean> {
   const open = (await openRuns(db)).filter(({ command, isAskedFor }) => isAskedFor && command !== 'verify');
   if (open.length > 0 || (await leasedKinds(db, reader)).length > 0) return false;
-  return (await db.query(sql`select 1 from outbox where state = 'sending' limit 1`)).length === 0;
+  return !(await hasRow(db, sql`select 1 from outbox where state = 'sending' limit 1`));
 }
 
 /** A run that has not ended, as far as it still has kinds to read. */
@@ -53,15 +55,12 @@ interface OpenRun {
 }
 
 export async function openRuns(db: Queryable): Promise<OpenRun[]> {
-  const rows = await db.query(sql`
-    select id, command, kinds, state, epoch from runs where state in ('requested', 'running') order by id`);
-  const done = await db.query(sql`
-    select run_id, kind from run_kinds where run_id in (select id from runs where state = 'running')`);
-  return rows.map(({ id, command, kinds, state, epoch }) => ({
-    command: String(command),
-    kinds: namesIn(kinds).filter(
-      (name) => !done.some((report) => Number(report['run_id']) === Number(id) && report['kind'] === name),
-    ),
+  const runs = await select(db, RUNS, sql`where state in ('requested', 'running') order by id`);
+  const isRunning = sql`where run_id in (select id from runs where state = 'running')`;
+  const done = await select(db, RUN_KINDS, isRunning);
+  return runs.map(({ id, command, kinds, state, epoch }) => ({
+    command,
+    kinds: namesIn(kinds).filter((name) => !done.some(({ runId, kind }) => runId === id && kind === name)),
     isAskedFor: epoch !== null,
     isRunning: state === 'running',
   }));
@@ -69,10 +68,9 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
 
 /** The kinds whose lease is held by an owner that may still be alive. */
 export async function leasedKinds(db: Queryable, { now, isDead }: Reader): Promise<string[]> {
-  const rows = await db.query(
-    sql`select kind, owner from kind_state where owner is not null and lease_until > ${instantText(now)}`,
-  );
-  return rows.filter((row) => !isDead(String(row['owner']))).map((row) => String(row['kind']));
+  const leased = sql`where owner is not null and lease_until > ${instantText(now)}`;
+  const rows = await select(db, KIND_STATE, leased);
+  return rows.filter(({ owner }) => !isDead(String(owner))).map(({ kind }) => kind);
 }
 
-const namesIn = (kinds: unknown): string[] => JSON.parse(String(kinds)) as string[];
+const namesIn = (kinds: string): string[] => JSON.parse(kinds) as string[];

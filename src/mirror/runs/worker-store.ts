@@ -1,7 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
-import { LEASE_MS } from '../kinds/lease-time.ts';
+import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { WORKERS } from '../tables/outbox-tables.ts';
+import { insertInto, select } from '../tables/rows.ts';
 
 /** A process that works rows, with its roles. */
 export interface Worker {
@@ -19,8 +21,9 @@ export async function registerWorker(session: Session, worker: Worker, now: Date
 
 async function noteWorker(tx: Transaction, { owner, roles }: Worker, now: Date): Promise<void> {
   const at = instantText(now);
+  const worker = { owner, roles: roles.join(','), startedAt: at, seenAt: at };
   await tx.query(sql`
-    insert into workers (owner, roles, started_at, seen_at) values (${owner}, ${roles.join(',')}, ${at}, ${at})
+    ${insertInto(WORKERS, worker)}
     on conflict (owner) do update set roles = excluded.roles, seen_at = excluded.seen_at`);
 }
 
@@ -47,10 +50,8 @@ export async function deadWorkers(
   isDead: (owner: string) => boolean,
 ): Promise<string[]> {
   const living = instantText(new Date(now.getTime() - LEASE_MS));
-  const rows = await db.query(sql`select owner, seen_at from workers order by owner`);
-  return rows
-    .filter((row) => String(row['seen_at']) <= living || isDead(String(row['owner'])))
-    .map((row) => String(row['owner']));
+  const workers = await select(db, WORKERS, sql`order by owner`);
+  return workers.filter(({ owner, seenAt }) => seenAt <= living || isDead(owner)).map(({ owner }) => owner);
 }
 
 /**
@@ -73,8 +74,8 @@ export async function livingWorkers(
   isDead: (owner: string) => boolean,
 ): Promise<ReadonlySet<string>> {
   const dead = new Set(await deadWorkers(db, now, isDead));
-  const rows = await db.query(sql`select owner from workers order by owner`);
-  return new Set(rows.map((row) => String(row['owner'])).filter((owner) => !dead.has(owner)));
+  const workers = await select(db, WORKERS, sql`order by owner`);
+  return new Set(workers.map(({ owner }) => owner).filter((owner) => !dead.has(owner)));
 }
 
 /** Whether a live process has this role. */
@@ -84,10 +85,8 @@ export async function isServed(
   { now, isDead }: { readonly now: Date; readonly isDead: (owner: string) => boolean },
 ): Promise<boolean> {
   const living = await livingWorkers(db, now, isDead);
-  const rows = await db.query(sql`select owner, roles from workers`);
-  return rows.some(
-    (row) => living.has(String(row['owner'])) && String(row['roles']).split(',').includes(role),
-  );
+  const workers = await select(db, WORKERS, sql`order by owner`);
+  return workers.some(({ owner, roles }) => living.has(owner) && roles.split(',').includes(role));
 }
 
 /**
@@ -97,16 +96,14 @@ export async function isServed(
  */
 export async function registerAlone(
   session: Session,
-  { owner, roles }: Worker,
+  worker: Worker,
   { now, isDead }: { readonly now: Date; readonly isDead: (owner: string) => boolean },
 ): Promise<string | null> {
-  const at = instantText(now);
   return session.atomically(async (tx) => {
-    const [other] = [...(await livingWorkers(tx, now, isDead))].filter((living) => living !== owner);
+    const [other] = [...(await livingWorkers(tx, now, isDead))].filter((owner) => owner !== worker.owner);
     if (other !== undefined) return other;
     await tx.query(sql`delete from workers`);
-    await tx.query(sql`
-      insert into workers (owner, roles, started_at, seen_at) values (${owner}, ${roles.join(',')}, ${at}, ${at})`);
+    await noteWorker(tx, worker, now);
     return null;
   });
 }

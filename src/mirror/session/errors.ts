@@ -29,7 +29,7 @@ const CANNOT_WRITE: Fault = {
 const NOT_A_DATABASE: Fault = {
   code: 'mirror.not_a_database',
   what: 'is not a healthy SQLite database',
-  hint: 'Restore it from a copy, or move it away: the next pull builds it anew.',
+  hint: 'Restore it from a copy, or move it away: the next pull rebuilds it.',
 };
 
 /** SQLite's result codes by their beginning, longest match first. */

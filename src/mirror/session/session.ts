@@ -1,7 +1,7 @@
 import type { SQL } from 'drizzle-orm';
-import type { SqlValue } from '../../diff/decode-field.ts';
+import type { SqlValue } from '../../diff/decode-record.ts';
 
-export type { SqlValue } from '../../diff/decode-field.ts';
+export type { SqlValue } from '../../diff/decode-record.ts';
 
 /** A row as the database gives it, by column name. */
 export type Row = Readonly<Record<string, SqlValue>>;

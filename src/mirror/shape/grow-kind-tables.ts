@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
-import { identifier } from '../session/identifier.ts';
+import { identifier } from '../session/sql-text.ts';
 import { kindColumns } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
 import type { Transaction } from '../session/session.ts';

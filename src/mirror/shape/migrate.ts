@@ -19,11 +19,8 @@ import { seedUnlisted } from './seed-unlisted.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import { viewsOf } from '../views/views.ts';
 
-/** Raised with every release that an older one must not write beside. */
-const MIRROR_VERSION = 5;
-
-/** Mirrors of earlier versions had no table `unlisted_rows`. */
-const UNLISTED_SINCE = 4;
+/** Raised with every release whose mirror an older release must not write. */
+const MIRROR_VERSION = 4;
 
 const MIGRATIONS: Record<Dialect, string> = {
   sqlite: fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url)),
@@ -44,11 +41,11 @@ interface Wanted {
 }
 
 /**
- * Brings a database to the shape that this release and these kinds need, in one transaction; a no-op where it has it.
+ * Brings a database to the shape that this release and these kinds need, in one transaction; does nothing if it has it.
  *
- * @returns Whether anything had to be done.
- * @throws {MirrorError} `mirror.newer` where a newer release has been at it, `mirror.not_ours` where it is no mirror,
- * `mirror.blocked_by_view` where something of a user's own must go first, `mirror.no_reader_role` where the role is missing.
+ * @returns Whether anything was changed.
+ * @throws {MirrorError} `mirror.newer` if a newer release has migrated it, `mirror.not_ours` if it is no mirror,
+ * `mirror.blocked_by_view` if a user's own object must go first, `mirror.no_reader_role` if the role is missing.
  */
 export async function migrate(
   session: Session,
@@ -73,7 +70,6 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const retyping = made === 'by an older release' ? await planRetyping(tx, kinds, dialect) : null;
   const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
   const mirrored = await changeTables(tx, wanted, retyping);
-  if (madeBefore(version, UNLISTED_SINCE)) await seedUnlisted(tx, mirrored);
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   await putViewsUp(viewsOf(mirrored, dialect));
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
@@ -81,18 +77,16 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   return true;
 }
 
-const madeBefore = (version: number | null, later: number): boolean => version !== null && version < later;
-
 function madeBy(version: number | null): ChangingMirror['made'] {
   if (version === null) return 'never';
-  return madeBefore(version, MIRROR_VERSION) ? 'by an older release' : 'by this release';
+  return version < MIRROR_VERSION ? 'by an older release' : 'by this release';
 }
 
 /**
- * Brings the tables to the shape of this release while no view of ours is in the way.
+ * Brings the tables to the shape of this release; our views must have been dropped before.
  *
- * @param retyping What changes in the mirror of an older release; null where this release made it.
- * @returns The kinds with what was discovered.
+ * @param retyping The type changes in an older release's mirror; null if this release made the mirror.
+ * @returns The kinds with their discovered fields.
  */
 async function changeTables(
   tx: Transaction,
@@ -104,6 +98,7 @@ async function changeTables(
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
+  if (retyping !== null) await seedUnlisted(tx, mirrored);
   return mirrored;
 }
 
@@ -120,7 +115,7 @@ async function isCurrent(tx: Transaction, { layout, readerRole }: Wanted): Promi
   return (await readMeta(tx, 'layout')) === layout && (await grantedRole(tx)) === readerRole;
 }
 
-/** Our tables and views must not be found in a database that has never been a mirror: they are somebody else's. */
+/** In a database that was never a mirror, tables or views with our names belong to another program. */
 async function refuseForeign(tx: Transaction, { kinds, dialect, location }: Wanted): Promise<void> {
   for (const { name } of [...kinds, ...viewsOf(kinds, dialect)]) {
     if ((await tx.columnsOf(name)).size === 0) continue;
@@ -141,7 +136,7 @@ async function migrateEngine(tx: Transaction, dialect: Dialect): Promise<void> {
   await writeMeta(tx, 'migrations', String(migrations.length));
 }
 
-/** A digest of every table and view that is declared: another digest, another shape. What is discovered is drawn at once. */
+/** A digest of every declared table and view: it changes with their shape. Discovered columns are added by pulls instead. */
 function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
   const shape = JSON.stringify([
     kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),

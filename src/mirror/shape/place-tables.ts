@@ -1,11 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { ENGINE_TABLE_NAMES } from '../../catalog/reserved-names.ts';
-import { identifier } from '../session/identifier.ts';
+import { identifier } from '../session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { SEARCH_PATH, TABLES_SCHEMA, VIEWS_SCHEMA } from '../postgres/schemas.ts';
 import type { Transaction } from '../session/session.ts';
-import { namesOfViews } from '../views/view-names.ts';
+import { integer, text } from '../tables/engine-column.ts';
+import { readRow, readRows, readTexts } from '../tables/rows.ts';
+import { namesOfViews } from '../views/views.ts';
 
 /** Where the tables of an older release may be: in the default schema of the database's user. */
 interface Mirror {
@@ -27,10 +29,11 @@ export async function findMirror(tx: Transaction, dialect: Dialect): Promise<Mir
 /** The schema in which a connection finds an unqualified table name. */
 async function defaultSchemaOf(tx: Transaction, table: string): Promise<string | null> {
   await tx.execute('set local search_path to default');
-  const [row] = await tx.query(sql`
-    select nspname as name from pg_class
-    join pg_namespace n on n.oid = relnamespace where pg_class.oid = to_regclass(${table}) and relkind = 'r'`);
-  return row === undefined ? null : String(row['name']);
+  const owner = sql`
+    select nspname from pg_class
+    join pg_namespace n on n.oid = relnamespace where pg_class.oid = to_regclass(${table}) and relkind = 'r'`;
+  const [schema = null] = await readTexts(tx, owner);
+  return schema;
 }
 
 /** Creates the schema of our tables, and moves an older release's tables into it with all rights on them. */
@@ -47,20 +50,18 @@ export async function placeTables(
 
 /** Indexes and the sequences of identity columns go with their tables; objects that depend on a table keep working. */
 async function moveFrom(tx: Transaction, schema: string, kinds: readonly Kind[]): Promise<void> {
-  const known = await tx.query(sql`select kind from kind_state union select kind from fields`);
-  const tables = [
-    ...ENGINE_TABLE_NAMES,
-    ...kinds.map(({ name }) => name),
-    ...known.map(({ kind }) => String(kind)),
-  ];
+  const known = await readTexts(tx, sql`select kind from kind_state union select kind from fields`);
+  const tables = [...ENGINE_TABLE_NAMES, ...kinds.map(({ name }) => name), ...known];
   const views = await namesOfViews(tx, kinds, 'postgres');
-  const present = await tx.query(sql`
+  const objects = sql`
     select relname as name, relkind as kind from pg_class
-    where relkind in ('r', 'v') and relnamespace = ${identifier(schema)}::regnamespace order by oid`);
+    where relkind in ('r', 'v') and relnamespace = ${identifier(schema)}::regnamespace order by oid`;
+  const present = await readRows(tx, [text('name'), text('kind')], objects);
   const move = async (kind: 'r' | 'v', names: ReadonlySet<string>, to: string): Promise<void> => {
-    const found = present.filter((row) => row['kind'] === kind && names.has(String(row['name'])));
-    for (const place of found.map(({ name }) => `${identifier(schema)}.${identifier(String(name))}`))
-      await tx.execute(`alter ${kind === 'r' ? 'table' : 'view'} ${place} set schema ${to}`);
+    for (const { name } of present.filter((object) => object.kind === kind && names.has(object.name)))
+      await tx.execute(
+        `alter ${kind === 'r' ? 'table' : 'view'} ${identifier(schema)}.${identifier(name)} set schema ${to}`,
+      );
   };
   await move('r', new Set(tables), TABLES_SCHEMA);
   if (schema !== VIEWS_SCHEMA) await move('v', views, VIEWS_SCHEMA);
@@ -72,12 +73,13 @@ async function moveFrom(tx: Transaction, schema: string, kinds: readonly Kind[])
  */
 async function keepShortNames(tx: Transaction): Promise<void> {
   await tx.execute('set local search_path to default');
-  const [row] = await tx.query(sql`
+  const setting = sql`
     select setting as path, source, current_database() as database, ${TABLES_SCHEMA} = any(current_schemas(false)) as has
-    from pg_settings where name = 'search_path'`);
+    from pg_settings where name = 'search_path'`;
+  const row = await readRow(tx, [text('path'), text('source'), text('database'), integer('has')], setting);
   await tx.execute(`set local search_path to ${SEARCH_PATH}`);
-  if (row === undefined || row['has'] === 1 || row['source'] === 'client') return; // The connection's address may set it, too.
-  const [path, database] = [String(row['path']), String(row['database'])];
+  if (row === null || row.has === 1 || row.source === 'client') return; // The connection's address may set it, too.
+  const { path, database } = row;
   const schemas = path === '""' || path === '' ? TABLES_SCHEMA : `${path}, ${TABLES_SCHEMA}`;
   await tx.execute(
     `alter role session_user in database ${identifier(database)} set search_path to ${schemas}`,

@@ -4,23 +4,38 @@ import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import { ownValue } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
-import type { Retyped } from './change-types.ts';
 import { placeOf } from '../postgres/schemas.ts';
 import { kindColumns } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { Queryable, Row, Transaction } from '../session/session.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { text } from '../tables/engine-column.ts';
+import { readRows } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
-/** What an upgrade changes in the types of one kind's columns. */
+export interface Retyped {
+  readonly name: string;
+  /** The declared type that the column is to have. */
+  readonly type: string;
+  readonly to: 'integer' | 'text';
+}
+
+/** The changes that an upgrade makes to the column types of one kind. */
 export interface Retyping {
   readonly kind: Kind;
-  /** Discovered fields whose column would be another one if they were discovered today. */
+  /** Discovered fields that would get another column type if they were discovered today. */
   readonly fields: readonly Field[];
   readonly columns: readonly Retyped[];
 }
 
+const DISCOVERED = [text('name'), text<'type', FieldType>('type'), text('wire')];
+type Discovered = RowOf<typeof DISCOVERED>;
+
+const RAW_ROW = [text('id'), text('raw')];
+type RawRow = RowOf<typeof RAW_ROW>;
+
 /**
- * Finds the columns of a mirror that an older release made which have other types now: a reference that is a text becomes an
- * id, and a discovered integer of which some record shows a text becomes a text. Nothing is changed.
+ * Finds the columns of an older release's mirror whose types have changed since: a reference stored as text becomes an
+ * id, and a discovered integer becomes a text if some record shows a text there. Changes nothing.
  *
  * Reads the engine's tables as the older release left them.
  */
@@ -32,27 +47,31 @@ export async function planRetyping(
   const plans: Retyping[] = [];
   for (const kind of kinds) {
     if ((await tx.columnsOf(kind.name)).size === 0) continue;
-    const known = await tx.query(sql`
-      select field, column_type, wire from fields
-      where kind = ${kind.name} and column_type is not null and column_type <> 'unusable'`);
-    const fields = await discoveredAnew(tx, kind, known);
-    const columns = await outdated(tx, withColumns(kind, known, fields), dialect);
-    if (fields.length > 0 || columns.length > 0) plans.push({ kind, fields, columns });
+    const fields = sql`
+      select field as name, column_type as type, wire from fields
+      where kind = ${kind.name} and column_type is not null and column_type <> 'unusable'`;
+    const known = await readRows(tx, DISCOVERED, fields);
+    const changed = await discoveredAnew(tx, kind, known);
+    const columns = await outdated(tx, withColumns(kind, known, changed), dialect);
+    if (changed.length > 0 || columns.length > 0) plans.push({ kind, fields: changed, columns });
   }
   return plans;
 }
 
-async function discoveredAnew(db: Queryable, kind: Kind, known: readonly Row[]): Promise<readonly Field[]> {
+async function discoveredAnew(
+  db: Queryable,
+  kind: Kind,
+  known: readonly Discovered[],
+): Promise<readonly Field[]> {
   const suspects: string[] = [];
   const references: Field[] = [];
-  for (const row of known) {
-    const name = String(row['field']);
+  for (const { name, type, wire } of known) {
     const declared = [...kind.fields, ...kind.hints].find((field) => field.name === name);
-    const isReference = row['column_type'] === 'text' && declared?.refersTo !== undefined;
+    const isReference = type === 'text' && declared?.refersTo !== undefined;
     if (isReference) references.push(declared);
     const isHinted = declared !== undefined && columnType(declared) === 'integer';
-    const isInteger = row['column_type'] === 'integer' && !isHinted;
-    if (isInteger && String(row['wire']).includes('text')) suspects.push(name);
+    const isInteger = type === 'integer' && !isHinted;
+    if (isInteger && wire.includes('text')) suspects.push(name);
   }
   const texts = await sentAsText(db, kind.name, suspects);
   return [...references, ...[...texts].map((name): Field => ({ name, type: 'text' }))];
@@ -60,7 +79,7 @@ async function discoveredAnew(db: Queryable, kind: Kind, known: readonly Row[]):
 
 const ROWS_AT_ONCE = 1_000;
 
-/** Which of these fields some row's record has as a text. */
+/** The fields among these that are a text in some row's record. */
 async function sentAsText(
   db: Queryable,
   kind: string,
@@ -68,15 +87,15 @@ async function sentAsText(
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let after: string | null = '0'; after !== null && found.size < fields.length;) {
-    const from: string = after;
-    const rows = await db.query(sql`
-      select cast(id as text) as id, _raw from ${sql.identifier(kind)} as k
-      where k.id > ${from} order by k.id limit ${ROWS_AT_ONCE}`);
-    for (const row of rows) {
-      const record = parseObject(String(row['_raw']));
+    const next = sql`
+      select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)} as k
+      where k.id > ${after} order by k.id limit ${ROWS_AT_ONCE}`;
+    const rows: readonly RawRow[] = await readRows(db, RAW_ROW, next);
+    for (const { raw } of rows) {
+      const record = parseObject(raw);
       for (const name of fields.filter((field) => isText(ownValue(record, field)))) found.add(name);
     }
-    after = rows.length < ROWS_AT_ONCE ? null : String(rows.at(-1)?.['id']);
+    after = rows.length < ROWS_AT_ONCE ? null : (rows.at(-1)?.id ?? null);
   }
   return found;
 }
@@ -84,13 +103,10 @@ async function sentAsText(
 const isText = (value: Json | undefined): boolean => typeof value === 'string' && value !== '';
 
 /** The kind with its discovered fields; one that was discovered before it was documented keeps the type of its column. */
-function withColumns(kind: Kind, known: readonly Row[], anew: readonly Field[]): Kind {
+function withColumns(kind: Kind, known: readonly Discovered[], changed: readonly Field[]): Kind {
   const fields = new Map(kind.fields.map((field) => [field.name, field]));
-  for (const row of known) {
-    const name = String(row['field']);
-    fields.set(name, { name, type: String(row['column_type']) as FieldType });
-  }
-  for (const field of anew) fields.set(field.name, field);
+  for (const { name, type } of known) fields.set(name, { name, type });
+  for (const field of changed) fields.set(field.name, field);
   return { ...kind, fields: [...fields.values()] };
 }
 
@@ -104,12 +120,12 @@ async function outdated(db: Queryable, kind: Kind, dialect: Dialect): Promise<re
 }
 
 async function typesOf(db: Queryable, table: string, dialect: Dialect): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.query(
+  const types =
     dialect === 'sqlite'
       ? sql`select name, type from pragma_table_xinfo(${table})`
       : sql`
         select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-        where attrelid = to_regclass(${placeOf(table)}) and attnum > 0 and not attisdropped`,
-  );
-  return new Map(rows.map((row) => [String(row['name']), String(row['type'])]));
+        where attrelid = to_regclass(${placeOf(table)}) and attnum > 0 and not attisdropped`;
+  const columns = await readRows(db, [text('name'), text('type')], types);
+  return new Map(columns.map(({ name, type }) => [name, type]));
 }

@@ -1,27 +1,25 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { withAllAbove } from './built-on.ts';
-import type { Use } from './built-on.ts';
 import { grantStatements, readGrants } from '../views/grants.ts';
 import type { Grant } from '../views/grants.ts';
-import { identifier } from '../session/identifier.ts';
-import type { Obstacle } from './obstacle.ts';
-import { describeObstacles, readUses } from './postgres-obstacles.ts';
-import { drawRefusal } from '../views/refuse-writes.ts';
+import { identifier, sqlList } from '../session/sql-text.ts';
+import { describeObstacles, readUses, withAllAbove } from './obstacles.ts';
+import type { Obstacle, Use } from './obstacles.ts';
 import type { Retyping } from './plan-retyping.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
-import { namesOfViews } from '../views/view-names.ts';
-import { openToReaders, selectOf } from '../views/views.ts';
-import type { View } from '../views/view.ts';
+import { text } from '../tables/engine-column.ts';
+import { hasRow, readRows, readTexts } from '../tables/rows.ts';
+import { drawRefusal, openToReaders, selectOf } from '../views/draw-views.ts';
+import type { View } from '../views/draw-views.ts';
+import { namesOfViews } from '../views/views.ts';
 
 /** Our views of a mirror before its tables are changed. */
 export interface ViewsBefore {
   /** By key. */
   readonly views: ReadonlyMap<string, OurView>;
   readonly uses: readonly Use[];
-  /** What a user has built on columns that change their type; it is dropped, so that the transaction must not land. */
+  /** Users' objects on columns that change their type; they were dropped, so the transaction must not land. */
   readonly obstacles: readonly Obstacle[];
 }
 
@@ -32,12 +30,12 @@ interface OurView {
 
 interface Upgrade {
   readonly kinds: readonly Kind[];
-  /** An older release has made the views: those that nobody has built on are made anew, their columns in today's order. */
+  /** An older release made the views: those without users' objects on them are recreated, columns in today's order. */
   readonly isOlder: boolean;
   readonly retyping: readonly Retyping[];
 }
 
-/** Takes down the views that stand in the way of what is to be done to the tables; of the others, those of an older release. */
+/** Drops the views that block the change of the tables, and an older release's views without users' objects on them. */
 export async function dropViews(
   tx: Transaction,
   { kinds, isOlder, retyping }: Upgrade,
@@ -71,21 +69,21 @@ async function keysOf(db: Queryable, retyping: readonly Retyping[]): Promise<Rea
   const keys = new Set<string>();
   for (const { kind, columns } of retyping) {
     if (columns.length === 0) continue;
-    const rows = await db.query(sql`
+    const changed = sql`
       select 'pg_class'::regclass::oid || ':' || attrelid || '.' || attnum as key from pg_attribute
-      where attrelid = to_regclass(${placeOf(kind.name)}) and attname in (${sqlList(columns.map(({ name }) => name))})`);
-    for (const { key } of rows) keys.add(String(key));
+      where attrelid = to_regclass(${placeOf(kind.name)}) and attname in (${sqlList(columns.map(({ name }) => name))})`;
+    for (const key of await readTexts(db, changed)) keys.add(key);
   }
   return keys;
 }
 
-/** All that a user has built on our views and tables. */
+/** Users' objects that depend on our views and tables. */
 export async function allObstacles(tx: Transaction, kinds: readonly Kind[]): Promise<readonly Obstacle[]> {
   const views = await readViews(tx, await namesOfViews(tx, kinds, 'postgres'));
-  const tables = await tx.query(sql`
-    select 'pg_class'::regclass::oid || ':' || oid as key from pg_class
-    where relkind = 'r' and relnamespace = ${TABLES_SCHEMA}::regnamespace`);
-  const ours = new Set([...views.keys(), ...tables.map(({ key }) => String(key))]);
+  const tables = sql`
+    select 'pg_class'::regclass::oid || ':' || oid from pg_class
+    where relkind = 'r' and relnamespace = ${TABLES_SCHEMA}::regnamespace`;
+  const ours = new Set([...views.keys(), ...(await readTexts(tx, tables))]);
   return describeObstacles(
     tx,
     withAllAbove(await readUses(tx), ours).filter((key) => !ours.has(key)),
@@ -93,27 +91,23 @@ export async function allObstacles(tx: Transaction, kinds: readonly Kind[]): Pro
 }
 
 async function readViews(db: Queryable, names: ReadonlySet<string>): Promise<Map<string, OurView>> {
-  const rows = await db.query(sql`
+  const present = sql`
     select oid, 'pg_class'::regclass::oid || ':' || oid as key, relname as name from pg_class
-    where relkind = 'v' and relnamespace = ${VIEWS_SCHEMA}::regnamespace order by oid`);
-  const ours = rows.filter(({ name }) => names.has(String(name)));
+    where relkind = 'v' and relnamespace = ${VIEWS_SCHEMA}::regnamespace order by oid`;
+  const views = await readRows(db, [text('oid'), text('key'), text('name')], present);
+  const ours = views.filter(({ name }) => names.has(name));
   const grants = await readGrants(
     db,
-    ours.map(({ oid }) => String(oid)),
+    ours.map(({ oid }) => oid),
   );
-  return new Map(
-    ours.map(({ oid, key, name }) => [
-      String(key),
-      { name: String(name), grants: grants.get(String(oid)) ?? [] },
-    ]),
-  );
+  return new Map(ours.map(({ oid, key, name }) => [key, { name, grants: grants.get(oid) ?? [] }]));
 }
 
 /**
- * Draws views in place of those that are there, with the rights that users gave on them.
+ * Replaces existing views and keeps the rights that users granted on them.
  *
- * @returns What a user has built on views that change otherwise than by further columns at their end; the transaction must
- * not land where there is any.
+ * @returns Users' objects on views that change by more than further columns at their end; the transaction must
+ * not land if there are any.
  */
 export async function redrawViews(
   tx: Transaction,
@@ -152,17 +146,18 @@ async function drawView(tx: Transaction, view: View, { mustGo, grants }: Drawing
   for (const grant of grantStatements(place, held)) await tx.execute(grant);
 }
 
-/** Whether a view that is there keeps all its columns, with their types, in their order. */
+/** Whether an existing view keeps all its columns, with their types and in their order. */
 async function onlyGrows(tx: Transaction, view: View): Promise<boolean> {
   const present = await tx.columnsOf(view.name);
   const draft = `${TABLES_SCHEMA}.${identifier(view.name)}`;
   await tx.execute(`create view ${draft} as ${selectOf(view, [...present])}`);
-  const changed = await tx.query(sql`
-    select 1 as changed from pg_attribute old
+  const changed = sql`
+    select 1 from pg_attribute old
     where attrelid = to_regclass(${placeOf(view.name)}) and attnum > 0 and not exists (
       select from pg_attribute new where new.attrelid = to_regclass(${draft}) and new.attnum = old.attnum
         and new.attname = old.attname and new.atttypid = old.atttypid
-        and new.atttypmod = old.atttypmod and new.attcollation = old.attcollation)`);
+        and new.atttypmod = old.atttypmod and new.attcollation = old.attcollation)`;
+  const isChanged = await hasRow(tx, changed);
   await tx.execute(`drop view ${draft}`);
-  return changed.length === 0;
+  return !isChanged;
 }

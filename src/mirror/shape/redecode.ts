@@ -7,7 +7,9 @@ import { decodeRecord } from '../../diff/decode-record.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, writtenColumns } from '../tables/kind-table.ts';
+import { selectOne } from '../tables/rows.ts';
 import type { Row, Session, SqlValue, Transaction } from '../session/session.ts';
 
 /** Raised when the decoder reads the same text differently than before. */
@@ -22,8 +24,8 @@ const EVERY_ROW = sql`1 = 1`;
  * After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
  */
 export async function redecode(session: Session, kind: Kind, now: Date): Promise<void> {
-  const [state] = await session.query(sql`select decoded_as from kind_state where kind = ${kind.name}`);
-  if (state === undefined || state['decoded_as'] === decoderOf(kind)) return;
+  const state = await selectOne(session, KIND_STATE, sql`where kind = ${kind.name}`);
+  if (state === null || state.decodedAs === decoderOf(kind)) return;
   for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
     after = await session.atomically((tx) => redecodeSome(tx, kind, { from, now, where: EVERY_ROW }));
@@ -54,7 +56,7 @@ export function decoderOf({ fields }: Kind): string {
     .digest('hex');
 }
 
-/** Decodes the next rows; returns the id to go on after, null after the last. */
+/** Decodes the next rows; returns the id after which to continue, or null if no rows are left. */
 async function redecodeSome(
   tx: Transaction,
   kind: Kind,
@@ -83,7 +85,7 @@ function decodeStored(kind: Kind, row: Row, found: Issue[]): SqlValue[] {
   const decoded = decodeRecord(kind, isObject(record) ? record : {});
   const id = String(row['id']);
   found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
-  // A hand may have copied a row under another id: by the id in `_raw`, the copy would overwrite the row that it was made of.
+  // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
   const values = kind.fields.map(({ name }, index) => (name === 'id' ? id : (decoded.values[index] ?? null)));
   return [...values, ...OWN_COLUMNS.map((name) => row[name] ?? null)];
 }

@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { createIdNumbers } from '../../diff/id-numbers.ts';
+import { createIdNumbers } from '../../lib/id-numbers.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import type { Transaction } from '../session/session.ts';
-import { saveUnlisted } from '../sightings/unlisted-store.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
+import { readNumber, readTexts, selectOne } from '../tables/rows.ts';
+import { saveUnlisted } from '../sightings/sighting-store.ts';
 
 /**
  * Fills `unlisted_rows` in an earlier release's mirror with the rows that no kept sighting shows. That release kept no such
@@ -13,30 +16,28 @@ import { saveUnlisted } from '../sightings/unlisted-store.ts';
  */
 export async function seedUnlisted(tx: Transaction, kinds: readonly Kind[]): Promise<void> {
   for (const kind of kinds) await seedKind(tx, kind);
-  const [first] = await tx.query(sql`select seq, observed_at from changes order by seq limit 1`);
-  if (first !== undefined && Number(first['seq']) > 1)
-    await writeMeta(tx, 'changes.forgotten_before', String(first['observed_at']));
+  const first = await selectOne(tx, CHANGES, sql`order by seq limit 1`);
+  if (first !== null && first.seq > 1) await writeMeta(tx, 'changes.forgotten_before', first.observedAt);
 }
 
 const ROWS_A_QUERY = 5_000;
 
 async function seedKind(tx: Transaction, { name }: Kind): Promise<void> {
-  const [state] = await tx.query(sql`select tick, known_from from kind_state where kind = ${name}`);
-  if (state === undefined) return;
-  const [oldest] = await tx.query(sql`select min(sent) as sent from sightings where kind = ${name}`);
-  const isWhole = Number(oldest?.['sent'] ?? 0) <= Number(state['known_from'] ?? 0) + 1;
+  const state = await selectOne(tx, KIND_STATE, sql`where kind = ${name}`);
+  if (state === null) return;
+  const oldest = await readNumber(tx, sql`select min(sent) from sightings where kind = ${name}`);
+  const isWhole = (oldest ?? 0) <= (state.knownFrom ?? 0) + 1;
   const shown = createIdNumbers();
-  for (const { ids } of await tx.query(sql`select ids from sightings where kind = ${name}`))
-    shown.number(String(ids), () => undefined);
+  for (const ids of await readTexts(tx, sql`select ids from sightings where kind = ${name}`))
+    shown.number(ids, () => undefined);
   // We never wrote a tick beyond the counter.
-  const mayBeOurs = sql`_deleted_at is null and _response between 1 and ${Number(state['tick'])}
+  const mayBeOurs = sql`_deleted_at is null and _response between 1 and ${state.tick}
     ${isWhole ? sql`and _listed is null` : sql``}`;
   for (let after: string | null = '0'; after !== null;) {
-    const from: string = after;
-    const rows = await tx.query(sql`
-      select cast(k.id as text) as id from ${sql.identifier(name)} as k
-      where k.id > ${from} and ${mayBeOurs} order by k.id limit ${ROWS_A_QUERY}`);
-    const ids = rows.map(({ id }) => String(id));
+    const next = sql`
+      select cast(k.id as text) from ${sql.identifier(name)} as k
+      where k.id > ${after} and ${mayBeOurs} order by k.id limit ${ROWS_A_QUERY}`;
+    const ids: readonly string[] = await readTexts(tx, next);
     await saveUnlisted(
       tx,
       name,

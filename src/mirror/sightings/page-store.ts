@@ -2,6 +2,9 @@ import { sql } from 'drizzle-orm';
 import { betweenCommas } from '../../lib/text-list.ts';
 import type { TextList } from '../../lib/text-list.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-text.ts';
+import { PAGES, TOUCHED } from '../tables/change-tables.ts';
+import { append, readNumber, readTexts, select, without } from '../tables/rows.ts';
 
 /** The content of a page when it was last landed. */
 export interface StoredPage {
@@ -22,28 +25,22 @@ export interface StoredPage {
 /** A stored page; `records` are the digests of its records in their order, if known. */
 interface NewPage extends Omit<StoredPage, 'keys'> {
   readonly page: number;
-  readonly records?: string;
+  readonly records?: string | null;
 }
 
 /** Reads a kind's pages by their numbers. */
 export async function readPages(db: Queryable, kind: string): Promise<Map<number, StoredPage>> {
-  const rows = await db.query(
-    sql`select page, digest, bytes, ids, fields, sent, response from pages where kind = ${kind}`,
-  );
+  const rows = await select(db, without(PAGES, 'kind', 'records'), sql`where kind = ${kind}`);
   const fieldsOf = createFieldNames();
   return new Map(
-    rows.map((row) => [
-      Number(row['page']),
+    rows.map(({ page, fields, ...row }) => [
+      page,
       {
-        digest: String(row['digest']),
-        bytes: Number(row['bytes']),
-        sent: Number(row['sent']),
-        response: Number(row['response']),
-        ids: String(row['ids']),
+        ...row,
         get keys() {
           return idsOf(this.ids);
         },
-        fields: fieldsOf(String(row['fields'])),
+        fields: fieldsOf(fields),
       },
     ]),
   );
@@ -63,12 +60,12 @@ function createFieldNames(): (text: string) => readonly string[] {
 export async function savePage(
   tx: Transaction,
   kind: string,
-  { page, digest, bytes, ids, fields, sent, response, records }: NewPage,
+  { page, digest, bytes, ids, fields, sent, response, records = null }: NewPage,
 ): Promise<void> {
+  // Written out: this runs for every page, and to compose it would cost more than the rest of the call.
   await tx.query(sql`
     insert into pages (kind, page, digest, bytes, ids, fields, sent, response, records)
-    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response},
-      ${records ?? null})
+    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response}, ${records})
     on conflict (kind, page) do update set
       digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
       sent = excluded.sent, response = excluded.response, records = excluded.records`);
@@ -80,10 +77,11 @@ export async function readRecordDigests(
   kind: string,
   { page, digest, response }: Pick<NewPage, 'page' | 'digest' | 'response'>,
 ): Promise<string | null> {
-  const [row] = await db.query(sql`
+  const digests = sql`
     select records from pages
-    where kind = ${kind} and page = ${page} and digest = ${digest} and response = ${response}`);
-  return typeof row?.['records'] === 'string' ? row['records'] : null;
+    where kind = ${kind} and page = ${page} and digest = ${digest} and response = ${response}`;
+  const [records = null] = await readTexts(db, digests);
+  return records;
 }
 
 /** Removes a page; the next sweep parses it. */
@@ -109,6 +107,56 @@ export async function settlePages(
 ): Promise<void> {
   await tx.query(sql`delete from pages where kind = ${kind} and page > ${lastPage}`);
   await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
+}
+
+/** The page of a kind's list that last showed a record; null if none is stored. */
+export async function readPageOf(db: Queryable, kind: string, id: string): Promise<number | null> {
+  const listed = `%,${id},%`;
+  const first = sql`
+    select page from pages
+    where kind = ${kind} and replace(replace(ids, '[', ','), ']', ',') like ${listed} order by page limit 1`;
+  return readNumber(db, first);
+}
+
+/**
+ * Dirty rows: rows rewritten since their page was landed, by the tick of the response that their present content or state is
+ * from.
+ *
+ * Every write to an existing row is noted here: a page that lists the row must be parsed even if its digest is unchanged.
+ */
+export type DirtyRows = ReadonlyMap<string, number>;
+
+export async function readDirtyRows(
+  db: Queryable,
+  kind: string,
+  after: number,
+): Promise<Map<string, number>> {
+  const rows = await select(db, TOUCHED, sql`where kind = ${kind} and response > ${after} order by response`);
+  return new Map(rows.map(({ recordId, response }) => [recordId, response]));
+}
+
+export async function saveDirtyRows(
+  tx: Transaction,
+  kind: string,
+  { ids, response }: { readonly ids: readonly string[]; readonly response: number },
+): Promise<void> {
+  await append(
+    tx,
+    TOUCHED,
+    ids.map((recordId) => ({ kind, response, recordId })),
+  );
+}
+
+/** Raises `_response` of rows when a later response has shown the same content. */
+export async function confirmRows(
+  tx: Transaction,
+  kind: string,
+  { ids, response }: { readonly ids: readonly string[]; readonly response: number },
+): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(
+    sql`update ${sql.identifier(kind)} set _response = ${response} where id in (${sqlList(ids)})`,
+  );
 }
 
 /** Ids as `pages` and `sightings` store them: a JSON array of numbers. */

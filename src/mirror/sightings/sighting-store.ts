@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Sighting } from '../../diff/certify.ts';
 import { instantText } from '../../lib/clock.ts';
-import type { Queryable, Row, Transaction, Values } from '../session/session.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { inChunks, sqlList } from '../session/sql-text.ts';
+import { SIGHTINGS } from '../tables/engine-tables.ts';
+import { append, readNumber, readTexts, select, without } from '../tables/rows.ts';
 
 /** The ids that one list response showed, and when. It stays true even if its sweep turns out invalid. */
 export interface NewSighting {
@@ -31,19 +34,15 @@ export interface SeenPage extends Sighting {
 const SWEEPS_KEPT = 3;
 const READ_TOGETHER = 500;
 
-const COLUMNS = [
-  ...['kind', 'answered', 'sent', 'run_id', 'sweep', 'page', 'ids', 'rows', 'end_rows', 'total'],
-  'seen_at',
-];
-
 export async function saveSightings(tx: Transaction, sightings: readonly NewSighting[]): Promise<void> {
-  await tx.append({ table: 'sightings', columns: COLUMNS, rows: sightings.map(valuesOf) });
+  await append(
+    tx,
+    SIGHTINGS,
+    sightings.map(({ sentAt, ...sighting }) => ({ ...sighting, seenAt: instantText(sentAt) })),
+  );
 }
 
-function valuesOf({ sentAt, ...sighting }: NewSighting): Values {
-  const { kind, answered, sent, runId, sweep, page, ids, rows, endRows, total } = sighting;
-  return [kind, answered, sent, runId, sweep, page, ids, rows, endRows, total, instantText(sentAt)];
-}
+const SEEN_PAGE = without(SIGHTINGS, 'kind', 'run_id');
 
 /**
  * Every kept sighting of a kind, in the order of answers.
@@ -59,10 +58,10 @@ export async function readSightings(
   const shown = new Map<number, string>();
   for (const [page, { ids }] of pages) shown.set(page, ids);
   for (let after: number | null = -1; after !== null;) {
-    const rows: readonly Row[] = await db.query(sql`
-      select sweep, sent, answered, page, rows, ids, end_rows, total, seen_at from sightings
-      where kind = ${kind} and answered > ${after} order by answered limit ${READ_TOGETHER}`);
-    for (const row of rows) seen.push(seenPage(row, shown));
+    const next = sql`
+      where kind = ${kind} and answered > ${after} order by answered limit ${READ_TOGETHER}`;
+    const rows: readonly SeenPage[] = await select(db, SEEN_PAGE, next);
+    for (const row of rows) seen.push(withSharedIds(row, shown));
     after = rows.length < READ_TOGETHER ? null : (seen.at(-1)?.answered ?? null);
   }
   return seen;
@@ -75,11 +74,11 @@ export async function voidEnds(tx: Transaction, kind: string, sweep: number): Pr
 
 /** The tick up to which sightings are to be removed, those before the last three sweeps; null if there are none. */
 export async function oldSightings(db: Queryable, kind: string): Promise<number | null> {
-  const [oldest] = await db.query(sql`
-    select min(sweep) as sweep from (
+  const oldest = sql`
+    select min(sweep) from (
       select distinct sweep from sightings where kind = ${kind} and sweep is not null
-      order by sweep desc limit ${SWEEPS_KEPT}) as kept`);
-  return typeof oldest?.['sweep'] === 'number' ? oldest['sweep'] : null;
+      order by sweep desc limit ${SWEEPS_KEPT}) as kept`;
+  return readNumber(db, oldest);
 }
 
 /** Removes the sightings from before the last three sweeps of a kind. */
@@ -90,21 +89,29 @@ export async function pruneSightings(tx: Transaction, kind: string): Promise<voi
 }
 
 /** @param shown The ids that each page has shown so far; updated with the present ones. */
-function seenPage(row: Row, shown: Map<number, string>): SeenPage {
-  const [page, text] = [Number(row['page']), String(row['ids'])];
-  const before = shown.get(page);
-  const ids = before === text ? before : text;
-  shown.set(page, ids);
-  const count = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
-  return {
-    sweep: count('sweep'),
-    sent: Number(row['sent']),
-    answered: Number(row['answered']),
-    page,
-    rows: Number(row['rows']),
-    ids,
-    endRows: count('end_rows'),
-    total: count('total'),
-    seenAt: String(row['seen_at']),
-  };
+function withSharedIds(row: SeenPage, shown: Map<number, string>): SeenPage {
+  const before = shown.get(row.page);
+  const ids = before === row.ids ? before : row.ids;
+  shown.set(row.page, ids);
+  return { ...row, ids };
+}
+
+/** Stores those of these ids that have a live row: the rows are ours, although soon no kept list response shows them. */
+export async function saveUnlisted(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
+  for (const some of inChunks(ids))
+    await tx.query(sql`
+      insert into unlisted_rows (kind, record_id)
+      select ${kind}, cast(k.id as text) from ${sql.identifier(kind)} as k
+      where k.id in (${sqlList(some)}) and k._deleted_at is null
+      on conflict do nothing`);
+}
+
+/** Removes ids that a list shows again, or whose rows have become tombstones. */
+export async function forgetUnlisted(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
+  for (const some of inChunks(ids))
+    await tx.query(sql`delete from unlisted_rows where kind = ${kind} and record_id in (${sqlList(some)})`);
+}
+
+export async function readUnlisted(db: Queryable, kind: string): Promise<string[]> {
+  return readTexts(db, sql`select record_id from unlisted_rows where kind = ${kind}`);
 }

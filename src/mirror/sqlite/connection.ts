@@ -10,7 +10,7 @@ const BUSY_TIMEOUT_MS = 10_000;
 const WRITER_CACHE_KIB = 24 * 1024;
 const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and reads hardly anything twice.
 const CHECKPOINT_PAGES = 8_000; // 32 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
-const OWNER_ONLY = 0o600; // The mirror holds what its users know of their clients.
+const OWNER_ONLY = 0o600; // The mirror holds personal data of clients.
 
 /** Opens the writing connection, with the settings that SQLite does not store in the file. */
 export function openWriter(path: string): Database {

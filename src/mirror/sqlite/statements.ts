@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
-import { identifier } from '../session/identifier.ts';
+import { identifier } from '../session/sql-text.ts';
 import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
 
 type Native = SqlValue | bigint;

@@ -13,10 +13,12 @@ import {
   text,
   timestamp,
 } from './engine-column.ts';
+import type { AbsenceState } from '../../diff/plan-deletions.ts';
+import type { Change } from '../../diff/change-event.ts';
 import type { EngineTable } from './engine-column.ts';
 
 /** The content of each list page when it was last landed. While the page's digest stays the same, it need not be parsed. */
-export const PAGES: EngineTable = {
+export const PAGES = {
   name: 'pages',
   columns: [
     text('kind'),
@@ -30,23 +32,23 @@ export const PAGES: EngineTable = {
     optionalText('records'),
   ],
   primaryKey: ['kind', 'page'],
-};
+} as const satisfies EngineTable;
 
 /** Dirty rows: rows rewritten since their page was landed. Such a page must be parsed even if its digest is unchanged. */
-export const TOUCHED: EngineTable = {
+export const TOUCHED = {
   name: 'touched',
   columns: [text('kind'), bigint('response'), text('record_id')],
   primaryKey: ['kind', 'response', 'record_id'],
-};
+} as const satisfies EngineTable;
 
 /** Change events of records. `seq` is the order that readers may rely on. */
-export const CHANGES: EngineTable = {
+export const CHANGES = {
   name: 'changes',
   columns: [
     serial('seq'),
     text('kind'),
     text('record_id'),
-    text('change'),
+    text<'change', Change>('change'),
     optionalTimestamp('observed_from'),
     timestamp('observed_at'),
     optionalText('before'),
@@ -57,32 +59,32 @@ export const CHANGES: EngineTable = {
   ],
   primaryKey: ['seq'],
   indexes: [['kind', 'record_id', 'observed_at', 'seq']],
-};
+} as const satisfies EngineTable;
 
 /** Records that a list no longer shows: suspected, held for a person, or found to be gone, each with its proof. */
-export const DELETIONS: EngineTable = {
+export const DELETIONS = {
   name: 'deletions',
   columns: [
     text('kind'),
     text('record_id'),
-    text('state'),
+    text<'state', AbsenceState>('state'), // `deleted` once it is concluded.
     bigint('sweep'),
     timestamp('absent_since'),
     optionalTimestamp('last_seen_at'),
     optionalTimestamp('struck_at'),
     optionalText('proof'),
     optionalTimestamp('concluded_at'),
-    optionalBigint('certified'),
+    optionalBigint('certified'), // Null in notes of earlier releases, which noted certified absences only.
   ],
   primaryKey: ['kind', 'record_id'],
-};
+} as const satisfies EngineTable;
 
 /**
  * Rows that we landed and that no kept list response shows: their records were retrieved one by one, or have left the list.
  * The table distinguishes such rows from rows that another program inserted.
  */
-export const UNLISTED_ROWS: EngineTable = {
+export const UNLISTED_ROWS = {
   name: 'unlisted_rows',
   columns: [text('kind'), text('record_id')],
   primaryKey: ['kind', 'record_id'],
-};
+} as const satisfies EngineTable;

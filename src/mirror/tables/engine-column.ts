@@ -1,13 +1,17 @@
-/** The types that declare the engine's tables, once for both databases. */
+/** The types that declare the engine's tables, once for both databases and for the rows that the stores read and write. */
+
+import type { SqlValue } from '../session/session.ts';
 
 export type EngineType = 'serial' | 'text' | 'integer' | 'bigint' | 'timestamp';
 
-export interface EngineColumn {
-  readonly name: string;
+export interface EngineColumn<Name extends string = string, Value extends SqlValue = SqlValue> {
+  readonly name: Name;
   readonly type: EngineType;
   readonly notNull: boolean;
   /** The default value: an SQL literal, or `now`. */
   readonly byDefault?: string;
+  /** Never set: it carries the type of the column's values. */
+  readonly value?: Value;
 }
 
 export interface EngineTable {
@@ -19,19 +23,29 @@ export interface EngineTable {
 }
 
 const column =
-  (type: EngineType, notNull: boolean) =>
-  (name: string): EngineColumn => ({ name, type, notNull });
+  <Value extends SqlValue>(type: EngineType, notNull: boolean) =>
+  <Name extends string>(name: Name): EngineColumn<Name, Value> => ({ name, type, notNull });
 
-export const serial = column('serial', true);
-export const text = column('text', true);
-export const integer = column('integer', true);
-export const bigint = column('bigint', true);
-export const timestamp = column('timestamp', true);
-export const optionalText = column('text', false);
-export const optionalBigint = column('bigint', false);
-export const optionalTimestamp = column('timestamp', false);
+export const serial = <Name extends string>(
+  name: Name,
+): EngineColumn<Name, number> & { readonly type: 'serial' } => ({ name, type: 'serial', notNull: true });
 
-export const withDefault = (plain: EngineColumn, byDefault: string): EngineColumn => ({
-  ...plain,
-  byDefault,
-});
+/** A column of texts; `text<'state', State>('state')` declares that they are the words of a type. */
+export const text = <Name extends string, Word extends string = string>(
+  name: Name,
+): EngineColumn<Name, Word> => ({ name, type: 'text', notNull: true });
+
+export const optionalText = <Name extends string, Word extends string = string>(
+  name: Name,
+): EngineColumn<Name, Word | null> => ({ name, type: 'text', notNull: false });
+
+export const integer = column<number>('integer', true);
+export const bigint = column<number>('bigint', true);
+export const timestamp = column<string>('timestamp', true);
+export const optionalBigint = column<number | null>('bigint', false);
+export const optionalTimestamp = column<string | null>('timestamp', false);
+
+export const withDefault = <Column extends EngineColumn>(
+  plain: Column,
+  byDefault: string,
+): Column & { readonly byDefault: string } => ({ ...plain, byDefault });

@@ -10,53 +10,55 @@ import {
   text,
   timestamp,
 } from './engine-column.ts';
+import type { FieldType } from '../../catalog/kind.ts';
+import type { SeenType } from '../../diff/observe-fields.ts';
 import type { EngineTable } from './engine-column.ts';
 
 /** Facts about the mirror as a whole: its version, the shape of its tables, the source of its data. */
-export const MIRROR_META: EngineTable = {
+export const MIRROR_META = {
   name: 'mirror_meta',
   columns: [text('key'), text('value')],
   primaryKey: ['key'],
-};
+} as const satisfies EngineTable;
 
 /** One row a kind: its tick counter, the end of its last sweep, the owner of the present sweep. */
-export const KIND_STATE: EngineTable = {
+export const KIND_STATE = {
   name: 'kind_state',
   columns: [
     text('kind'),
     bigint('tick'),
     text('state'),
     optionalText('reason'),
-    bigint('complete_sweeps'),
+    bigint('complete_sweeps'), // How many sweeps have reached the end of the list so far.
     optionalText('decoded_as'),
     optionalText('envelope'),
     optionalBigint('page_size'),
-    optionalTimestamp('last_sweep_at'),
-    optionalTimestamp('certified_at'),
+    optionalTimestamp('last_sweep_at'), // The end of the last sweep that reached the end of the list.
+    optionalTimestamp('certified_at'), // When the list was last known exactly.
     optionalTimestamp('last_change_at'),
     optionalText('owner'),
     bigint('epoch'),
     optionalTimestamp('lease_until'),
-    optionalTimestamp('baseline_at'),
+    optionalTimestamp('baseline_at'), // Since when a record new to the mirror is also new to the service.
     optionalBigint('control_failures'),
     optionalBigint('known_from'),
     optionalText('system_ids'),
-    optionalBigint('last_complete_sweep'),
+    optionalBigint('last_complete_sweep'), // The tick at which it began; null = none counts.
     optionalBigint('uncertified_sweeps'),
     optionalTimestamp('held_since'),
     optionalBigint('held_records'),
   ],
   primaryKey: ['kind'],
-};
+} as const satisfies EngineTable;
 
 /** One row a run. The row exists before the work begins. */
-export const RUNS: EngineTable = {
+export const RUNS = {
   name: 'runs',
   columns: [
     serial('id'),
     text('command'),
     text('kinds'),
-    text('state'),
+    text<'state', 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted'>('state'),
     optionalText('reason'),
     optionalText('owner'),
     timestamp('requested_at'),
@@ -71,38 +73,36 @@ export const RUNS: EngineTable = {
   ],
   primaryKey: ['id'],
   unique: 'slot',
-};
+} as const satisfies EngineTable;
 
 /** The result of a run for one kind. */
-export const RUN_KINDS: EngineTable = {
+export const RUN_KINDS = {
   name: 'run_kinds',
   columns: [
     bigint('run_id'),
     text('kind'),
-    text('state'),
-    optionalText('reason'),
-    optionalText('detail'),
+    text<'state', 'certified' | 'complete' | 'invalid' | 'aborted'>('state'),
+    optionalText('reason'), // A stable code: why the sweep did not reach the end of the list.
+    optionalText('detail'), // The same for a person: what happened, where, and what to do.
     optionalTimestamp('certified_at'),
-    ...[
-      'pages',
-      'rows',
-      'created',
-      'updated',
-      'deleted',
-      'restored',
-      'unchanged',
-      'quarantined',
-      'requests',
-      'retries',
-    ].map(integer),
+    integer('pages'),
+    integer('rows'),
+    integer('created'),
+    integer('updated'),
+    integer('deleted'),
+    integer('restored'),
+    integer('unchanged'),
+    integer('quarantined'),
+    integer('requests'),
+    integer('retries'),
     timestamp('started_at'),
     integer('duration_ms'),
   ],
   primaryKey: ['run_id', 'kind'],
-};
+} as const satisfies EngineTable;
 
 /** Which ids each list response showed, between which ticks: the facts that a certificate is computed from. */
-export const SIGHTINGS: EngineTable = {
+export const SIGHTINGS = {
   name: 'sightings',
   columns: [
     text('kind'),
@@ -118,21 +118,21 @@ export const SIGHTINGS: EngineTable = {
     optionalBigint('sweep'),
   ],
   primaryKey: ['kind', 'answered'],
-};
+} as const satisfies EngineTable;
 
 /**
  * Every field that the service has sent, documented or not, with its column and the column that keeps its misfits as text.
  */
-export const FIELDS: EngineTable = {
+export const FIELDS = {
   name: 'fields',
   columns: [
     text('kind'),
     text('field'),
     integer('documented'),
-    text('type'),
+    text<'type', SeenType>('type'),
     integer('fits_hint'),
     text('wire'),
-    optionalText('column_type'),
+    optionalText<'column_type', FieldType | 'unusable'>('column_type'),
     optionalBigint('column_scale'),
     integer('position'),
     timestamp('first_seen_at'),
@@ -141,24 +141,35 @@ export const FIELDS: EngineTable = {
     optionalBigint('text_position'),
   ],
   primaryKey: ['kind', 'field'],
-};
+} as const satisfies EngineTable;
 
-/** Changes in how the service answers: fields that came, went or changed type, envelopes, page sizes. */
-export const DRIFT: EngineTable = {
+/** Changes in how the service answers: fields that appeared, vanished or changed type, envelopes, page sizes. */
+export const DRIFT = {
   name: 'drift',
   columns: [
     serial('id'),
     text('kind'),
-    text('code'),
+    text<
+      'code',
+      | (
+          | 'new_field'
+          | 'vanished_field'
+          | 'returned_field'
+          | 'retyped_field'
+          | 'unusable_field'
+          | 'flapping_field'
+        )
+      | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')
+    >('code'),
     optionalText('field'),
     text('detail'),
     timestamp('seen_at'),
   ],
   primaryKey: ['id'],
-};
+} as const satisfies EngineTable;
 
 /** Content of the service that no rule fits; an issue is closed once its content is gone. */
-export const ISSUES: EngineTable = {
+export const ISSUES = {
   name: 'issues',
   columns: [
     serial('id'),
@@ -172,4 +183,4 @@ export const ISSUES: EngineTable = {
   ],
   primaryKey: ['id'],
   indexes: [['kind', 'closed_at', 'record_id']],
-};
+} as const satisfies EngineTable;

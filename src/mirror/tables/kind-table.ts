@@ -1,6 +1,6 @@
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
-import { identifier } from '../session/identifier.ts';
+import { identifier } from '../session/sql-text.ts';
 import type { Session } from '../session/session.ts';
 
 export type Dialect = Session['dialect'];
@@ -48,7 +48,7 @@ const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
   },
 };
 
-/** The columns of a kind's table, in their order: the fields, our own, and what SQLite derives for decimals. */
+/** The columns of a kind's table, in their order: the fields, our own, and those that SQLite derives for decimals. */
 export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
   const { integer, instant, text } = TYPES[dialect];
   const isDecimal = ({ type }: Field): boolean => type === 'decimal';
@@ -74,13 +74,13 @@ export function writtenColumns(kind: Kind): readonly string[] {
 }
 
 /**
- * SQLite has no exact decimal: beside the exact text stand a REAL to chart and an integer of 0.0001 to sum exactly.
+ * SQLite has no exact decimal: beside the exact text there is a REAL for charts and an integer of 0.0001 for exact sums.
  *
  * The integer is null beyond 4 places or 14 digits before the point, where 64 bits would not hold it.
  */
 function decimalTwins({ name }: Field): Column[] {
   const text = identifier(name);
-  const point = `instr(${text} || '.', '.')`; // Where the point is, or would be.
+  const point = `instr(${text} || '.', '.')`; // The position of the decimal point, or the end of the text without one.
   const places = `max(0, length(${text}) - ${point})`;
   const digits = `${point} - 1 - (${text} like '-%')`;
   const units = `cast(replace(${text}, '.', '') || substr('0000', 1 + ${places}) as integer)`;

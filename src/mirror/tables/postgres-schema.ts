@@ -9,19 +9,10 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from './change-tables.ts';
+import * as changeTables from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
-import {
-  DRIFT,
-  FIELDS,
-  ISSUES,
-  KIND_STATE,
-  MIRROR_META,
-  RUNS,
-  RUN_KINDS,
-  SIGHTINGS,
-} from './engine-tables.ts';
-import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, OUTBOX_KEYS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
+import * as engineTables from './engine-tables.ts';
+import * as outboxTables from './outbox-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -60,22 +51,22 @@ function postgresTableOf(table: EngineTable) {
   });
 }
 
-export const mirrorMeta = postgresTableOf(MIRROR_META);
-export const kindState = postgresTableOf(KIND_STATE);
-export const runs = postgresTableOf(RUNS);
-export const runKinds = postgresTableOf(RUN_KINDS);
-export const sightings = postgresTableOf(SIGHTINGS);
-export const fields = postgresTableOf(FIELDS);
-export const drift = postgresTableOf(DRIFT);
-export const issues = postgresTableOf(ISSUES);
-export const pages = postgresTableOf(PAGES);
-export const touched = postgresTableOf(TOUCHED);
-export const changes = postgresTableOf(CHANGES);
-export const deletions = postgresTableOf(DELETIONS);
-export const unlistedRows = postgresTableOf(UNLISTED_ROWS);
-export const outbox = postgresTableOf(OUTBOX);
-export const outboxAttempts = postgresTableOf(OUTBOX_ATTEMPTS);
-export const outboxKeys = postgresTableOf(OUTBOX_KEYS);
-export const links = postgresTableOf(LINKS);
-export const writeBlocks = postgresTableOf(WRITE_BLOCKS);
-export const workers = postgresTableOf(WORKERS);
+export const mirrorMeta = postgresTableOf(engineTables.MIRROR_META);
+export const kindState = postgresTableOf(engineTables.KIND_STATE);
+export const runs = postgresTableOf(engineTables.RUNS);
+export const runKinds = postgresTableOf(engineTables.RUN_KINDS);
+export const sightings = postgresTableOf(engineTables.SIGHTINGS);
+export const fields = postgresTableOf(engineTables.FIELDS);
+export const drift = postgresTableOf(engineTables.DRIFT);
+export const issues = postgresTableOf(engineTables.ISSUES);
+export const pages = postgresTableOf(changeTables.PAGES);
+export const touched = postgresTableOf(changeTables.TOUCHED);
+export const changes = postgresTableOf(changeTables.CHANGES);
+export const deletions = postgresTableOf(changeTables.DELETIONS);
+export const unlistedRows = postgresTableOf(changeTables.UNLISTED_ROWS);
+export const outbox = postgresTableOf(outboxTables.OUTBOX);
+export const outboxAttempts = postgresTableOf(outboxTables.OUTBOX_ATTEMPTS);
+export const outboxKeys = postgresTableOf(outboxTables.OUTBOX_KEYS);
+export const links = postgresTableOf(outboxTables.LINKS);
+export const writeBlocks = postgresTableOf(outboxTables.WRITE_BLOCKS);
+export const workers = postgresTableOf(outboxTables.WORKERS);

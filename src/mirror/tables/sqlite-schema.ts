@@ -8,19 +8,10 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
-import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from './change-tables.ts';
+import * as changeTables from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
-import {
-  DRIFT,
-  FIELDS,
-  ISSUES,
-  KIND_STATE,
-  MIRROR_META,
-  RUNS,
-  RUN_KINDS,
-  SIGHTINGS,
-} from './engine-tables.ts';
-import { LINKS, OUTBOX, OUTBOX_ATTEMPTS, OUTBOX_KEYS, WORKERS, WRITE_BLOCKS } from './outbox-tables.ts';
+import * as engineTables from './engine-tables.ts';
+import * as outboxTables from './outbox-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -63,22 +54,22 @@ function sqliteTableOf(table: EngineTable) {
   });
 }
 
-export const mirrorMeta = sqliteTableOf(MIRROR_META);
-export const kindState = sqliteTableOf(KIND_STATE);
-export const runs = sqliteTableOf(RUNS);
-export const runKinds = sqliteTableOf(RUN_KINDS);
-export const sightings = sqliteTableOf(SIGHTINGS);
-export const fields = sqliteTableOf(FIELDS);
-export const drift = sqliteTableOf(DRIFT);
-export const issues = sqliteTableOf(ISSUES);
-export const pages = sqliteTableOf(PAGES);
-export const touched = sqliteTableOf(TOUCHED);
-export const changes = sqliteTableOf(CHANGES);
-export const deletions = sqliteTableOf(DELETIONS);
-export const unlistedRows = sqliteTableOf(UNLISTED_ROWS);
-export const outbox = sqliteTableOf(OUTBOX);
-export const outboxAttempts = sqliteTableOf(OUTBOX_ATTEMPTS);
-export const outboxKeys = sqliteTableOf(OUTBOX_KEYS);
-export const links = sqliteTableOf(LINKS);
-export const writeBlocks = sqliteTableOf(WRITE_BLOCKS);
-export const workers = sqliteTableOf(WORKERS);
+export const mirrorMeta = sqliteTableOf(engineTables.MIRROR_META);
+export const kindState = sqliteTableOf(engineTables.KIND_STATE);
+export const runs = sqliteTableOf(engineTables.RUNS);
+export const runKinds = sqliteTableOf(engineTables.RUN_KINDS);
+export const sightings = sqliteTableOf(engineTables.SIGHTINGS);
+export const fields = sqliteTableOf(engineTables.FIELDS);
+export const drift = sqliteTableOf(engineTables.DRIFT);
+export const issues = sqliteTableOf(engineTables.ISSUES);
+export const pages = sqliteTableOf(changeTables.PAGES);
+export const touched = sqliteTableOf(changeTables.TOUCHED);
+export const changes = sqliteTableOf(changeTables.CHANGES);
+export const deletions = sqliteTableOf(changeTables.DELETIONS);
+export const unlistedRows = sqliteTableOf(changeTables.UNLISTED_ROWS);
+export const outbox = sqliteTableOf(outboxTables.OUTBOX);
+export const outboxAttempts = sqliteTableOf(outboxTables.OUTBOX_ATTEMPTS);
+export const outboxKeys = sqliteTableOf(outboxTables.OUTBOX_KEYS);
+export const links = sqliteTableOf(outboxTables.LINKS);
+export const writeBlocks = sqliteTableOf(outboxTables.WRITE_BLOCKS);
+export const workers = sqliteTableOf(outboxTables.WORKERS);

@@ -1,8 +1,8 @@
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
-import { identifier, literal } from '../session/identifier.ts';
+import { identifier, literal } from '../session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { View, ViewColumn } from './view.ts';
+import type { View, ViewColumn } from './draw-views.ts';
 
 /**
  * The elements of a kind's nested arrays, one view an array: `bi_clients_contacts`.

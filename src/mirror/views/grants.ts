@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { identifier } from '../session/identifier.ts';
+import { identifier, sqlList } from '../session/sql-text.ts';
 import type { Queryable } from '../session/session.ts';
-import { sqlList } from '../session/sql-list.ts';
+import { integer, optionalText, text } from '../tables/engine-column.ts';
+import { readRows } from '../tables/rows.ts';
 
 /** A right of a role on a PostgreSQL table or view, or on one of its columns. */
 export interface Grant {
@@ -12,6 +13,14 @@ export interface Grant {
   readonly mayGrant: boolean;
 }
 
+const RIGHT = [
+  text('oid'),
+  text('privilege'),
+  optionalText('column'),
+  optionalText('grantee'),
+  integer('may_grant'),
+];
+
 /** Reads the rights of roles other than the owner on these relations, given by their object ids. */
 export async function readGrants(
   db: Queryable,
@@ -19,24 +28,21 @@ export async function readGrants(
 ): Promise<ReadonlyMap<string, readonly Grant[]>> {
   const found = new Map<string, Grant[]>();
   if (relations.length === 0) return found;
-  const rows = await db.query(sql`
-    select c.oid, a.name, x.privilege_type as privilege, x.is_grantable as grantable, pg_get_userbyid(nullif(x.grantee, 0)) as grantee
+  const rights = sql`
+    select c.oid, a.name as column, x.privilege_type as privilege, x.is_grantable as may_grant, pg_get_userbyid(nullif(x.grantee, 0)) as grantee
     from pg_class c
     cross join lateral (
       select null::name, c.relacl union all
       select attname, attacl from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped) a(name, acl)
     cross join lateral aclexplode(a.acl) x
     where c.oid::text in (${sqlList(relations)}) and x.grantee <> c.relowner
-    order by c.oid, a.name, x.grantee, x.privilege_type`);
-  for (const row of rows) {
-    const relation = String(row['oid']);
-    const grant = {
-      privilege: String(row['privilege']),
-      column: row['name'] === null ? null : String(row['name']),
-      grantee: row['grantee'] === null ? 'public' : identifier(String(row['grantee'])),
-      mayGrant: row['grantable'] === 1,
-    };
-    found.set(relation, [...(found.get(relation) ?? []), grant]);
+    order by c.oid, a.name, x.grantee, x.privilege_type`;
+  for (const { oid, privilege, column, grantee, mayGrant } of await readRows(db, RIGHT, rights)) {
+    const role = grantee === null ? 'public' : identifier(grantee);
+    found.set(oid, [
+      ...(found.get(oid) ?? []),
+      { privilege, column, grantee: role, mayGrant: mayGrant === 1 },
+    ]);
   }
   return found;
 }

@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { MirrorError } from '../session/errors.ts';
-import { identifier } from '../session/identifier.ts';
+import { identifier } from '../session/sql-text.ts';
 import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
+import { integer, text } from '../tables/engine-column.ts';
+import { hasRow, readRows, readTexts } from '../tables/rows.ts';
 
 /** The role that may read the views, as the mirror remembers it; null if there is none. */
 export function grantedRole(db: Queryable): Promise<string | null> {
@@ -39,7 +41,7 @@ export async function grantToReader(tx: Transaction, views: readonly string[]): 
 }
 
 export async function hasRole(db: Queryable, role: string): Promise<boolean> {
-  return (await db.query(sql`select 1 as found from pg_roles where rolname = ${role}`)).length > 0;
+  return hasRow(db, sql`select 1 from pg_roles where rolname = ${role}`);
 }
 
 export function noSuchRole(role: string, location: string): MirrorError {
@@ -53,7 +55,7 @@ export function noSuchRole(role: string, location: string): MirrorError {
 export interface Rights {
   /** Views that it cannot read. */
   readonly unreadable: readonly string[];
-  /** Views that it has rights to write; the views refuse writes all the same. */
+  /** Views that it has rights to write; the views refuse them nevertheless. */
   readonly writable: readonly string[];
   /** Tables that it can read or write. */
   readonly tables: readonly string[];
@@ -61,7 +63,7 @@ export interface Rights {
 
 /** Reads a role's rights on our views and tables, granted to itself or to roles that it is a member of. */
 export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
-  const rows = await db.query(sql`
+  const relations = sql`
     select relname as name, relkind as kind,
       has_schema_privilege(${role}, relnamespace, 'usage') and has_table_privilege(${role}, c.oid, 'select') as reads,
       has_schema_privilege(${role}, relnamespace, 'usage')
@@ -69,20 +71,24 @@ export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
     from pg_class c
     where relkind in ('r', 'v') and relnamespace = 'bms_sync'::regnamespace
       or relkind = 'v' and exists (select from pg_trigger where tgrelid = c.oid and tgname = 'bms_sync_refuses')
-    order by relname`);
+    order by relname`;
+  const rows = await readRows(
+    db,
+    [text('name'), text('kind'), integer('reads'), integer('writes')],
+    relations,
+  );
   const names = (isMeant: (row: (typeof rows)[number]) => boolean): string[] =>
-    rows.filter(isMeant).map(({ name }) => String(name));
-  const isView = ({ kind }: (typeof rows)[number]): boolean => kind === 'v';
+    rows.filter(isMeant).map(({ name }) => name);
   return {
-    unreadable: names((row) => isView(row) && row['reads'] === 0),
-    writable: names((row) => isView(row) && row['writes'] === 1),
-    tables: names((row) => !isView(row) && (row['reads'] === 1 || row['writes'] === 1)),
+    unreadable: names(({ kind, reads }) => kind === 'v' && reads === 0),
+    writable: names(({ kind, writes }) => kind === 'v' && writes === 1),
+    tables: names(({ kind, reads, writes }) => kind === 'r' && (reads === 1 || writes === 1)),
   };
 }
 
 async function guardedViews(db: Queryable): Promise<readonly string[]> {
-  const rows = await db.query(sql`
-    select relname as name from pg_class c where relnamespace = 'public'::regnamespace
-      and exists (select from pg_trigger where tgrelid = c.oid and tgname = 'bms_sync_refuses')`);
-  return rows.map(({ name }) => String(name));
+  const guarded = sql`
+    select relname from pg_class c where relnamespace = 'public'::regnamespace
+      and exists (select from pg_trigger where tgrelid = c.oid and tgname = 'bms_sync_refuses')`;
+  return readTexts(db, guarded);
 }

@@ -1,15 +1,14 @@
+import { sql } from 'drizzle-orm';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { isListed } from '../../catalog/kind.ts';
-import { CHANGES_VIEW, historyView } from './change-views.ts';
-import { childViews } from './child-views.ts';
-import { identifier } from '../session/identifier.ts';
+import type { Queryable } from '../session/session.ts';
+import { identifier } from '../session/sql-text.ts';
+import { FIELDS } from '../tables/engine-tables.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { grantToReader } from './reader-role.ts';
-import { refuseWrites } from './refuse-writes.ts';
-import { placeOf } from '../postgres/schemas.ts';
-import type { Transaction } from '../session/session.ts';
-import { syncStatusView } from './status-view.ts';
-import type { View, ViewColumn } from './view.ts';
+import { pick, select } from '../tables/rows.ts';
+import { childViews } from './child-views.ts';
+import type { View, ViewColumn } from './draw-views.ts';
+import { CHANGES_VIEW, historyView, syncStatusView } from './engine-views.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
 export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
@@ -26,41 +25,21 @@ export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
 }
 
 /**
- * Creates views. An existing view keeps its columns in their order and gets new ones at its end, so that analysts' objects
- * that depend on it keep working.
+ * The names that our views of these kinds may have in a mirror, discovered arrays included; any other name is a user's own.
  */
-export async function drawViews(tx: Transaction, views: readonly View[], dialect: Dialect): Promise<void> {
-  for (const view of views) {
-    const select = selectOf(view, [...(await tx.columnsOf(view.name))]);
-    if (dialect === 'postgres') await tx.execute(`create or replace view ${placeOf(view.name)} as ${select}`);
-    else {
-      await tx.execute(`drop view if exists ${identifier(view.name)}`); // SQLite resolves a view only when it is read.
-      await tx.execute(`create view ${identifier(view.name)} as ${select}`);
-    }
-  }
-  if (dialect === 'postgres') await openToReaders(tx, views);
+export async function namesOfViews(
+  db: Queryable,
+  kinds: readonly Kind[],
+  dialect: Dialect,
+): Promise<ReadonlySet<string>> {
+  const nested = await select(db, pick(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
+  return new Set([
+    ...viewsOf(kinds, dialect).map(({ name }) => name),
+    ...nested
+      .filter(({ kind }) => kinds.some(({ name }) => name === kind))
+      .map(({ kind, field }) => `bi_${kind}_${field}`),
+  ]);
 }
-
-/** Grants PostgreSQL's reader role the right to read the views, and makes the views refuse all writes. */
-export async function openToReaders(tx: Transaction, views: readonly View[]): Promise<void> {
-  const names = views.map(({ name }) => name);
-  await refuseWrites(tx, names);
-  await grantToReader(tx, names);
-}
-
-/** The `select` of a view: its existing columns in their order, then new ones. */
-export function selectOf({ columns, from }: View, present: readonly string[]): string {
-  const place = ({ name }: ViewColumn): number => (present.includes(name) ? present.indexOf(name) : Infinity);
-  const ordered = columns
-    .map((column, index) => ({ column, index }))
-    .sort((a, b) => byPlace(place(a.column), place(b.column)) || a.index - b.index);
-  const list = ordered.map(({ column: { name, expression } }) => {
-    return expression === identifier(name) ? expression : `${expression} as ${identifier(name)}`;
-  });
-  return `select ${list.join(', ')} ${from}`;
-}
-
-const byPlace = (a: number, b: number): number => (a === b ? 0 : a - b);
 
 /** Live rows; in SQLite plain column references, because only these keep their declared type in every client. */
 function rowsView(kind: Kind, dialect: Dialect): View {

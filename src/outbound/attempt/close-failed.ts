@@ -34,7 +34,7 @@ export async function closeFailed(
   return finishAs(tx, entry, { state: 'rejected', verdict: 'service_refused', result, now });
 }
 
-/** The service's own words, where it has some. */
+/** The service's own message, if there is one. */
 function said(body: Json | undefined, start: string): string {
   const message = isObject(body) ? body['message'] : undefined;
   return typeof message === 'string' && start.includes(message) ? message : start;

@@ -17,7 +17,7 @@ export class ClaimLostError extends SyncError {
 export function claimLost({ id }: Pick<Entry, 'id'>): ClaimLostError {
   return new ClaimLostError(`Entry ${id} of the outbox was taken over by another process.`, {
     code: 'outbox.claim_lost',
-    hint: 'Nothing is lost: whoever has it goes on from the journal.',
+    hint: 'Nothing is lost: that process continues from the journal.',
   });
 }
 

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { isSuccess } from '../../source/answer/judge-status.ts';
+import { isSuccess } from '../../source/answer/read-answer.ts';
 import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
 import type { AnsweredWrite, WriteAnswer } from '../../source/answer/write-answer.ts';
-import { writtenRecord } from '../../source/answer/written-record.ts';
+import { writtenRecord } from '../../source/answer/write-answer.ts';
 
-/** What an answer to a write proves about the service's records. */
+/** The proof that an answer to a write gives about the service's records. */
 export type Grade =
   /** The service reports success; `record` is the record it shows, null if it shows none. */
   | { readonly is: 'accepted'; readonly record: JsonObject | null }
@@ -41,7 +41,7 @@ function gradeAnswer(answer: AnsweredWrite): Grade {
   return REJECTIONS.has(status) && body !== undefined ? { is: 'rejected' } : { is: 'ambiguous' };
 }
 
-/** A web page, of a proxy or a sign-in, proves nothing about the service behind it, whatever its status. */
+/** A web page of a proxy or a sign-in form proves nothing about the service behind it, at any status. */
 function gradeSuccess({ body, start }: AnsweredWrite): Grade {
   if (body !== undefined) return { is: 'accepted', record: writtenRecord(body) };
   return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };

@@ -47,7 +47,7 @@ export async function journal(
 }
 
 const LONGEST_PAUSE_MS = 2_000;
-/** With its turn and its connection: well before others take this process for dead. */
+/** Includes the wait for a turn and the connection; ends well before others take this process for dead. */
 const LONGEST_WAY_MS = 20_000;
 
 /**

@@ -7,12 +7,11 @@ import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { readBooks } from '../../mirror/records/record-facts.ts';
-import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
+import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
+import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
 import { leapTick } from '../../mirror/kinds/tick-store.ts';
-import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/dirty-row-store.ts';
-import { writeRows } from '../../mirror/records/write-rows.ts';
+import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 
 export interface OwnReading {
@@ -35,7 +34,7 @@ export async function landOwn(
   { kind, record, origin, mayBeNew }: OwnReading,
 ): Promise<void> {
   const [incoming] = sortPage([record]).incoming;
-  if (incoming === undefined) return; // No row can be made of it; its list will say so.
+  if (incoming === undefined) return; // It cannot become a row; the next sweep opens the issue.
   const mirrored = await asMirrored(tx, kind);
   const row = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
   const { stored, repair } = await withoutFalseTombstone(tx, { kind: kind.name, id: incoming.id, row });
@@ -45,7 +44,7 @@ export async function landOwn(
   const response = await leapTick(tx, kind.name);
   if (judged.verdict.is === 'unchanged' && repair === undefined) {
     await confirmRows(tx, kind.name, { ids: [judged.id], response });
-    await saveTouches(tx, kind.name, { ids: [judged.id], response });
+    await saveDirtyRows(tx, kind.name, { ids: [judged.id], response });
     return;
   }
   await writeRows(tx, {
@@ -60,31 +59,28 @@ interface Compared {
   readonly repair?: string;
 }
 
-/** A row that a hand has marked as deleted counts as live: that the service has its record is no news. */
+/** A row that a user marked as deleted counts as live: the service never deleted its record, so there is no event. */
 async function withoutFalseTombstone(
   tx: Transaction,
   { kind, id, row }: { readonly kind: string; readonly id: string; readonly row: StoredRow | undefined },
 ): Promise<Compared> {
   if (row?.isDeleted !== true) return { stored: row };
-  if (judgeListed('tombstone', await factsOf(tx, kind, { id, row })) !== 'returned') return { stored: row };
+  if (judgeListed('tombstone', await readFacts(tx, kind, { id, row })) !== 'returned') return { stored: row };
   return {
     stored: { ...row, isDeleted: false, deletedAt: null },
     repair: 'its row was marked as deleted',
   };
 }
 
-async function factsOf(
+async function readFacts(
   tx: Transaction,
   kind: string,
   { id, row }: { readonly id: string; readonly row: StoredRow },
 ): Promise<RecordFacts> {
   const own = (await readBooks(tx, kind, [id])).get(id);
   const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
-  return {
-    lastChange: own?.lastEvent?.change ?? null,
-    isProvenGone: (own?.goneAt ?? null) !== null,
-    wasLanded: row.listed !== null || own?.isNoted === true,
-    mayNeverHaveLanded: false,
+  return factsOf(own, {
+    wasShown: row.listed !== null,
     mayBeForgotten: forgottenBefore !== null && String(row.deletedAt) < forgottenBefore,
-  };
+  });
 }

@@ -2,15 +2,15 @@ import type { Kind } from '../../catalog/kind.ts';
 import { askableKind } from '../../catalog/kind.ts';
 import { matchRecord } from '../../diff/match.ts';
 import { readNameOf, shownValue } from '../../diff/written.ts';
-import { recordId } from '../../diff/record-id.ts';
+import { recordId } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/clock.ts';
 import { compactJson } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { dropBlock } from '../../mirror/outbox/block-store.ts';
 import { saveLink } from '../../mirror/outbox/link-store.ts';
-import { wasSeenBefore as isOldAcquaintance } from '../../mirror/records/first-seen.ts';
-import type { Watermark as Moment } from '../../mirror/records/first-seen.ts';
+import { wasSeenBefore } from '../../mirror/records/first-seen.ts';
+import type { Watermark } from '../../mirror/records/first-seen.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -68,7 +68,7 @@ interface Accepted {
   readonly shown: JsonObject;
 }
 
-/** The record as the mirror wants it: the answer itself where it shows all that was sent, else asked for; null = unknown. */
+/** The created record: from the answer if it shows all sent fields, else retrieved; null = unknown. */
 async function fullRecord(
   parts: OutboundParts,
   { kind, entry, id, shown }: Accepted,
@@ -80,7 +80,7 @@ async function fullRecord(
   try {
     return (await parts.source.retrieve(askable, id)).record;
   } catch (error) {
-    if (error instanceof SourceError) return null; // It is created all the same; its list will show it.
+    if (error instanceof SourceError) return null; // The record exists nevertheless; its list will show it.
     throw error;
   }
 }
@@ -99,7 +99,7 @@ function isCompatible({ rules }: OutboundParts, { kind, entry, shown }: Accepted
 /**
  * Stores that a create was accepted: the record is linked and landed.
  *
- * An answer that shows something else than was sent, or a record that was there before, proves nothing.
+ * An answer that shows other values than the sent ones, or a record that existed before, proves nothing.
  */
 async function closeAccepted(
   parts: OutboundParts,
@@ -110,7 +110,7 @@ async function closeAccepted(
   await session.atomically(async (tx) => {
     const now = clock.now();
     await dropBlock(tx, kind.name, now);
-    const isOld = await isOldAcquaintance(tx, kind.name, { id, ...momentOf(entry) });
+    const isOld = await wasSeenBefore(tx, kind.name, { id, ...watermarkOf(entry) });
     if (isOld || !isCompatible(parts, created)) {
       await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
       if (!isOld) return unsettle(tx, entry, { rules, now });
@@ -130,8 +130,8 @@ async function closeAccepted(
 }
 
 /** The watermark of an entry's last send: records first seen at or before it are not new. */
-export function momentOf({ preimage, createdAt }: Entry): Moment {
-  const { tick = 0, at = createdAt } = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Moment>;
+export function watermarkOf({ preimage, createdAt }: Entry): Watermark {
+  const { tick = 0, at = createdAt } = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Watermark>;
   return { tick, at };
 }
 

@@ -17,21 +17,21 @@ export interface SettlementFacts {
   readonly sweepsSince: number;
   /** The record carries our own marker: no other record does. */
   readonly isMarked: boolean;
-  /** The list has since shown records that no row could be made of. */
+  /** The list has since shown records that could not become rows. */
   readonly isDoubtful: boolean;
   /** A person has requested another attempt: `patienceSeconds` no longer apply. */
   readonly isAskedFor: boolean;
-  /** Sweeps that were asked for since the send, by the look that they were asked for; null = none yet. */
+  /** Sweeps requested since the send for one search of the schedule; null = none yet. */
   readonly asked: AskedSweeps | null;
   readonly now: Date;
   readonly rules: Omit<OutboundRules, 'markerFields' | 'ignoreFields'>;
 }
 
 export interface AskedSweeps {
-  /** The time of the look, in milliseconds since the send was given up. */
+  /** The time of that search, in milliseconds since the send was given up. */
   readonly due: number;
   readonly times: number;
-  /** When the first of them was asked for, counted as the look is. */
+  /** When the first of these sweeps was requested, in milliseconds since the send was given up. */
   readonly since: number;
 }
 
@@ -54,7 +54,7 @@ const SWEEPS_A_LOOK = 2;
 const ASK_AGAIN_MS = 60_000;
 
 /**
- * Decides what becomes of a create whose outcome is unknown.
+ * Decides the next step for a create with an unknown outcome.
  *
  * A certificate newer than `settleSeconds` can show whether the record exists. To conclude that it never will, and to send
  * again, the certificate must be newer than `patienceSeconds` and fresh. Where the list does not certify, complete sweeps
@@ -74,7 +74,7 @@ export function decideSettlement(facts: SettlementFacts): Settlement {
 /** Complete sweeps that must find the record alone; the first may have missed a twin that moved. */
 const SWEEPS_TO_ADOPT = 2;
 
-/** Whether complete sweeps have shown the only record that can be it. */
+/** Whether complete sweeps have shown one record that can be it, and no other. */
 function isShown({ look, repeats, sweepsSince, isMarked }: SettlementFacts): boolean {
   return look.is === 'found' && !repeats && sweepsSince >= (isMarked ? 1 : SWEEPS_TO_ADOPT);
 }
@@ -89,7 +89,7 @@ function lookFurther(facts: SettlementFacts, { isTime }: { readonly isTime: bool
   // After a long downtime no sweep has run yet: elapsed time alone parks no entry.
   const isOver = due !== null && elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000;
   if (asked === null && isOver) return notKnown(facts);
-  // A sweep that was asked for wakes it; one that comes to nothing is asked for again soon.
+  // A requested sweep wakes the entry; a failed sweep is requested again soon.
   const afterMs = asked === null ? next : Math.min(next, elapsedMs + ASK_AGAIN_MS);
   return { is: 'wait', until: new Date(givenUpAt.getTime() + afterMs), asked };
 }
@@ -110,7 +110,7 @@ function isOfLate(facts: SettlementFacts): boolean {
   return asked !== null && sinceGivenUp(facts, knownAt) >= asked.since && isYoung(sweptAt);
 }
 
-/** A record that no row could be made of may be the one that is missing. */
+/** A record that could not become a row may be the missing one. */
 function notFound({ isDoubtful }: SettlementFacts): Settlement {
   return isDoubtful ? { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true } : { is: 'resend' };
 }

@@ -3,24 +3,23 @@ import { judgeLook } from '../../diff/match.ts';
 import type { Look } from '../../diff/match.ts';
 import { instantOf, instantText } from '../../lib/clock.ts';
 import { parseObject } from '../../lib/json.ts';
-import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { countCompleteSweeps, readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { saveLink } from '../../mirror/outbox/link-store.ts';
-import { hasQuarantinedSince, rowsFirstSeenAfter as readNewcomers } from '../../mirror/records/first-seen.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { hasQuarantinedSince, rowsFirstSeenAfter } from '../../mirror/records/first-seen.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { release, finishAs } from '../attempt/conclude.ts';
-import { journalCreate, momentOf } from './create.ts';
-import { payloadOf } from '../attempt/journal.ts';
-import { decideSettlement } from './decide-settlement.ts';
-import type { Settlement } from './decide-settlement.ts';
 import type { Grade } from '../attempt/grade.ts';
+import { payloadOf } from '../attempt/journal.ts';
 import type { Journalled } from '../attempt/journal.ts';
-import { markerOf } from './marker.ts';
-import { notesOf } from './notes.ts';
 import type { OutboundParts, OutboundRules } from '../parts.ts';
+import { journalCreate, watermarkOf } from './create.ts';
+import { decideSettlement } from './decide-settlement.ts';
+import type { Settlement, AskedSweeps } from './decide-settlement.ts';
+import { markerOf } from './marker.ts';
 
 /** A create with an unknown outcome, and the time. */
 interface Unsettled {
@@ -50,7 +49,7 @@ export async function settle(
     knownAt: asInstant(standing.certifiedAt),
     sweptAt: asInstant(standing.lastSweepAt),
     isDoubtful:
-      notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, momentOf(entry).at)),
+      notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, watermarkOf(entry).at)),
     isAskedFor,
     asked: notes.asked ?? null,
   });
@@ -82,7 +81,7 @@ async function givenUpAt(tx: Transaction, { id, createdAt }: Entry): Promise<str
 /** Judges every record that is new since the send, except those that a person has seen and decided against. */
 async function lookFor(tx: Transaction, rules: OutboundRules, { kind, entry }: Unsettled): Promise<Look> {
   const dismissed = wasAskedFor(entry) ? (notesOf(entry).ids ?? []) : [];
-  const newcomers = await readNewcomers(tx, kind.name, momentOf(entry));
+  const newcomers = await rowsFirstSeenAfter(tx, kind.name, watermarkOf(entry));
   const candidates = newcomers
     .filter(({ id }) => !dismissed.includes(id))
     .map(({ id, raw }) => ({ id, record: parseObject(raw) }));
@@ -129,3 +128,17 @@ async function adopt(tx: Transaction, { kind, entry, now }: Unsettled, recordId:
 }
 
 const LOOKING = 'outbox: what became of a create';
+
+/** The notes that an unsettled create keeps for its next search. */
+interface Notes {
+  /** Records that were shown to a person, who decided against them. */
+  readonly ids?: readonly string[];
+  /** A person has seen the quarantined records and decided against them too. */
+  readonly hasUnreadable?: boolean;
+  /** A person requested another try, and the service has postponed it since. */
+  readonly isAskedFor?: boolean;
+  readonly asked?: AskedSweeps;
+}
+
+export const notesOf = ({ result }: Pick<Entry, 'result'>): Notes =>
+  result === null ? {} : ((JSON.parse(result) as Notes | null) ?? {});

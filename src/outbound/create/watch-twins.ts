@@ -5,11 +5,11 @@ import { instantOf, instantText } from '../../lib/clock.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { saveTwins } from '../../mirror/records/issue-store.ts';
-import { rowsFirstSeenAfter as readNewcomers } from '../../mirror/records/first-seen.ts';
+import { rowsFirstSeenAfter } from '../../mirror/records/first-seen.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { release } from '../attempt/conclude.ts';
-import { momentOf } from './create.ts';
+import { watermarkOf } from './create.ts';
 import { payloadOf } from '../attempt/journal.ts';
 import { markerOf } from './marker.ts';
 import { readRows } from '../attempt/mirror-row.ts';
@@ -31,14 +31,14 @@ export async function watchTwins(
   const now = clock.now();
   const marker = markerOf(kind, entry, rules.markerFields);
   const payloads = [payloadOf(entry), await payloadAsKept(tx, kind, entry)];
-  const twins = (await readNewcomers(tx, kind.name, momentOf(entry))).filter(({ raw }) => {
+  const twins = (await rowsFirstSeenAfter(tx, kind.name, watermarkOf(entry))).filter(({ raw }) => {
     const record = parseJson(raw);
     if (!isObject(record)) return false;
     return payloads.some((payload) => matchRecord({ kind, payload, record, marker }) === 'exact');
   });
   const ids = twins.map(({ id }) => id);
   if (ids.length > 0) await saveTwins(tx, kind.name, { recordId: entry.recordId ?? '', ids, now });
-  const isOver = now.getTime() - instantOf(momentOf(entry).at).getTime() > WATCH_MS;
+  const isOver = now.getTime() - instantOf(watermarkOf(entry).at).getTime() > WATCH_MS;
   const nextAttemptAt = isOver ? null : instantText(new Date(now.getTime() + LOOK_EVERY_MS));
   await release(tx, entry, { nextAttemptAt, now });
 }

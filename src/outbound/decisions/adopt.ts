@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { recordId as readId } from '../../diff/record-id.ts';
+import { recordId as readId } from '../../diff/judge-page.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { linkedEntry, saveLink } from '../../mirror/outbox/link-store.ts';
 import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
@@ -13,9 +13,9 @@ const ADOPTING: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
 
 interface Adoption {
   readonly kinds: readonly Kind[];
-  /** Of the create. */
+  /** The id of the create's entry. */
   readonly id: number;
-  /** Of the record that the create is to have made. */
+  /** The id of the record that the create made, according to the person. */
   readonly recordId: string;
   readonly now: Date;
 }

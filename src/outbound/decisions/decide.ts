@@ -51,7 +51,7 @@ export async function abandonEntry(session: Session, id: number, now: Date): Pro
 }
 
 const MAY_BE_THERE =
-  'The service may have the record all the same: it was sent once, and nobody knows what became of it.';
+  'The service may have the record all the same: it was sent once, and the outcome is unknown.';
 
 /** Makes a decision in one transaction and reads the entry afterwards. */
 export async function decide(

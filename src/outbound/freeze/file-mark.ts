@@ -10,9 +10,9 @@ const DIGITS = 16;
 const OWNER_ONLY = 0o600;
 
 /**
- * Opens a mark in a file beside the database: a back-up of the one rarely takes the other along.
+ * Opens a mark in a file beside the database: a back-up of the database rarely includes that file.
  *
- * The number stands in place, at a fixed length and well within a sector, so that none is ever half written.
+ * The number is overwritten in place, at a fixed length and well within a sector, so that it is never half written.
  */
 export function createFileMark(path: string): FileMark {
   const file = openSync(path, 'a+', OWNER_ONLY);

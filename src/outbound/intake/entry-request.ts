@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kind } from '../../catalog/kind.ts';
-import type { Json } from '../../lib/json.ts';
+import { isObject, tryParse } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
 import { isStorable } from '../../lib/text.ts';
@@ -71,3 +72,38 @@ function keyFaults(key: Json | undefined): string[] {
 }
 
 const at = (where: string | null, fault: string): string => (where === null ? fault : `${where}: ${fault}`);
+
+const KEYS: readonly string[] = ['operation', 'kind', 'id', 'data', 'key', 'base', 'allowUnknown'];
+
+/**
+ * Reads requests from NDJSON, one object a line, without blank lines. Unreadable lines are reported when all are
+ * checked.
+ */
+export function readBatch(text: string): EntryRequest[] {
+  return text
+    .split('\n')
+    .map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }))
+    .filter(({ line }) => line !== '')
+    .map(({ line, where }) => readLine(line, where));
+}
+
+function readLine(line: string, where: string): EntryRequest {
+  const read = objectOf(line);
+  if (read === null) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
+  const unknown = Object.keys(read).filter((name) => !KEYS.includes(name));
+  if (unknown.length > 0) {
+    const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
+    return { ...NOTHING, where, unreadable: [fault] };
+  }
+  const { operation, kind, id, data, key, base, allowUnknown } = read;
+  return { operation, kind, id, data, key, base, allowUnknown, where };
+}
+
+const NOTHING = { operation: undefined, kind: undefined, data: undefined } as const;
+
+type Read = { readonly [K in keyof JsonObject]?: JsonObject[K] };
+
+function objectOf(line: string): Read | null {
+  const value = tryParse(line);
+  return isObject(value) ? value : null;
+}

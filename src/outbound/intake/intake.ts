@@ -1,13 +1,13 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { readSeenNames } from '../../mirror/kinds/seen-names.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
+import { baseHash, findEndedByKey, requestHash } from '../../mirror/outbox/ended-entries.ts';
+import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { findByKey, insertEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../../mirror/session/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
-import { isSameAsEnded, isSameRequest } from './same-request.ts';
 import { readRows } from '../attempt/mirror-row.ts';
 import type { MirrorRow } from '../attempt/mirror-row.ts';
 
@@ -65,7 +65,7 @@ export async function storeChecked(
   entries: readonly CheckedEntry[],
   now: Date,
 ): Promise<StoredEntry[]> {
-  await session.makeDurable(); // A caller that was told of a stored entry will not repeat it after a power cut.
+  await session.makeDurable(); // A caller that got an answer will not repeat the request, so the entry must survive a power cut.
   return await session.atomically(async (tx) => {
     const rows = await rowsToUpdate(tx, entries);
     const stored: StoredEntry[] = [];
@@ -107,14 +107,31 @@ async function storeOne(tx: Transaction, storing: Storing): Promise<StoredEntry>
   const told = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown };
   const isMirrored = entry.base === null && row !== null;
   const ended = await findEndedByKey(tx, key);
-  if (ended !== null) return storedBefore(entry, ended, isSameAsEnded(entry, ended));
+  if (ended !== null) return storedBefore(entry, ended, isRepeated(entry, ended));
   const id = await insertEntry(tx, { ...told, isMirrored, now });
   if (id === null) {
     const earlier = await findByKey(tx, key);
-    return storedBefore(entry, earlier, earlier !== null && isSameRequest(entry, earlier));
+    return storedBefore(entry, earlier, earlier !== null && isRepeated(entry, hashesOf(earlier)));
   }
   const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
   return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
+}
+
+type RequestHashes = Pick<EndedEntry, 'requestHash' | 'baseHash'>;
+
+const hashesOf = (entry: Entry): RequestHashes => ({
+  requestHash: requestHash(entry),
+  baseHash: baseHash(entry.base),
+});
+
+/**
+ * Whether a request repeats the one with these hashes.
+ *
+ * If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between.
+ */
+function isRepeated({ kind, ...asked }: CheckedEntry, earlier: RequestHashes): boolean {
+  if (requestHash({ kind: kind.name, ...asked }) !== earlier.requestHash) return false;
+  return asked.base === null || baseHash(asked.base) === earlier.baseHash;
 }
 
 type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;

@@ -5,7 +5,7 @@ import { merge } from '../../diff/merge.ts';
 import type { Merge } from '../../diff/merge.ts';
 import { parseObject } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { liveRecords } from '../../mirror/records/live-records.ts';
+import { liveRecords } from '../../mirror/records/record-store.ts';
 import type { Queryable, Session } from '../../mirror/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
 import { readRows } from '../attempt/mirror-row.ts';

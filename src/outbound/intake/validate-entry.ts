@@ -1,8 +1,8 @@
 import { kindNamed } from '../../catalog/catalog.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
-import { recordId } from '../../diff/record-id.ts';
-import { DEEPEST, compactJson, isDeeper, isObject, parseJson } from '../../lib/json.ts';
+import { recordId } from '../../diff/judge-page.ts';
+import { DEEPEST, compactJson, isDeeper, isObject, tryParse } from '../../lib/json.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
 import type { Entry, Operation } from '../../mirror/outbox/outbox-store.ts';
@@ -43,7 +43,7 @@ export interface ValidEntry {
   readonly notes: readonly string[];
 }
 
-export type Validation = { readonly ok: ValidEntry } | { readonly faults: readonly string[] };
+type Validation = { readonly ok: ValidEntry } | { readonly faults: readonly string[] };
 
 const OPERATIONS: readonly Operation[] = ['create', 'update'];
 
@@ -176,11 +176,6 @@ export function validateStored(kinds: readonly Kind[], row: StoredDraft, seen: S
 }
 
 function jsonOf(name: string, text: string): { readonly value: Json } | { readonly fault: string } {
-  try {
-    return { value: parseJson(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError)
-      return { fault: `${name}: expected the text of a JSON object` };
-    throw error;
-  }
+  const value = tryParse(text);
+  return value === undefined ? { fault: `${name}: expected the text of a JSON object` } : { value };
 }

@@ -53,7 +53,7 @@ function memberOf(kind: Kind, [name, value]: readonly [string, Json], rules: Nam
   return { name, writeName, written: documented === undefined ? asHinted(written, value) : written };
 }
 
-/** A name of a write goes before the same name of a read. */
+/** If a name means one field in a write and another in a read, the write counts. */
 function fieldIn(fields: readonly Field[], name: string): Field | undefined {
   return fields.find((field) => writeNameOf(field) === name) ?? fields.find((field) => field.name === name);
 }
@@ -84,7 +84,7 @@ function asHinted(written: WrittenValue, value: Json): WrittenValue {
   return { value, note: `is sent as it is, though by what was seen of it: ${written.fault}` };
 }
 
-/** Names that were given two values, in two spellings. */
+/** Fields that were given twice, by both of their names. */
 function contradictions(
   entries: readonly (readonly [string, Json])[],
   spellingsOf: (name: string) => readonly string[],

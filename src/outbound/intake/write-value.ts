@@ -1,12 +1,12 @@
 import type { Field, FieldType } from '../../catalog/kind.ts';
 import { wholeText } from '../../lib/decimal.ts';
-import { decodeField } from '../../diff/decode-field.ts';
-import type { MisfitCode } from '../../diff/decode-field.ts';
+import { decodeField } from '../../diff/decode-record.ts';
+import type { MisfitCode } from '../../diff/decode-record.ts';
 import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject, parseJson } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
 import { shortened, storable } from '../../lib/text.ts';
 
-/** A value as a write of its field takes it, or why none does. */
+/** A value in the form that a write of its field accepts, or the fault that prevents it. */
 export type WrittenValue = { readonly value: Json; readonly note?: string } | { readonly fault: string };
 
 const EXPECTED: Record<FieldType, string> = {
@@ -72,7 +72,7 @@ const PLAIN_FORMS: Partial<Record<FieldType, (value: Exclude<Json, null>) => Jso
 
 const NO_SECONDS = ':00';
 
-/** Seconds would be lost: the documented form has no room for them. */
+/** Seconds would be lost: the documented form has none. */
 function asMinutes(time: string): WrittenValue {
   if (time.length < 'HH:MM:SS'.length) return { value: time };
   if (time.endsWith(NO_SECONDS)) return { value: time.slice(0, -NO_SECONDS.length) };

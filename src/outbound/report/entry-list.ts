@@ -1,3 +1,6 @@
+import { tryParse } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { SyncError } from '../../lib/sync-error.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
 import { readBlocks } from '../../mirror/outbox/block-store.ts';
@@ -7,11 +10,11 @@ import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { linkedEntry } from '../../mirror/outbox/link-store.ts';
 import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
-import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 import { absent } from '../decisions/decide.ts';
-import { readFrozen } from '../freeze/frozen.ts';
-import type { Frozen } from '../freeze/frozen.ts';
+import { readFrozen } from '../freeze/freeze.ts';
+import type { Frozen } from '../freeze/freeze.ts';
+import { explain } from './verdicts.ts';
 
 /** States in the order in which they need a person. */
 export const STATES = [
@@ -51,7 +54,7 @@ export async function pageOfOutbox(db: Queryable, wanted: EntriesWanted): Promis
 export interface History {
   readonly entry: Entry;
   readonly attempts: readonly Attempt[];
-  /** Whether the entry is known as the maker of its record. */
+  /** Whether the link of the record names this entry as its creator. */
   readonly isMaker: boolean;
 }
 
@@ -72,4 +75,31 @@ function endedOrAbsent(id: number, ended: EndedEntry | null): SyncError {
     code: 'outbox.ended',
     hint: 'The setting retention.outboxDays says how long entries are kept whole.',
   });
+}
+
+/** An entry as programs see it in a list. */
+export function entryDocument(entry: Entry): JsonObject {
+  const { id, key, kind, operation, recordId, state, verdict } = entry;
+  const { attempts, nextAttemptAt, createdAt, updatedAt } = entry;
+  return {
+    ...{ id, key, kind, operation, recordId, state, verdict, meaning: explain(entry).meaning },
+    ...{ attempts, nextAttemptAt, createdAt, updatedAt },
+    ...{ payload: jsonOrText(entry.payload), result: jsonOrText(entry.result) },
+  };
+}
+
+/** An entry as programs see it alone. */
+export function historyDocument({ entry, attempts, isMaker }: History): JsonObject {
+  const { naturalKey, owner } = entry;
+  return {
+    ...{ ...entryDocument(entry), next: explain(entry).next, owner, naturalKey, isMaker },
+    ...{ base: jsonOrText(entry.base), preimage: jsonOrText(entry.preimage) },
+    history: attempts.map((attempt) => ({ ...attempt })),
+  };
+}
+
+/** JSON of the outbox, parsed; text that an application stored in another form stays text. */
+export function jsonOrText(text: string | null): Json {
+  const value = text === null ? null : tryParse(text);
+  return value === undefined ? text : value;
 }

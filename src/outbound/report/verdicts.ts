@@ -11,7 +11,7 @@ type About = Pick<Entry, 'id' | 'kind' | 'recordId' | 'state' | 'verdict'>;
 
 interface Verdict {
   readonly meaning: string;
-  /** The meaning while the entry goes on by itself, where that is another one; then there is nothing to do. */
+  /** The meaning while the entry continues by itself, if that differs; then no action is needed. */
   readonly onItsWay?: string;
   readonly next?: (entry: About) => readonly string[];
 }
@@ -51,7 +51,7 @@ export const VERDICTS = {
   },
   ambiguous: {
     meaning:
-      'It was sent, and nobody knows whether it arrived: the next sweeps look for it before anything is sent again.',
+      'It was sent, and its outcome is unknown: the next sweeps look for it before anything is sent again.',
     next: () => SERVED,
   },
   no_answer: {
@@ -69,22 +69,20 @@ export const VERDICTS = {
     next: () => SERVED,
   },
   conflict: {
-    meaning:
-      'Somebody else changed the same fields since the base of this update was read; nothing was sent.',
+    meaning: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
     next: (entry) => [pushAnew(entry), abandon(entry)],
   },
   gone: {
-    meaning: 'The record to update is gone from the service; it is not made anew.',
+    meaning: 'The record to update is gone from the service; it is not created again.',
     next: (entry) => [abandon(entry)],
   },
   twins: {
     meaning:
-      'More than one record is exactly what was to be created, or the one that is was made by another entry.',
+      'More than one record is exactly the one to be created, or the only such record was made by another entry.',
     next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
   },
   look_alike: {
-    meaning:
-      'A record of the service resembles what was to be created, or is one that no row could be made of.',
+    meaning: 'A record of the service resembles the one to be created, or a record could not become a row.',
     next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
   },
   existed: {
@@ -92,7 +90,8 @@ export const VERDICTS = {
     next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
   },
   repeats: {
-    meaning: 'Equal records are legitimate in this kind, so nobody can tell whether one of them is this one.',
+    meaning:
+      'Equal records are legitimate in this kind, so it cannot be known whether one of them is this one.',
     next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
   },
   no_certificate: {

@@ -33,7 +33,7 @@ interface WrittenUpdate extends Updating {
 /** Accepted writes that may leave a field unchanged before a person must look. */
 const ROUNDS = 2;
 
-/** Reads a record back after a write: only that proves whether the write was done, whatever its answer was. */
+/** Reads a record back after a write: only this, never the answer to the write, proves whether the write was done. */
 export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate): Promise<void> {
   const { kind, entry } = written;
   const after = await readAgain(parts, kind, entry);
@@ -103,7 +103,7 @@ async function conclude(
   return finishAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
 }
 
-/** Who asked for another try gets one round more. */
+/** A person's request for another try allows one more round. */
 async function roundsBefore(tx: Transaction, { id }: Entry): Promise<number> {
   const attempts = await readAttempts(tx, id);
   return attempts.filter(({ grade }) => grade === 'not_applied').length;

@@ -1,10 +1,10 @@
 import { askableKind, isListed } from '../../catalog/kind.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
-import { recordId } from '../../diff/record-id.ts';
+import { recordId } from '../../diff/judge-page.ts';
 import { isObject } from '../../lib/json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
-import { readPageOf } from '../../mirror/sightings/page-of-record.ts';
+import { readPageOf } from '../../mirror/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** Sweeps with a failed control after which a path is no longer used. */
@@ -16,7 +16,7 @@ const NO_TICKS = { tick: (): number => 0 };
  * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
  *
  * @returns Null if the service has no such record.
- * @throws {SourceError} If no answer decides that.
+ * @throws {SourceError} If no answer settles the question.
  */
 export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
   const askable = askableKind(kind);

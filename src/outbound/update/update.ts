@@ -1,21 +1,23 @@
+import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { merge } from '../../diff/merge.ts';
 import type { Merge } from '../../diff/merge.ts';
-import { compactJson } from '../../lib/json.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { readNameOf } from '../../diff/written.ts';
+import { compactJson, isArray, isObject, parseJson } from '../../lib/json.ts';
+import type { JsonObject, Json } from '../../lib/json.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import { updatesSince } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction, Queryable } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import { baseOf } from './base-of.ts';
 import { closeFailed } from '../attempt/close-failed.ts';
-import { confirmUpdate } from './confirm-update.ts';
-import type { Updating } from './confirm-update.ts';
 import { blockKind, finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
 import { journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
 import type { OutboundParts } from '../parts.ts';
+import { confirmUpdate } from './confirm-update.ts';
+import type { Updating } from './confirm-update.ts';
 import { readRemote } from './read-remote.ts';
 
 /**
@@ -33,7 +35,7 @@ export async function update(
   await parts.session.atomically((tx) => leaveAlone(tx, parts, { kind, entry, remote, merged }));
 }
 
-/** Reads the record; where it cannot be had the entry goes where it belongs, and null comes back. */
+/** Reads the record; if that fails, puts the entry into its next state and returns null. */
 async function readOrLater(
   parts: OutboundParts,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
@@ -101,7 +103,7 @@ const MOST_ATTEMPTS = 10;
 async function write(parts: OutboundParts, updating: Updating, body: JsonObject): Promise<void> {
   const { session, clock } = parts;
   const { kind, entry, remote } = updating;
-  // A person asked for another attempt: until it ends there is no verdict.
+  // A person requested another attempt: until it ends there is no verdict.
   if (entry.attempts >= MOST_ATTEMPTS && entry.verdict !== null) {
     await session.atomically((tx) =>
       finishAs(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
@@ -119,4 +121,51 @@ async function write(parts: OutboundParts, updating: Updating, body: JsonObject)
   await session.atomically((tx) =>
     closeFailed(tx, parts, { entry: journalled.entry, answer, graded, now: clock.now() }),
   );
+}
+
+/**
+ * The state that the author of an update saw, by the names of a read; null = unknown.
+ *
+ * A base taken from the mirror includes the effects of our own earlier updates of the record, since no other writer
+ * made them. A base that the author gave is used as it is.
+ */
+async function baseOf(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
+  const told = entry.base === null ? null : objectOf(entry.base);
+  if (told === null || entry.baseAt === null) return told;
+  let base = told;
+  for (const earlier of await updatesSince(db, entry, entry.baseAt))
+    base = { ...base, ...(await madeBy(db, kind, earlier)) };
+  return base;
+}
+
+/**
+ * The effect of an update on the fields that it wrote: as the service showed them, or as sent if no event shows more.
+ * A field that already had the wanted value is not ours, nor is any other change.
+ */
+async function madeBy(db: Queryable, kind: Kind, update: Entry): Promise<JsonObject> {
+  const sent = (await readAttempts(db, update.id))
+    .filter(({ grade }) => grade !== null && TAKEN.has(grade))
+    .flatMap(({ request }) => Object.entries(objectOf(bodyOf(request)) ?? {}))
+    .map(([name, value]) => [readNameOf(kind, name), value] as const);
+  const events = await db.query(sql`
+    select fields from changes
+    where kind = ${kind.name} and record_id = ${update.recordId} and origin = ${`outbox:${update.id}`} order by seq`);
+  const shown = events.flatMap(({ fields }) => Object.entries(objectOf(String(fields)) ?? {}).map(newValue));
+  const names = new Set(sent.map(([name]) => name));
+  return Object.fromEntries<Json>([...sent, ...shown.filter(([name]) => names.has(name))]);
+}
+
+/** Grades of attempts that may have led to a finished update; an attempt may lack an answer or some fields. */
+const TAKEN: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_applied']);
+
+const bodyOf = (request: string): string => request.slice(request.indexOf('\n') + 1);
+
+/** The second of `[old, new]`. */
+function newValue([name, pair]: [string, Json]): [string, Json] {
+  return [name, (isArray(pair) ? pair[1] : undefined) ?? null];
+}
+
+function objectOf(text: string): JsonObject | null {
+  const value = parseJson(text);
+  return isObject(value) ? value : null;
 }

@@ -1,26 +1,26 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { instantOf, instantText } from '../../lib/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import { readStanding } from '../../mirror/kinds/kind-standing.ts';
+import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
+import { readSeenNames } from '../../mirror/kinds/seen-names.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { readBlock, saveBlock } from '../../mirror/outbox/block-store.ts';
 import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
-import { readSeenNames } from '../../mirror/kinds/seen-names.ts';
-import { readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { claimEntry, entryBefore } from '../../mirror/outbox/outbox-queue.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { claimEntry, entryBefore } from '../../mirror/outbox/outbox-queue.ts';
-import type { WorkRef as DueEntry } from '../../lib/work-queue.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { release, finishAs, tryLater } from '../attempt/conclude.ts';
-import { journalCreate } from '../create/create.ts';
-import { readFrozen } from '../freeze/frozen.ts';
-import type { Journalled } from '../attempt/journal.ts';
-import type { OutboundParts } from '../parts.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
+import type { Journalled } from '../attempt/journal.ts';
 import { readRows } from '../attempt/mirror-row.ts';
-import { notesOf } from '../create/notes.ts';
-import { isFresh } from '../create/preimage.ts';
+import { journalCreate } from '../create/create.ts';
+import { notesOf } from '../create/settle.ts';
+import { readFrozen } from '../freeze/freeze.ts';
 import { validateStored } from '../intake/validate-entry.ts';
+import type { OutboundParts } from '../parts.ts';
 
 /** A claimed entry, and the work to do outside the transaction. */
 export type Claimed =
@@ -28,7 +28,7 @@ export type Claimed =
   | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
 
 /** Claims an entry and takes it as far as the database alone can; null where there is nothing more to do for now. */
-export async function claim(parts: OutboundParts, due: DueEntry): Promise<Claimed | null> {
+export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed | null> {
   const { session, clock, owner } = parts;
   return session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
@@ -123,7 +123,7 @@ async function claimCreate(
   parts: OutboundParts,
   { entry, now, kind }: Ready & { readonly kind: Kind },
 ): Promise<Claimed | null> {
-  // An earlier send may still arrive: search for its record before sending again, whatever caused the delay.
+  // An earlier send may still arrive, so search for its record before sending again.
   if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) {
     await markAsProbe(tx, entry, now);
     return { step: 'settle', kind, entry };
@@ -136,4 +136,22 @@ async function claimCreate(
   await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });
   await tryLater(tx, entry, { verdict: 'awaits_sweep', now, waitMs: LOOK_AGAIN_MS });
   return null;
+}
+
+/**
+ * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours.
+ *
+ * If the list certifies, require a recent certificate. If it has stopped certifying, accept a complete sweep that
+ * ended after the entry was stored.
+ */
+export function isFresh(
+  { certifiedAt, lastSweepAt }: KindStanding,
+  { verdict, createdAt }: Entry,
+  { now, maxAgeSeconds }: { readonly now: Date; readonly maxAgeSeconds: number },
+): boolean {
+  const isYoung = (at: string | null): boolean =>
+    at !== null && now.getTime() - instantOf(at).getTime() <= maxAgeSeconds * 1000;
+  if (isYoung(certifiedAt)) return true;
+  if (!isYoung(lastSweepAt) || lastSweepAt === null) return false;
+  return certifiedAt === null || (verdict === 'awaits_sweep' && lastSweepAt > createdAt);
 }

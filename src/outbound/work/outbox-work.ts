@@ -1,9 +1,15 @@
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry } from '../../mirror/outbox/outbox-queue.ts';
-import { readFrozen } from '../freeze/frozen.ts';
+import { ClaimLostError } from '../attempt/conclude.ts';
+import { sendCreate } from '../create/create.ts';
+import { settle } from '../create/settle.ts';
+import { watchTwins } from '../create/watch-twins.ts';
+import { readFrozen } from '../freeze/freeze.ts';
 import type { OutboundParts } from '../parts.ts';
+import { update } from '../update/update.ts';
+import { claim } from './claim.ts';
+import type { Claimed } from './claim.ts';
 import { recoverEntries } from './recover.ts';
-import { workEntry } from './work-entry.ts';
 
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
 export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
@@ -32,4 +38,28 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
     takeOver: (isDead) =>
       recoverEntries(parts, ({ id }, other) => (other === owner ? !inHand.has(id) : isDead(other))),
   };
+}
+
+/** Claims an entry and works it to its next resting state; does nothing if it is no longer due. */
+async function workEntry(parts: OutboundParts, due: WorkRef): Promise<void> {
+  const claimed = await claim(parts, due);
+  if (claimed === null) return;
+  try {
+    await carryOut(parts, claimed);
+  } catch (error) {
+    if (!(error instanceof ClaimLostError)) throw error;
+    parts.logger.warn({ entry: due.id }, error.message);
+  }
+}
+
+async function carryOut(parts: OutboundParts, claimed: Claimed): Promise<void> {
+  const { session, clock } = parts;
+  const { kind } = claimed;
+  if (claimed.step === 'send') return sendCreate(parts, kind, claimed.journalled);
+  if (claimed.step === 'update') return update(parts, claimed);
+  if (claimed.step === 'watch') return session.atomically((tx) => watchTwins(tx, parts, claimed));
+  const { entry } = claimed;
+  const journalled = await session.atomically((tx) => settle(tx, parts, { kind, entry, now: clock.now() }));
+  if (journalled === null) return;
+  await sendCreate(parts, kind, journalled);
 }

@@ -3,13 +3,15 @@ import type { Kind, ListedKind, RetrievableKind } from '../../catalog/kind.ts';
 import { sortPage } from '../../diff/judge-page.ts';
 import type { SortedPage } from '../../diff/judge-page.ts';
 import { saveCursor } from '../../mirror/runs/run-store.ts';
-import type { BackfillWork } from './backfill-work.ts';
-import { requireCompanies, requireCompany } from '../tenant/guard-source.ts';
-import { inDraft } from '../land/in-draft.ts';
-import type { Shown } from '../land/land-records.ts';
-import { landSorted } from '../land/land-records.ts';
-import type { LandedSorted } from '../land/land-records.ts';
+import { requireCompanies } from '../tenant/guard-source.ts';
+import { requireCompany } from '../tenant/judge-company.ts';
+import { inDraft } from '../land/land-pages.ts';
+import type { LandingAnswer } from '../land/compare-records.ts';
+import { landRecords } from '../land/land-records.ts';
+import type { LandedRecords } from '../land/land-records.ts';
 import type { PullParts } from '../run/parts.ts';
+import type { Tally } from '../land/tally.ts';
+import type { Sweep } from '../state/sweep.ts';
 
 const ASKED_TOGETHER = 50;
 
@@ -78,7 +80,7 @@ async function lookForIds(
 }
 
 interface Answered {
-  readonly answers: readonly (SortedPage & Pick<Shown, 'sent' | 'answered'>)[];
+  readonly answers: readonly (SortedPage & Pick<LandingAnswer, 'sent' | 'answered'>)[];
   /** Ids that are done, counted from the first. */
   readonly cursor: number;
   readonly isListed: boolean;
@@ -94,14 +96,23 @@ async function land(
     now,
     work: async (tx, draft) => {
       await saveCursor(tx, sweep.runId, String(cursor));
-      const landed: LandedSorted[] = [];
+      const landed: LandedRecords[] = [];
       for (const { incoming, quarantined, sent, answered } of answers) {
-        const shown = { incoming, quarantined, sent, answered, isListed: isFromList, now };
-        landed.push(await landSorted(tx, draft, shown));
+        const answer = { sent, answered, isListed: isFromList, now };
+        landed.push(await landRecords(tx, draft, { incoming, quarantined, answer }));
       }
       return landed;
     },
   });
   for (const [index, landed] of landings.entries())
     tally.addRecords(answers[index]?.incoming.map(({ id }) => id) ?? [], landed);
+}
+
+/** A backfill under way. */
+export interface BackfillWork {
+  readonly sweep: Sweep;
+  readonly tally: Tally;
+  /** Progress of an interrupted run of the same request: a page number, or a number of ids. */
+  readonly done: number;
+  readonly missing: string[];
 }

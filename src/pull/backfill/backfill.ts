@@ -1,27 +1,29 @@
+import { isListed } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
 import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
 import type { Retention } from '../../mirror/runs/retention.ts';
-import { readCursor } from '../../mirror/runs/run-store.ts';
+import { readCursor, saveCursor } from '../../mirror/runs/run-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { claimSource } from '../../mirror/kinds/source-binding.ts';
 import { readTenants } from '../../mirror/kinds/tenant-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
+import type { ListResponse } from '../../source/paging/sweep.ts';
+import type { PageRange } from '../../source/paging/sweep-state.ts';
 import { backfillIds } from './backfill-ids.ts';
-import { backfillPages } from './backfill-pages.ts';
-import type { BackfillWork } from './backfill-work.ts';
+import type { BackfillWork } from './backfill-ids.ts';
 import { beginSweep } from '../sweep/begin-sweep.ts';
 import { addColumns } from '../sweep/end-sweep.ts';
-import { verifyTenant } from '../tenant/guard-source.ts';
+import { verifyTenant, requireCompanies } from '../tenant/guard-source.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { recordRun } from '../run/record-run.ts';
 import type { RunFacts } from '../run/record-run.ts';
+import { landArriving } from '../land/land-pages.ts';
 import { createTally } from '../land/tally.ts';
 
 /** The part of a list to read again: some records, some pages, or all of it. */
-export type Extent =
-  { readonly ids: readonly string[] } | { readonly pages: { readonly from: number; readonly to: number } };
+export type Extent = { readonly ids: readonly string[] } | { readonly pages: PageRange };
 
 export interface BackfillRequest extends ReadingRules {
   /** The requested run that this work belongs to, if there is one. */
@@ -37,11 +39,11 @@ export interface BackfillRequest extends ReadingRules {
 }
 
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
-  /** The run whose work this one went on with; null = it began at the beginning. */
+  /** The interrupted run that this one continued; null = it started from the beginning. */
   readonly resumed: number | null;
   /** Records unchanged by the service whose rows another writer had altered. */
   readonly mended: number;
-  /** Records that were asked for and that the service does not have. */
+  /** Requested records that the service does not have. */
   readonly missing: readonly string[];
 }
 
@@ -131,4 +133,23 @@ async function end(
 function stateOf({ state, reason }: Ending): 'done' | 'incomplete' | 'interrupted' {
   if (state === 'complete') return 'done';
   return reason === 'interrupted' ? 'interrupted' : 'incomplete';
+}
+
+/** Reads pages of a list and lands them; each batch saves the cursor. */
+async function backfillPages(
+  parts: PullParts,
+  { sweep, tally, done }: BackfillWork,
+  { kind, range }: { readonly kind: Kind; readonly range: PageRange },
+): Promise<void> {
+  if (!isListed(kind)) return;
+  const { session, source, onProgress, signal } = parts;
+  const { ticks, runId, tenants } = sweep;
+  const rest = { from: Math.max(range.from, done + 1), to: range.to };
+  const pages = source.pages(kind, rest, { tick: ticks.next, signal });
+  const responses = requireCompanies(pages, { kind, tenants });
+  const onLanded = async ({ page, plan: { lastPage } }: ListResponse): Promise<void> => {
+    await session.atomically((tx) => saveCursor(tx, runId, String(page)));
+    onProgress?.({ kind: kind.name, pages: page, lastPage });
+  };
+  await landArriving(parts, { sweep, tally, responses, onLanded });
 }

@@ -9,28 +9,28 @@ import {
   readProtected,
   saveAbsences,
 } from '../../mirror/records/deletion-store.ts';
-import { renewLease, saveHold } from '../../mirror/kinds/kind-lease.ts';
+import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
-import { writeTombstones } from './write-tombstones.ts';
+import { writeTombstones, proveByAsking } from './prove-by-asking.ts';
 import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
 import type { AbsenceEvidence } from './find-absent.ts';
 import type { ListVerdict } from '../state/certify-list.ts';
 import type { PullParts } from '../run/parts.ts';
-import { proveByAsking } from './prove-by-asking.ts';
 import { releaseOverdue } from './release-held.ts';
 import { settleStrays, withoutStrays } from './settle-strays.ts';
 import type { Sorted } from './settle-strays.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
-import { wayToAsk } from './way-to-ask.ts';
-import type { WayToAsk } from './way-to-ask.ts';
+import { underLease } from './under-lease.ts';
+import { wayToAsk } from './ask-for-absent.ts';
+import type { WayToAsk } from './ask-for-absent.ts';
 
 /** The conclusions about rows that the list does not show. */
 export interface Concluded {
   readonly deleted: number;
   /** Live rows that the list does not have, and that wait for proof or for a person. */
   readonly waiting: number;
-  /** Rows outside the list that something else had written, and that are put right. */
+  /** Rows outside the list that another writer had changed, and that are repaired. */
   readonly mended: number;
   /** Consecutive sweeps in which the control could not be retrieved. */
   readonly controlFailures: number;
@@ -44,7 +44,7 @@ interface CompleteReading {
   readonly rules: DeletionRules;
 }
 
-/** Draws the conclusions from rows that a list which was read to its end does not have: suspicion, hold, proof, tombstone. */
+/** Decides about rows that a completely read list does not have: suspicion, hold, proof, tombstone. */
 export async function concludeAbsences(
   parts: PullParts,
   sweep: Sweep,
@@ -112,7 +112,7 @@ async function prove(
 
 const NOT_ASKED = { deleted: 0, isSound: null };
 
-/** A sweep in which some control was not found counts as failed; one that did not ask, or was stopped while it did, for nothing. */
+/** A sweep that missed some control counts as failed; one that retrieved nothing, or was stopped meanwhile, does not count. */
 function failuresAfter(
   failures: number,
   { rounds, isStopped }: { readonly rounds: readonly (boolean | null)[]; readonly isStopped: boolean },
@@ -155,11 +155,8 @@ interface ToNote extends Planned, Pick<ListVerdict, 'sentAt'> {
 }
 
 /** Notes the plan in batches: other writers must not wait for a mass disappearance. */
-async function note(
-  { session, clock }: PullParts,
-  { kind, lease, ticks }: Sweep,
-  { plan, hold, evidence, sentAt }: ToNote,
-): Promise<void> {
+async function note(parts: PullParts, sweep: Sweep, { plan, hold, evidence, sentAt }: ToNote): Promise<void> {
+  const { kind, lease } = sweep;
   const lastSeenAt = (id: string): string | null => {
     const tick = evidence.lastShown(id);
     return tick === null ? null : sentAt(tick);
@@ -168,8 +165,7 @@ async function note(
   const changes = Math.max(absences.length, plan.forget.length, hold === lease.hold ? 0 : 1);
   for (let from = 0; from < changes; from += NOTED_TOGETHER) {
     const to = from + NOTED_TOGETHER;
-    await session.atomically(async (tx) => {
-      await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
+    await underLease(parts, sweep, async (tx) => {
       if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
       await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
       await saveAbsences(tx, kind.name, absences.slice(from, to));
@@ -190,7 +186,7 @@ async function planFor(
 ): Promise<Planned> {
   const [live, now] = [await countLive(session, kind.name), clock.now()];
   const { isCertified, isEmpty, sweep } = evidence;
-  // An emptied list that is not known exactly has no control either: it is held all the same.
+  // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = path !== null || (isUsable && !isCertified);
   const isCutOff = !canAsk && list.verdict.certified && mayBeCutOff(list.verdict, knownRows - noted.size);
   const plan = planDeletions(
@@ -204,7 +200,7 @@ async function planFor(
   return { plan, hold: holdAfter({ before: lease.hold, held: plan.held, mayBeCutOff: isCutOff, now }) };
 }
 
-/** The same round number of rows as before, and no total: a silent limit looks like this. */
+/** A round number of rows, the same as before, and no total: the sign of a silent limit. */
 function mayBeCutOff({ point, size }: Certificate, listedBefore: number): boolean {
   return point.total === null && size === listedBefore && (size % 10 === 0 || size % 25 === 0);
 }

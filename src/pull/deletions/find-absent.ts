@@ -1,6 +1,6 @@
 import type { Certificate } from '../../diff/certify.ts';
 import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
-import type { Unseen } from '../../diff/unseen.ts';
+import type { Unseen } from '../../diff/spans.ts';
 import { instantOf } from '../../lib/clock.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
@@ -14,13 +14,13 @@ export interface AbsenceEvidence {
   readonly sweep: number;
   /** The list had no row at all. */
   readonly isEmpty: boolean;
-  /** Nothing that was asked for since shows the row, or wrote it. */
+  /** No response to a later request shows the row or wrote it. */
   readonly isOutside: (row: LiveRow) => boolean;
   /** The tick at which the last response that showed the record was sent; null where none is kept. */
   readonly lastShown: (id: string) => number | null;
   /** Ids of records that may be absent, as far as responses that are kept have shown them. */
   readonly suspects: () => string[];
-  /** Live rows that can be no suspects, as their records were shown. */
+  /** Live rows that cannot be suspected, because their records were shown. */
   readonly shown: number;
 }
 
@@ -84,7 +84,7 @@ export async function findAbsent(session: Session, search: AbsenceSearch): Promi
   const suspects = new Set([...evidence.suspects(), ...noted]);
   const absent = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
   if (live <= evidence.shown + absent.length) return absent.map(absentRow(evidence));
-  // Some row was last seen before all that is kept.
+  // Some row was last seen before the oldest kept response.
   const all: LiveRow[] = [];
   for await (const rows of liveRows(session, kind)) all.push(...rows.filter(evidence.isOutside));
   return all.map(absentRow(evidence));

@@ -2,11 +2,11 @@ import type { RetrievableKind } from '../../catalog/kind.ts';
 import { isProvenGone } from '../../diff/plan-deletions.ts';
 import type { Absence, DeletionRules } from '../../diff/plan-deletions.ts';
 import { saveAbsences } from '../../mirror/records/deletion-store.ts';
-import { renewLease } from '../../mirror/kinds/kind-lease.ts';
+import { writeTombstones as buryRows } from '../../mirror/records/tombstone-store.ts';
 import { askForAbsent } from './ask-for-absent.ts';
-import { writeTombstones } from './write-tombstones.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
+import { underLease } from './under-lease.ts';
 
 const ASKED_TOGETHER = 100;
 
@@ -44,7 +44,7 @@ export async function proveByAsking(
 
 interface AskedOnce {
   readonly deleted: number;
-  /** Records that were gone, and for which that is no proof yet. */
+  /** Records that were gone, for the first time or too soon after it: no proof yet. */
   readonly struck: readonly Absence[];
   /** Records that were there. */
   readonly unlisted: readonly Absence[];
@@ -66,12 +66,30 @@ export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): P
   const unlisted = of(there).map((absence): Absence => ({ ...absence, state: 'unlisted', struckAt: now }));
   for (const absence of [...struck, ...unlisted]) noted.set(absence.id, absence);
   const seen = [...struck, ...unlisted].map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
-  await parts.session.atomically(async (tx) => {
-    await renewLease(tx, sweep.lease, { tick: sweep.ticks.latest(), now });
-    await saveAbsences(tx, sweep.kind.name, seen);
-  });
+  await underLease(parts, sweep, (tx) => saveAbsences(tx, sweep.kind.name, seen));
   const deleted = await writeTombstones(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
   return { deleted, struck, unlisted, isSound };
 }
 
 const struckState = ({ state }: Absence): Absence['state'] => (state === 'unlisted' ? 'suspected' : state);
+
+const ROWS_A_TRANSACTION = 500;
+
+/** Marks the rows of records that are proven to be gone; returns their number. */
+export async function writeTombstones(
+  parts: PullParts,
+  sweep: Sweep,
+  { ids, proof }: { readonly ids: readonly string[]; readonly proof: 'retrieve' | 'list' },
+): Promise<number> {
+  const { kind, ticks, runId } = sweep;
+  let deleted = 0;
+  for (let from = 0; from < ids.length; from += ROWS_A_TRANSACTION) {
+    const some = ids.slice(from, from + ROWS_A_TRANSACTION);
+    const response = ticks.next();
+    const done = await underLease(parts, sweep, (tx, now) =>
+      buryRows(tx, { kind: kind.name, ids: some, proof, response, runId, now }),
+    );
+    deleted += done.length;
+  }
+  return deleted;
+}

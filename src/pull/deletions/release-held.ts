@@ -3,18 +3,19 @@ import type { HoldClock } from '../../diff/judge-hold.ts';
 import type { DeletionRules } from '../../diff/plan-deletions.ts';
 import { instantText } from '../../lib/clock.ts';
 import { releaseHeld } from '../../mirror/records/deletion-store.ts';
-import { renewLease, saveHold } from '../../mirror/kinds/kind-lease.ts';
+import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 import type { PullParts } from '../run/parts.ts';
 import { askOnce } from './prove-by-asking.ts';
 import type { Asking } from './prove-by-asking.ts';
 import type { Sweep } from '../state/sweep.ts';
+import { underLease } from './under-lease.ts';
 
 /** Held records retrieved in each sweep, in turn: a hold of thousands must not cost thousands each time. */
 const HELD_ASKED = 20;
 
 interface HeldRecords {
   readonly hold: HoldClock | null;
-  /** Those asked for longest ago first. */
+  /** The records that were retrieved longest ago first. */
   readonly ids: readonly string[];
   /** How to retrieve them; null if only the list can show them. */
   readonly asking: Omit<Asking, 'ids'> | null;
@@ -43,37 +44,26 @@ export async function releaseOverdue(
   const { struck, unlisted, isSound } = await askOnce(parts, sweep, { ...asking, ids: some });
   if (unlisted.length > 0) {
     const records = hold.records - unlisted.length;
-    await saveClock(parts, sweep, records === 0 ? null : { since: parts.clock.now(), records });
+    const clock = records === 0 ? null : { since: parts.clock.now(), records };
+    await underLease(parts, sweep, (tx) => saveHold(tx, sweep.kind.name, clock));
   } else if (isSound && struck.length === some.length) await releaseIfOverdue(parts, sweep, { hold, rules });
   return isSound;
 }
 
-async function saveClock(
-  { session, clock }: PullParts,
-  { kind, lease, ticks }: Sweep,
-  hold: HoldClock | null,
-): Promise<void> {
-  await session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick: ticks.latest(), now: clock.now() });
-    await saveHold(tx, kind.name, hold);
-  });
-}
-
 /** Releases a hold to its proof and reports that no person has reviewed it. */
 async function releaseIfOverdue(
-  { session, clock, logger }: PullParts,
-  { kind, lease, ticks }: Sweep,
+  parts: PullParts,
+  sweep: Sweep,
   { hold, rules }: { readonly hold: HoldClock; readonly rules: DeletionRules },
 ): Promise<void> {
-  const now = clock.now();
-  if (!isOverdue(hold, now, rules)) return;
-  const records = await session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick: ticks.latest(), now });
-    await saveHold(tx, kind.name, null);
-    return releaseHeld(tx, kind.name);
+  if (!isOverdue(hold, parts.clock.now(), rules)) return;
+  const kind = sweep.kind.name;
+  const records = await underLease(parts, sweep, async (tx) => {
+    await saveHold(tx, kind, null);
+    return releaseHeld(tx, kind);
   });
-  logger.warn(
-    { event: 'kind.released', kind: kind.name, records, heldSince: instantText(hold.since) },
+  parts.logger.warn(
+    { event: 'kind.released', kind, records, heldSince: instantText(hold.since) },
     'held deletions go on to their proof: deletions.releaseHeldAfterHours has passed, and nothing spoke against them',
   );
 }

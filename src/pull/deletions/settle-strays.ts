@@ -1,12 +1,9 @@
 import type { Certificate } from '../../diff/certify.ts';
 import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
-import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import { instantOf } from '../../lib/clock.ts';
-import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
-import { readBooks } from '../../mirror/records/record-facts.ts';
-import type { RecordBooks } from '../../mirror/records/record-facts.ts';
+import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 import { liftTombstones, readDead, tombstoneStrays } from '../../mirror/records/stray-store.ts';
 import type { Stray } from '../../mirror/records/stray-store.ts';
@@ -15,6 +12,7 @@ import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
 import type { FoundAbsent } from './find-absent.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
+import { underLease } from './under-lease.ts';
 
 interface Outside {
   readonly certificate: Certificate;
@@ -81,8 +79,8 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
     const own = books.get(id);
     if (own === undefined) return [];
     const { knownFrom } = sweep.lease;
-    const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings are forgotten.
-    const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null });
+    const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings were forgotten with that source.
+    const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null || own.isInOutbox });
     const is = judgeUnlisted(facts);
     if (is === 'disappeared') return [];
     return [{ id, goneAt: is === 'inserted' ? null : (own.lastEvent?.observedAt ?? own.goneAt) }];
@@ -91,31 +89,29 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
 
 /** Judges again within the transaction: an outbox entry may have landed a row in the meantime, with its event. */
 async function markStrays(
-  { session, clock }: PullParts,
+  parts: PullParts,
   sweep: Sweep,
   { ids, certificate }: { readonly ids: readonly string[]; readonly certificate: Certificate },
 ): Promise<number> {
-  const { kind, lease, ticks } = sweep;
-  const [response, now] = [ticks.next(), clock.now()];
-  return session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick: response, now });
+  const { kind, ticks } = sweep;
+  const response = ticks.next();
+  return underLease(parts, sweep, async (tx, now) => {
     const rows = await liveRowsOf(tx, kind.name, ids);
     const strays = await straysAmong(tx, sweep, { rows, lastShown: certificate.lastShown });
     return (await tombstoneStrays(tx, kind.name, { strays, response, now })).length;
   });
 }
 
-/** Rows that a list has shown not long ago, that it has no more, and that are marked although no deletion was found. */
+/** Tombstones without a found deletion whose records a list showed a short time ago and shows no more. */
 async function liftFalse(
-  { session, clock }: PullParts,
-  { kind, lease, ticks }: Sweep,
+  parts: PullParts,
+  sweep: Sweep,
   { certificate, noted }: Outside,
 ): Promise<readonly string[]> {
+  const { kind } = sweep;
   const candidates = [...new Set([...certificate.absent(), ...noted])];
-  if ((await readDead(session, kind.name, candidates)).length === 0) return [];
-  const now = clock.now();
-  return session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick: ticks.latest(), now });
+  if ((await readDead(parts.session, kind.name, candidates)).length === 0) return [];
+  return underLease(parts, sweep, async (tx, now) => {
     const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
     const dead = await readDead(tx, kind.name, candidates);
     const books = await readBooks(
@@ -132,17 +128,4 @@ async function liftFalse(
     await liftTombstones(tx, kind.name, { ids, now });
     return ids;
   });
-}
-
-function factsOf(
-  { lastEvent, goneAt, isNoted, isInOutbox }: RecordBooks,
-  { wasShown, mayBeForgotten = false }: { readonly wasShown: boolean; readonly mayBeForgotten?: boolean },
-): RecordFacts {
-  return {
-    lastChange: lastEvent?.change ?? null,
-    isProvenGone: goneAt !== null,
-    wasLanded: wasShown || isNoted || isInOutbox,
-    mayNeverHaveLanded: false,
-    mayBeForgotten,
-  };
 }

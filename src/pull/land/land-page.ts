@@ -1,24 +1,25 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { sortPage } from '../../diff/judge-page.ts';
+import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
 import type { TextList } from '../../lib/text-list.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
 import { dropPage, idsText, savePage } from '../../mirror/sightings/page-store.ts';
 import type { StoredPage } from '../../mirror/sightings/page-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
 import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
-import type { ListResponse } from '../../source/source.ts';
-import { landSorted } from './land-records.ts';
-import type { LandedSorted } from './land-records.ts';
-import { hasOtherWrites } from './other-writes.ts';
-import { contentOf } from './page-content.ts';
+import type { ListResponse } from '../../source/paging/sweep.ts';
+import { hasOtherWrites } from '../state/sweep.ts';
 import type { Sweep } from '../state/sweep.ts';
+import { landRecords } from './land-records.ts';
+import type { LandedRecords } from './land-records.ts';
 
 /** A response, and the instant at which it lands. */
-interface Arrival {
+interface PageArrival {
   readonly response: ListResponse;
   readonly now: Date;
 }
 
 /** The result of landing a page, by record id. */
-export interface Landing extends LandedSorted {
+export interface Landing extends LandedRecords {
   readonly response: ListResponse;
   readonly seen: TextList;
   /** The page's entry for the page store, written together with those of the transaction's other pages. */
@@ -27,48 +28,45 @@ export interface Landing extends LandedSorted {
   readonly fields: Iterable<string>;
 }
 
-const NOTHING: LandedSorted = {
+const NOTHING: LandedRecords = {
   ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },
   quarantined: [],
 };
 
 /** Lands one list response within a transaction: its records and its digest. */
-export async function landPage(tx: Transaction, sweep: Sweep, arrival: Arrival): Promise<Landing> {
-  const { response } = arrival;
-  const page = sweep.pages.get(response.page);
-  if (response.isKnown && page !== undefined && !hasOtherWrites(response.keys, page, sweep))
-    return landKnown(sweep, response, page);
-  return landShown(tx, sweep, arrival);
-}
-
-/** The same bytes hold the same records: that they are still there is all that is new. */
-function landKnown(sweep: Sweep, response: ListResponse, page: StoredPage): Landing {
-  noteSent(sweep, response);
-  const sighting = sightingOf(sweep, response, page.ids);
-  return { ...NOTHING, response, seen: response.keys, fields: page.fields, sighting };
-}
-
-async function landShown(tx: Transaction, sweep: Sweep, { response, now }: Arrival): Promise<Landing> {
-  const page = sweep.pages.get(response.page);
-  const { incoming, quarantined, seen, unclear, fields: shown } = contentOf(response, page, sweep);
-  const { sent, answered } = response;
+export async function landPage(
+  tx: Transaction,
+  sweep: Sweep,
+  { response, now }: PageArrival,
+): Promise<Landing> {
+  const { page: number, keys, sent, answered, rows } = response;
+  const { newest, fields: tracked } = sweep.state;
+  const page = sweep.pages.get(number);
+  // The same bytes hold the same records: only their sighting is new.
+  if (response.isKnown && page !== undefined && !hasOtherWrites(keys, page, sweep.state)) {
+    newest.sent = Math.max(newest.sent, sent);
+    return {
+      ...NOTHING,
+      response,
+      seen: keys,
+      fields: page.fields,
+      sighting: sightingOf(sweep, response, page.ids),
+    };
+  }
+  const { seen, unclear, fields: shown, ...sorted } = contentOf(response, page, sweep);
   await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
-  const landed = await landSorted(tx, sweep, { incoming, quarantined, sent, answered, isListed: true, now });
-  const fields = [...shown].filter((name) => sweep.fields.has(name));
+  const landed = await landRecords(tx, sweep, { ...sorted, answer: { sent, answered, isListed: true, now } });
+  const fields = [...shown].filter((name) => tracked.has(name));
   const ids = idsText(seen);
   const allIds = unclear.length === 0 ? ids : idsText([...seen, ...unclear]);
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
-  const isWhole = seen.length > 0 && seen.length === response.rows && landed.overtaken.length === 0;
+  const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
   await rememberPage(tx, sweep, { response, ids: isWhole ? ids : null, fields });
-  noteSent(sweep, response);
+  newest.sent = Math.max(newest.sent, sent);
   return { ...landed, response, seen, fields, sighting: sightingOf(sweep, response, allIds) };
 }
 
-function noteSent({ newest }: Sweep, { sent }: ListResponse): void {
-  newest.sent = Math.max(newest.sent, sent);
-}
-
-interface Shown {
+interface ShownPage {
   readonly response: ListResponse;
   /** Null where a record was not landed: the page must be parsed again. */
   readonly ids: string | null;
@@ -78,7 +76,7 @@ interface Shown {
 async function rememberPage(
   tx: Transaction,
   { kind }: Sweep,
-  { response: { page, sent, answered, digest }, ids, fields }: Shown,
+  { response: { page, sent, answered, digest }, ids, fields }: ShownPage,
 ): Promise<void> {
   if (digest === null || ids === null) await dropPage(tx, kind.name, page);
   else await savePage(tx, kind.name, { page, ...digest, ids, fields, sent, response: answered });
@@ -92,4 +90,60 @@ function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse
     total: meta?.total ?? null,
     sentAt: ticks.instantOf(sent),
   };
+}
+
+/** The part of a page that must be landed. */
+interface PageContent extends SortedPage {
+  /** Ids of the records that have rows, or get them, in the order of the page. */
+  readonly seen: TextList;
+  /** Ids of records that are known to be in the list, although no row can be made of them. */
+  readonly unclear: readonly string[];
+  /** Fields that some record had. */
+  readonly fields: ReadonlySet<string>;
+}
+
+const HAS_ID: ReadonlySet<string> = new Set<Quarantined['code']>(['two_versions', 'too_deep']);
+
+/** Takes the part of a page that must be landed: its changed records if that is safe, else all of them. */
+function contentOf(response: ListResponse, page: StoredPage | undefined, sweep: Sweep): PageContent {
+  return (page && changedContent(response, page, sweep)) ?? wholeContent(response);
+}
+
+/**
+ * Takes the changed records of a page; null if all records must be parsed.
+ *
+ * Unparsed records are taken as last landed. That is safe only if no other write has altered their rows, and if the
+ * changed records still show every field the page had (else a vanished field would go unnoticed).
+ */
+function changedContent({ partial, keys }: ListResponse, page: StoredPage, sweep: Sweep): PageContent | null {
+  if (partial === null || hasOtherWrites(partial.unchanged, page, sweep.state)) return null;
+  const sorted = sortPage(partial.changed);
+  if (sorted.quarantined.length > 0) return null;
+  const fields = fieldsOf(sorted.incoming);
+  return page.fields.every((name) => fields.has(name))
+    ? { ...sorted, seen: keys, unclear: [], fields: new Set([...page.fields, ...fields]) }
+    : null;
+}
+
+function wholeContent(response: ListResponse): PageContent {
+  const sorted = sortPage(response.read());
+  return {
+    ...sorted,
+    seen: sorted.incoming.map(({ id }) => id),
+    unclear: sorted.quarantined.flatMap(({ id, code }) => (id !== null && HAS_ID.has(code) ? [id] : [])),
+    fields: fieldsOf(sorted.incoming),
+  };
+}
+
+/** Most records of a page have the same fields in the same order: an equal field list is checked once. */
+function fieldsOf(records: readonly Incoming[]): ReadonlySet<string> {
+  const fields = new Set<string>();
+  let before: readonly string[] = [];
+  for (const { record } of records) {
+    const names = Object.keys(record);
+    const isSame = names.length === before.length && names.every((name, index) => name === before[index]);
+    if (!isSame) for (const name of names) fields.add(name);
+    before = names;
+  }
+  return fields;
 }

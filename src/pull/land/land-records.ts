@@ -1,33 +1,28 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Kind } from '../../catalog/kind.ts';
-import { isOvertaken, judge } from '../../diff/judge-page.ts';
-import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
-import { judgeFirstListing } from '../../diff/shapes.ts';
+import { valueDrift } from '../../diff/field-drift.ts';
+import type { Quarantined, SortedPage } from '../../diff/judge-page.ts';
+import { boundFields, MOST_FIELDS, observeFields } from '../../diff/observe-fields.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { shortened, storable } from '../../lib/text.ts';
+import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
+import { saveFields } from '../../mirror/kinds/field-store.ts';
 import { issueKey, saveQuarantined } from '../../mirror/records/issue-store.ts';
 import type { Issue } from '../../mirror/records/issue-store.ts';
-import { writeRows } from '../../mirror/records/write-rows.ts';
-import { dropPagesAfter } from '../../mirror/sightings/page-store.ts';
+import { writeRows } from '../../mirror/records/stored-rows.ts';
+import type { Judged } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
-import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
-import { confirmRows, saveDirtyRows as saveTouches } from '../../mirror/records/dirty-row-store.ts';
-import { findTampered } from './find-tampered.ts';
-import { recallRows } from './recall-rows.ts';
+import { confirmRows, dropPagesAfter, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { Sweep } from '../state/sweep.ts';
-import { landFields } from './land-fields.ts';
+import { compareRecords, isJudged, mustBeWritten } from './compare-records.ts';
+import type { ComparedRecord, LandingAnswer } from './compare-records.ts';
 
 /** The records of one response. */
-export interface Shown {
-  readonly records: readonly Incoming[];
-  readonly sent: number;
-  readonly answered: number;
-  /** Shown by a list; else retrieved one by one. */
-  readonly isListed: boolean;
-  readonly now: Date;
+interface RecordsToLand extends SortedPage {
+  readonly answer: LandingAnswer;
 }
 
 /** The result of landing records, by id. */
-export interface Landed {
+export interface LandedRecords {
   readonly created: string[];
   readonly changed: string[];
   readonly restored: string[];
@@ -35,66 +30,65 @@ export interface Landed {
   readonly mended: string[];
   /** Not written: the row is newer than the request, or an outbox entry is changing the record. */
   readonly overtaken: string[];
-}
-
-/** The result of landing one response: records by id, quarantined records by the keys of their issues. */
-export interface LandedSorted extends Landed {
+  /** Keys of the issues about records that cannot become a row. */
   readonly quarantined: readonly string[];
 }
 
-/** Lands one response within a transaction: rows for the records, issues for those that cannot become a row. */
-export async function landSorted(
+const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
+
+/**
+ * Lands the records of one response within a transaction: rows, their change events and new fields; issues for those
+ * that cannot become a row.
+ */
+export async function landRecords(
   tx: Transaction,
   sweep: Sweep,
-  { incoming, quarantined, ...shown }: SortedPage & Omit<Shown, 'records'>,
-): Promise<LandedSorted> {
+  { incoming, quarantined, answer }: RecordsToLand,
+): Promise<LandedRecords> {
+  const issues = await landQuarantined(tx, sweep, { quarantined, answer });
+  const landed: LandedRecords = {
+    ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },
+    quarantined: issues,
+  };
+  for (let from = 0; from < incoming.length; from += ROWS_A_SLICE) {
+    const records = incoming.slice(from, from + ROWS_A_SLICE);
+    const compared = await compareRecords(tx, sweep, { records, answer });
+    for (const record of compared) {
+      const place = placeOf(record, sweep);
+      if (place !== null) landed[place].push(record.id);
+    }
+    const judged = compared.filter(isJudged);
+    const news = judged.filter(mustBeWritten);
+    await yieldToEventLoop();
+    if (news.length > 0) await writeRecords(tx, sweep, { judged: news, answer });
+    if (!answer.isListed) await confirmUnchanged(tx, sweep, { judged, answer });
+    await yieldToEventLoop();
+  }
+  return landed;
+}
+
+/** Opens issues for records that cannot become a row; returns the keys of all of them. */
+async function landQuarantined(
+  tx: Transaction,
+  { kind, state }: Sweep,
+  { quarantined, answer }: Omit<RecordsToLand, 'incoming'>,
+): Promise<string[]> {
   const issues = quarantined.map(quarantineIssue);
-  const fresh = issues.filter((issue) => !sweep.quarantined.has(issueKey(issue)));
-  await saveQuarantined(tx, sweep.kind.name, { issues: fresh, now: shown.now });
-  for (const issue of fresh) sweep.quarantined.add(issueKey(issue));
-  const landed = await landRecords(tx, sweep, { ...shown, records: incoming });
-  return { ...landed, quarantined: issues.map(issueKey) };
+  const fresh = issues.filter((issue) => !state.quarantined.has(issueKey(issue)));
+  await saveQuarantined(tx, kind.name, { issues: fresh, now: answer.now });
+  for (const issue of fresh) state.quarantined.add(issueKey(issue));
+  return issues.map(issueKey);
 }
 
 function quarantineIssue({ id, code, raw }: Quarantined): Issue {
   return { recordId: id, field: null, code, detail: raw };
 }
 
-const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
-
-/** Lands records within a transaction: rows, their change events, issues and new fields. */
-async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
-  const landed: Landed = { created: [], changed: [], restored: [], mended: [], overtaken: [] };
-  for (let from = 0; from < shown.records.length; from += ROWS_A_SLICE) {
-    const records = shown.records.slice(from, from + ROWS_A_SLICE);
-    const all = await compare(tx, sweep, { ...shown, records });
-    for (const record of all) {
-      const place = placeOf(record, sweep);
-      if (place !== null) landed[place].push(record.id);
-    }
-    const news = all.filter(isJudged).filter(mustBeWritten);
-    await yieldToEventLoop();
-    if (news.length > 0) await writeRecords(tx, sweep, { ...shown, records: news });
-    if (!shown.isListed) await confirm(tx, sweep, { ...shown, all });
-    await yieldToEventLoop();
-  }
-  return landed;
-}
-
-/** Marks retrieved and unchanged records as new as their answer, so that an older page cannot undo them. */
-async function confirm(
-  tx: Transaction,
-  { kind, touched }: Sweep,
-  { all, answered }: Shown & { readonly all: readonly Compared[] },
-): Promise<void> {
-  const ids = all.filter((record) => isJudged(record) && !mustBeWritten(record)).map(({ id }) => id);
-  await confirmRows(tx, kind.name, { ids, response: answered });
-  await saveTouches(tx, kind.name, { ids, response: answered });
-  touched.add(new Map(ids.map((id) => [id, answered])));
-}
-
 /** The count that a record adds to; a row rewritten without an event has not changed. */
-function placeOf(compared: Compared, { ignoredFields }: Sweep): keyof Landed | null {
+function placeOf(
+  compared: ComparedRecord,
+  { ignoredFields }: Sweep,
+): Exclude<keyof LandedRecords, 'quarantined'> | null {
   if (!isJudged(compared)) return 'overtaken';
   const { verdict, repair } = compared;
   const otherwise = repair === undefined ? null : 'mended';
@@ -103,54 +97,70 @@ function placeOf(compared: Compared, { ignoredFields }: Sweep): keyof Landed | n
   return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : otherwise;
 }
 
-const mustBeWritten = ({ verdict, repair }: Judged): boolean =>
-  verdict.is !== 'unchanged' || repair !== undefined;
-
-/** A record that may be older than its row has none of it compared. */
-type Compared = Judged | (Incoming & { readonly verdict: { readonly is: 'overtaken' } });
-
-const isJudged = (compared: Compared): compared is Judged => compared.verdict.is !== 'overtaken';
-
-async function compare(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Compared[]> {
-  const { kind, sending, comparesColumns } = sweep;
-  const { records } = shown;
-  const ids = records.map(({ id }) => id);
-  const rows = await readStored(tx, kind, ids);
-  const recalled = await recallRows(tx, sweep, { records, rows });
-  const all = records.map((received): Compared => {
-    const row = rows.get(received.id);
-    if (isOvertaken(row, shown.sent) || sending.has(received.id))
-      return { ...received, verdict: { is: 'overtaken' } };
-    const { stored, ...repair } = recalled.get(received.id) ?? { stored: row };
-    const judge = shown.isListed ? judgeListed : judgeAsked;
-    return { ...judge(kind, stored, received), ...repair };
-  });
-  if (!comparesColumns) return all;
-  const unchanged = all.filter(isJudged).filter((judged) => !mustBeWritten(judged));
-  const tampered = await findTampered(tx, kind, unchanged);
-  return all.map((record) => tampered.get(record.id) ?? record);
-}
-
-function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {
-  const isFirst = stored?.listed === null && !stored.isDeleted;
-  const verdict = isFirst ? judgeFirstListing(kind, stored.raw, received) : judge(kind, stored, received);
-  return { ...received, stored, verdict };
+interface JudgedRecords {
+  readonly judged: readonly Judged[];
+  readonly answer: LandingAnswer;
 }
 
 /** Writes new and changed records, and adds their fields to the sweep's state. */
-async function writeRecords(
-  tx: Transaction,
-  sweep: Sweep,
-  { records, isListed, answered, now }: Shown & { readonly records: readonly Judged[] },
-): Promise<void> {
-  const { kind, runId, touched, newest, lease, ignoredFields } = sweep;
+async function writeRecords(tx: Transaction, sweep: Sweep, { judged, answer }: JudgedRecords): Promise<void> {
+  const { kind, runId, state, lease, ignoredFields } = sweep;
+  const { answered, isListed, now } = answer;
   const rewritten = await writeRows(tx, {
-    ...{ kind, records, response: answered, isListed, now },
+    ...{ kind, records: judged, response: answered, isListed, now },
     ...{ origin: 'service', runId, standing: lease, ignoredFields },
   });
-  touched.add(new Map(rewritten.map((id) => [id, answered])));
+  state.touched.add(new Map(rewritten.map((id) => [id, answered])));
   // Pages requested after this answer but landed before it may have shown newer records.
-  if (rewritten.length > 0 && newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
+  if (rewritten.length > 0 && state.newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
   await yieldToEventLoop();
-  await landFields(tx, sweep, { records: records.map(({ record }) => record), now });
+  await landFields(tx, sweep, { records: judged.map(({ record }) => record), now });
+}
+
+/** Marks retrieved and unchanged records as new as their answer, so that an older page cannot undo them. */
+async function confirmUnchanged(
+  tx: Transaction,
+  { kind, state }: Sweep,
+  { judged, answer: { answered } }: JudgedRecords,
+): Promise<void> {
+  const ids = judged.filter((record) => !mustBeWritten(record)).map(({ id }) => id);
+  await confirmRows(tx, kind.name, { ids, response: answered });
+  await saveDirtyRows(tx, kind.name, { ids, response: answered });
+  state.touched.add(new Map(ids.map((id) => [id, answered])));
+}
+
+/** Notes fields that appear for the first time, or with another type. The first reading is the baseline. */
+async function landFields(
+  tx: Transaction,
+  { kind, lease, state: { fields } }: Sweep,
+  { records, now }: { readonly records: readonly JsonObject[]; readonly now: Date },
+): Promise<void> {
+  const { records: bounded, untracked } = boundFields(kind, fields, records);
+  if (untracked.size > 0) await noteUntracked(tx, kind.name, { untracked, now });
+  const seen = observeFields(kind, fields, bounded);
+  await saveFields(tx, kind, { fields: seen, now });
+  const drifts = lease.completeSweeps === 0 ? [] : valueDrift(fields, seen);
+  await saveDrift(
+    tx,
+    drifts.map((drift) => ({ kind: kind.name, ...drift })),
+    now,
+  );
+  for (const [field, shown] of seen) fields.set(field, shown);
+}
+
+const [EXAMPLES, LONGEST_EXAMPLE] = [3, 40];
+
+/** Notes once that a kind has more field names than are tracked. */
+async function noteUntracked(
+  tx: Transaction,
+  kind: string,
+  { untracked, now }: { readonly untracked: ReadonlySet<string>; readonly now: Date },
+): Promise<void> {
+  const drift = { kind, code: 'untracked_fields', field: null } as const;
+  if (await hasDrift(tx, drift)) return;
+  const examples = [...untracked]
+    .slice(0, EXAMPLES)
+    .map((name) => storable(shortened(name, LONGEST_EXAMPLE)));
+  const detail = `${untracked.size} further names were sent at once, such as ${examples.join(', ')}; ${MOST_FIELDS} are tracked, the values of others stay in _raw`;
+  await saveDrift(tx, [{ ...drift, detail }], now);
 }

@@ -3,7 +3,7 @@ import { sameTexts } from '../../lib/text-list.ts';
 import type { TextList } from '../../lib/text-list.ts';
 import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-page.ts';
-import type { LandedSorted } from './land-records.ts';
+import type { LandedRecords } from './land-records.ts';
 
 /** Counts of a reading: a record counts once, however often it was read. */
 interface RecordCounts {
@@ -18,7 +18,7 @@ interface RecordCounts {
 }
 
 interface RecordCounter {
-  readonly add: (ids: TextList, landed: LandedSorted) => void;
+  readonly add: (ids: TextList, landed: LandedRecords) => void;
   /** Keys of the quarantined records. */
   readonly quarantined: ReadonlySet<string>;
   readonly counts: () => RecordCounts;
@@ -31,12 +31,12 @@ interface TallyCounts extends RecordCounts {
 
 export interface Tally {
   readonly add: (landing: Landing) => void;
-  /** Counts records that no page was landed for. */
-  readonly addRecords: (ids: readonly string[], landed: LandedSorted) => void;
+  /** Counts records that were landed without a page. */
+  readonly addRecords: (ids: readonly string[], landed: LandedRecords) => void;
   readonly pages: () => number;
   /** The highest page that had rows. */
   readonly lastPage: () => number;
-  /** A record that the page landed last has shown; null where no page had any. */
+  /** A record of the page that was landed last; null if no page had any. */
   readonly latestId: () => string | null;
   /** A short page was followed by pages with rows. */
   readonly hasHoles: () => boolean;

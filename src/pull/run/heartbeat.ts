@@ -1,6 +1,5 @@
-import { renewLease } from '../../mirror/kinds/kind-lease.ts';
+import { renewLease, HEARTBEAT_MS } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
-import { HEARTBEAT_MS } from '../../mirror/kinds/lease-time.ts';
 import { renewRun } from '../../mirror/runs/run-lease.ts';
 import type { OwnRun } from '../../mirror/runs/run-lease.ts';
 import type { PullParts } from './parts.ts';

@@ -29,7 +29,7 @@ export interface ReadingRules {
 
 export interface Owner {
   readonly name: string;
-  /** True where the process behind a name is gone for certain. */
+  /** Whether the process of an owner has certainly ended. */
   readonly isDead: (name: string) => boolean;
 }
 

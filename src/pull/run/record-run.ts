@@ -7,7 +7,7 @@ import { keepRun } from './heartbeat.ts';
 import type { PullParts } from './parts.ts';
 
 interface RunRequest {
-  /** A run that was asked for and is ours by now; none where the request itself makes the run. */
+  /** A requested run that this process has claimed; absent if the work inserts its own run. */
   readonly runId?: number;
   readonly command: string;
   readonly kinds: readonly Kind[];

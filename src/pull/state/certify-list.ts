@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { certify } from '../../diff/certify.ts';
 import type { Certification } from '../../diff/certify.ts';
-import { unseenSince } from '../../diff/unseen.ts';
-import type { Unseen } from '../../diff/unseen.ts';
-import { spansOf } from '../../diff/spans.ts';
-import type { Spans } from '../../diff/spans.ts';
+import { unseenSince, spansOf } from '../../diff/spans.ts';
+import type { Unseen, Spans } from '../../diff/spans.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readSightings } from '../../mirror/sightings/sighting-store.ts';
 import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
@@ -35,7 +33,10 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListV
   const { verdict, spans } = isSettled
     ? { verdict: alone, spans: shown }
     : await withKnown(session, sweep, responses);
-  const sentAt = (tick: number): string | null => responses.find(({ sent }) => sent === tick)?.seenAt ?? null;
+  const sentAt = (tick: number): string | null => {
+    for (const { sent, seenAt } of responses) if (sent === tick) return seenAt;
+    return null;
+  };
   const facts = { verdict, spans, sentAt, unseenSince: (tick: number) => unseenSince(shown, tick) };
   if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false };
   const { sent, sweep: ofSweep } = verdict.point;

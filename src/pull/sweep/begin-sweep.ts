@@ -5,19 +5,16 @@ import { asMirrored, readFields } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { readQuarantined } from '../../mirror/records/issue-store.ts';
 import { claimKind } from '../../mirror/kinds/kind-lease.ts';
-import { readPages } from '../../mirror/sightings/page-store.ts';
+import { readPages, readDirtyRows } from '../../mirror/sightings/page-store.ts';
 import { decoderOf, redecode } from '../../mirror/shape/redecode.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { readTenants } from '../../mirror/kinds/tenant-store.ts';
-import { readDirtyRows as readTouches } from '../../mirror/records/dirty-row-store.ts';
 import { createEarlierSightings } from '../state/earlier-sightings.ts';
 import { startHeartbeat } from '../run/heartbeat.ts';
-import { createLayeredSet } from '../state/layered-set.ts';
-import type { PullParts, ReadingRules } from '../run/parts.ts';
+import { createSweepState, createTicks } from '../state/sweep.ts';
 import type { Sweep } from '../state/sweep.ts';
-import { createTicks } from '../state/ticks.ts';
-import { createTouched } from '../state/touched.ts';
+import type { PullParts, ReadingRules } from '../run/parts.ts';
 
 export interface SweepRequest {
   readonly kind: ListedKind;
@@ -62,23 +59,23 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     const fieldsBefore = await readFields(session, kind.name);
     const sweep = {
       ...(await readKnown(parts, request)),
-      earlier: createEarlierSightings(kind.name, lease),
-      lease,
-      kind: mirrored,
+      ...{ kind: mirrored, lease, began: request.isPartial ? null : lease.tick },
       ticks: createTicks(lease.tick, clock),
+      earlier: createEarlierSightings(kind.name, lease),
+      state: createSweepState({
+        touched: await readDirtyRows(session, kind.name, 0),
+        quarantined: await readQuarantined(session, kind.name),
+        fields: fieldsBefore,
+      }),
     };
-    return {
-      sweep: { ...sweep, began: request.isPartial ? null : lease.tick, fields: new Map(fieldsBefore) },
-      stopHeartbeat,
-      fieldsBefore,
-    };
+    return { sweep, stopHeartbeat, fieldsBefore };
   } catch (error) {
     stopHeartbeat();
     throw error;
   }
 }
 
-type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'fields' | 'earlier'>;
+type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'earlier' | 'state'>;
 
 /** The state of a list before it is read. */
 async function readKnown({ session }: PullParts, request: ReadingRequest): Promise<Known> {
@@ -91,11 +88,7 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
     knownRows: await countLive(session, kind.name),
     digestScope: digestScopeOf(kind, rules),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
-    touched: createTouched(await readTouches(session, kind.name, 0)),
-    quarantined: createLayeredSet(await readQuarantined(session, kind.name)),
     comparesColumns: isPartial === true,
-    sending: new Set(),
-    newest: { sent: 0 },
   };
 }
 
@@ -106,7 +99,8 @@ async function readKnown({ session }: PullParts, request: ReadingRequest): Promi
  */
 function digestScopeOf(kind: Kind, { digestScope, ignoreFields }: ReadingRules): string {
   const ignored = ignoreFields[kind.name] ?? [];
-  const hints = kind.hints.map(({ name, type }) => [name, type]);
+  const hints: string[][] = [];
+  for (const { name, type } of kind.hints) hints.push([name, type]);
   return createHash('sha256')
     .update(JSON.stringify([digestScope, decoderOf(kind), hints, ignored]))
     .digest('hex');

@@ -4,22 +4,25 @@ import { instantText } from '../../lib/clock.ts';
 import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
-import { closeQuarantined } from '../../mirror/records/issue-store.ts';
+import { closeQuarantined, closeRepairs } from '../../mirror/records/issue-store.ts';
 import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../mirror/outbox/outbox-queue.ts';
 import { settlePages } from '../../mirror/sightings/page-store.ts';
 import { redecode } from '../../mirror/shape/redecode.ts';
-import { closeRepairs } from '../../mirror/records/repair-issues.ts';
 import { saveKindReport } from '../../mirror/runs/run-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { oldSightings, pruneSightings, voidEnds } from '../../mirror/sightings/sighting-store.ts';
-import { forgetUnlisted, readUnlisted, saveUnlisted } from '../../mirror/sightings/unlisted-store.ts';
-import { noteDrift } from './note-drift.ts';
-import { noteFlapping } from './note-flapping.ts';
-import { noteListIssues } from './note-list-issues.ts';
-import type { StandingAfter } from './note-list-issues.ts';
+import {
+  oldSightings,
+  pruneSightings,
+  voidEnds,
+  forgetUnlisted,
+  readUnlisted,
+  saveUnlisted,
+} from '../../mirror/sightings/sighting-store.ts';
+import { noteDrift, noteFlapping, noteListIssues } from './note-findings.ts';
+import type { StandingAfter } from './note-findings.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ending, ListReading } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';

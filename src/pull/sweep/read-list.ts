@@ -1,23 +1,22 @@
 import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
-import { MOVING_AFTER } from '../../mirror/kinds/moving-kinds.ts';
+import { MOVING_AFTER } from '../../mirror/kinds/uncertified-store.ts';
 import { readRecordDigests } from '../../mirror/sightings/page-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import type { ListResponse } from '../../source/source.ts';
-import { arrivedTogether } from '../land/arrived-together.ts';
+import type { ListResponse } from '../../source/paging/sweep.ts';
 import type { SweepRequest } from './begin-sweep.ts';
 import { certifyList } from '../state/certify-list.ts';
 import type { ListVerdict } from '../state/certify-list.ts';
 import { requireTenant } from '../tenant/guard-source.ts';
-import { TOGETHER, landPages } from '../land/land-pages.ts';
+import { landArriving } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
-/** Why nothing of a list has landed that is another company's. */
+/** The reason of a list that was refused because it belongs to another company. */
 export const OTHER_SOURCE = 'other_source';
 
 /** Extra readings of a list in one sweep while a decision waits for a certificate. */
@@ -90,23 +89,15 @@ async function landAll(
   request: SweepRequest,
   { sweep, tally, reopen }: ListReading & { readonly reopen: Reopened },
 ): Promise<Reopened> {
-  const stop = new AbortController(); // If landing fails, requests under way are not awaited.
+  const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
-  let last: Reopened = null;
+  const responses = openList(parts, request, { sweep, reopen, signal });
+  const onLanded = ({ plan: { lastPage } }: ListResponse): void => {
+    parts.onProgress?.({ kind: request.kind.name, pages: tally.pages(), lastPage });
+  };
   try {
-    const pages = openList(parts, request, { sweep, reopen, signal });
-    for await (const responses of arrivedTogether(pages, TOGETHER)) {
-      const landings = await landPages(parts.session, sweep, { responses, now: parts.clock.now() }).catch(
-        (error: unknown) => {
-          stop.abort(); // Stop before the loop ends: its end awaits the requests under way.
-          throw error;
-        },
-      );
-      for (const landing of landings) tally.add(landing);
-      last = responses.at(-1)?.plan ?? last;
-      parts.onProgress?.({ kind: request.kind.name, pages: tally.pages(), lastPage: last?.lastPage ?? null });
-    }
-    return last;
+    const last = await landArriving(parts, { sweep, tally, responses, stop, onLanded });
+    return last?.plan ?? null;
   } finally {
     stop.abort();
   }

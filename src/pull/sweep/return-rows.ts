@@ -3,18 +3,17 @@ import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
 import { readSightings } from '../../mirror/sightings/sighting-store.ts';
 import { liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import type { PageRange } from '../../source/source.ts';
-import { arrivedTogether } from '../land/arrived-together.ts';
+import type { PageRange } from '../../source/paging/sweep-state.ts';
 import type { SweepRequest } from './begin-sweep.ts';
 import { requireTenant } from '../tenant/guard-source.ts';
-import { TOGETHER, landPages } from '../land/land-pages.ts';
+import { landArriving } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { ListReading } from './read-list.ts';
 import type { Sweep } from '../state/sweep.ts';
 
-/** Records of the list that have no live row all the same. */
+/** Records of the list that still have no live row. */
 export interface WithoutRow {
-  /** No row can be made of them; issues say so. */
+  /** Records that cannot become rows; each has an issue. */
   readonly quarantined: number;
   readonly missing: number;
 }
@@ -65,14 +64,10 @@ async function landRange(
   { kind, claim }: SweepRequest,
   { sweep, tally, range }: ListReading & { readonly range: PageRange },
 ): Promise<void> {
-  const { session, source, clock, signal } = parts;
-  const guard = { parts, kind, claim, tenants: sweep.tenants };
-  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Nothing is known of these pages.
-  const pages = source.pages(kind, range, { tick: sweep.ticks.next, signal });
-  for await (const responses of arrivedTogether(requireTenant(pages, guard), TOGETHER)) {
-    const landings = await landPages(session, afresh, { responses, now: clock.now() });
-    for (const landing of landings) tally.add(landing);
-  }
+  const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Without stored pages all are parsed in full.
+  const pages = parts.source.pages(kind, range, { tick: sweep.ticks.next, signal: parts.signal });
+  const responses = requireTenant(pages, { parts, kind, claim, tenants: sweep.tenants });
+  await landArriving(parts, { sweep: afresh, tally, responses });
 }
 
 /** The pages on which this sweep has seen the records, in their order. */

@@ -1,9 +1,7 @@
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { beginSweep } from './begin-sweep.ts';
 import type { SweepRequest } from './begin-sweep.ts';
-import { compareRows } from '../deletions/compare-rows.ts';
 import { endSweep } from './end-sweep.ts';
-import { outcomeOf } from './outcome.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readList } from './read-list.ts';
 import type { Ending, ListReading } from './read-list.ts';
@@ -12,6 +10,11 @@ import type { Concluded } from '../deletions/conclude-absences.ts';
 import { returnRows } from './return-rows.ts';
 import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
+import { compareLive } from '../../diff/compare-live.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import { liveIds } from '../../mirror/records/record-store.ts';
+import type { ListVerdict } from '../state/certify-list.ts';
+import type { Sweep } from '../state/sweep.ts';
 
 /**
  * Reads the whole list of a kind, lands it page by page, and concludes which records are gone.
@@ -73,4 +76,55 @@ async function conclude(
   const without = await returnRows(parts, request, { sweep, tally, missing });
   const reading = { list, tally, outside, rules: request.rules.deletions };
   return { concluded: await concludeAbsences(parts, sweep, reading), without };
+}
+
+interface MirrorBeside {
+  readonly concluded: Pick<Concluded, 'waiting'>;
+  readonly without: WithoutRow;
+  /** Rows that another writer had changed, and that are repaired. */
+  readonly mended: number;
+}
+
+type Outcome = Pick<KindReport, 'state' | 'reason' | 'detail'>;
+
+/** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */
+function outcomeOf(ending: Ending, beside: MirrorBeside): Outcome {
+  const { state, reason, detail } = ending;
+  if (ending.state !== 'complete' || !ending.verdict.isOfThisSweep) return { state, reason, detail };
+  const { concluded, without, mended } = beside;
+  const complete = (why: string, what: string): Outcome => ({ state: 'complete', reason: why, detail: what });
+  if (without.missing > 0)
+    return complete(
+      'rows_missing',
+      `${without.missing} records of the list have no live row; the next pull tries again`,
+    );
+  if (without.quarantined > 0)
+    return complete('quarantined', `no row could be made of ${without.quarantined} records of the list`);
+  if (concluded.waiting > 0)
+    return complete(
+      'absences_unproven',
+      `${concluded.waiting} rows that the list lacks wait for proof, or for a person`,
+    );
+  const told = mended > 0 ? `${mended} rows that something else had written to were put right` : null;
+  return { state: 'certified', reason: null, detail: told };
+}
+
+/** The differences between a mirror's live rows and the ids that a list has shown. */
+interface RowsApart {
+  /** Live rows that a certified list does not have, and that nothing has shown since. */
+  readonly outside: readonly string[];
+  /** Records that the sweep has shown, and that have no live row. */
+  readonly missing: readonly string[];
+}
+
+/** Compares all live rows with the list that was read, in one scan of their ids. */
+async function compareRows(
+  session: Session,
+  { kind, began }: Sweep,
+  { verdict, spans }: ListVerdict,
+): Promise<RowsApart> {
+  const certificate = verdict.certified ? verdict : null;
+  const comparison = compareLive({ spans, certificate, began: began ?? 0 });
+  for await (const ids of liveIds(session, kind.name)) comparison.take(ids);
+  return { outside: comparison.outside(), missing: comparison.missing() };
 }

@@ -3,11 +3,10 @@ import { OtherSourceError } from '../../mirror/session/errors.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { readTenants } from '../../mirror/kinds/tenant-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import { requireTenant } from './guard-source.ts';
+import { requireTenant, tellingFirst } from './guard-source.ts';
 import type { TenantGuard } from './guard-source.ts';
-import { tellingFirst } from './telling-first.ts';
 
-/** Finds the kinds that a pull would refuse as another company's, with why; lands nothing. */
+/** Finds the kinds that a pull would refuse as another company's, with the reasons; lands nothing. */
 export async function findForeign(
   parts: TenantGuard['parts'],
   kinds: readonly ListedKind[],

@@ -1,32 +1,28 @@
 import { LISTED_KINDS } from '../../catalog/catalog.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
-import { recordId } from '../../diff/record-id.ts';
+import { recordId } from '../../diff/judge-page.ts';
 import type { Json } from '../../lib/json.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { hasMoreLive } from '../../mirror/kinds/status-store.ts';
 import { namesCompany, readTenants } from '../../mirror/kinds/tenant-store.ts';
-import type { KindTenants } from '../../mirror/kinds/tenant-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import type { ListResponse } from '../../source/source.ts';
-import { companiesOf, countCompanies, judgeCompany } from './judge-company.ts';
+import type { ListResponse } from '../../source/paging/sweep.ts';
+import { isCompanyConfirmed, otherCompany, requireCompany } from './judge-company.ts';
+import type { CompaniesOfKind } from './judge-company.ts';
 import type { PullParts } from '../run/parts.ts';
+import type { Session } from '../../mirror/session/session.ts';
 
 /** The facts that show which company the records of a kind belong to. */
-export interface TenantGuard {
+export interface TenantGuard extends CompaniesOfKind {
   readonly parts: Pick<PullParts, 'session' | 'source' | 'signal'>;
-  readonly kind: Kind;
   readonly claim: SourceClaim;
-  readonly tenants: KindTenants;
 }
 
-/** So few rows may well all have been replaced; with more, a list that shares none of them is another company's. */
-export const ROWS_THAT_IDENTIFY = 20;
-/** Where the first page, the last one and so many more share no row, the rest of the list will not either. */
+/** This few rows may all have been replaced; if there are more, a list that shares none of them is another company's. */
+const ROWS_THAT_IDENTIFY = 20;
+/** If the first page, the last page and this many more share no row with the mirror, the rest will share none either. */
 const PAGES_HELD_BACK = 50;
-
-const HINT =
-  'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
 
 /**
  * Passes the responses of a list on once they are known to belong to a company of this mirror, so that nothing foreign
@@ -50,57 +46,26 @@ export async function* requireTenant(
     held.push(response);
     isRecognized ||= showsKnown;
     if (isRecognized) {
-      await confirm(guard, namesOwn || showsKnown);
+      if (!isCompanyConfirmed(claim, namesOwn || showsKnown)) await verifyTenant(parts, claim);
       yield* held;
       held = [];
     } else if (held.length > PAGES_HELD_BACK) break;
   }
   if (held.length === 0) return;
   refuseUnknown(kind, held);
-  await confirm(guard, false);
+  await verifyTenant(parts, claim);
   yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
 
-/** @throws {OtherSourceError} */
-async function confirm({ parts, claim }: TenantGuard, isShown: boolean): Promise<void> {
-  claim.isConfirmed ||= isShown;
-  await verifyTenant(parts, claim);
-}
-
-/** Lets responses pass whose records name the kind's companies, if any; which of them the mirror knows is no question. */
+/** Passes responses whose records name the kind's companies, if any; whether the mirror knows the records does not matter. */
 export async function* requireCompanies(
   responses: AsyncIterable<ListResponse>,
-  guard: Pick<TenantGuard, 'kind' | 'tenants'>,
+  guard: CompaniesOfKind,
 ): AsyncGenerator<ListResponse> {
   for await (const response of responses) {
     requireCompany(guard, response);
     yield response;
   }
-}
-
-/**
- * Refuses a response that mostly names other companies than the kind's. While no company is known, those that it names
- * are learned.
- *
- * @returns Whether it names a known company.
- * @throws {OtherSourceError}
- */
-export function requireCompany(
-  { kind, tenants }: Pick<TenantGuard, 'kind' | 'tenants'>,
-  { isKnown: isSame, partial, read }: Pick<ListResponse, 'isKnown' | 'partial' | 'read'>,
-): boolean {
-  if (!namesCompany(kind)) return false;
-  if (isSame) return true;
-  if (tenants.isLearning) {
-    for (const company of companiesOf(read())) tenants.companies.add(company);
-    return false;
-  }
-  const changed = countCompanies(partial?.changed ?? [], tenants.companies);
-  if (partial !== null && changed.others.size === 0) return true;
-  const named = countCompanies(read(), tenants.companies);
-  const judgement = judgeCompany(named);
-  if (judgement === 'other') throw tenantMismatch(kind, tenants, [...named.others.keys()]);
-  return judgement === 'own';
 }
 
 /**
@@ -115,6 +80,7 @@ export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceCla
   refuseForeign(claim);
 }
 
+/** Reading elsewhere may have confirmed the claim. */
 function refuseForeign({ isConfirmed, refusal }: SourceClaim): void {
   if (!isConfirmed && refusal !== null) throw refusal;
 }
@@ -131,7 +97,7 @@ async function readCompanyElsewhere(parts: TenantGuard['parts'], claim: SourceCl
 const shortestFirst = (a: Kind, b: Kind): number =>
   Number(b.name === 'departments') - Number(a.name === 'departments');
 
-/** Whether the first page of a kind names a company of the mirror's. */
+/** Whether the first page of a kind names a company of the mirror. */
 async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promise<boolean> {
   const { source, signal } = guard.parts;
   try {
@@ -156,18 +122,24 @@ function idsOf(records: readonly Json[]): string[] {
   return records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
 }
 
-const NAMED = 3;
-
-function tenantMismatch({ name }: Kind, { companies }: KindTenants, got: readonly string[]) {
-  const listed = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
-  const message = `The list of ${name}: the token reads company ${listed(got)} (system_id), and this mirror holds company ${listed(companies)}.`;
-  return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
-}
-
 /** @throws {OtherSourceError} If responses show ids and the mirror knows none of them. */
 function refuseUnknown({ name }: Kind, responses: readonly ListResponse[]): void {
   const shown = responses.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
   if (shown === 0) return;
   const message = `The list of ${name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`;
-  throw new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+  throw otherCompany(message);
+}
+
+/** Puts kinds whose lists name the company first: their answers decide for the others. */
+export async function tellingFirst(session: Session, kinds: readonly ListedKind[]): Promise<ListedKind[]> {
+  const places: ListedKind[][] = [[], [], [], []];
+  for (const kind of kinds) places[await placeOf(session, kind)]?.push(kind);
+  return places.flat();
+}
+
+async function placeOf(session: Session, kind: ListedKind): Promise<number> {
+  const isNamed = namesCompany(kind);
+  if (isNamed && !(await readTenants(session, kind, false)).isLearning) return 0;
+  if (await hasMoreLive(session, kind.name, ROWS_THAT_IDENTIFY)) return 1;
+  return isNamed ? 2 : 3;
 }

@@ -1,5 +1,66 @@
+import type { Kind } from '../../catalog/kind.ts';
 import { isNumber, isObject } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
+import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
+import { namesCompany } from '../../mirror/kinds/tenant-store.ts';
+import type { KindTenants } from '../../mirror/kinds/tenant-store.ts';
+import { OtherSourceError } from '../../mirror/session/errors.ts';
+import type { ListResponse } from '../../source/paging/sweep.ts';
+
+/** The companies that a kind's records may name. */
+export interface CompaniesOfKind {
+  readonly kind: Kind;
+  readonly tenants: KindTenants;
+}
+
+/**
+ * Refuses a response that mostly names other companies than the kind's. While no company is known, those that it names
+ * are learned.
+ *
+ * @returns Whether it names a known company.
+ * @throws {OtherSourceError}
+ */
+export function requireCompany(
+  { kind, tenants }: CompaniesOfKind,
+  { isKnown: isSame, partial, read }: Pick<ListResponse, 'isKnown' | 'partial' | 'read'>,
+): boolean {
+  if (!namesCompany(kind)) return false;
+  if (isSame) return true;
+  if (tenants.isLearning) {
+    for (const company of companiesOf(read())) tenants.companies.add(company);
+    return false;
+  }
+  const changed = countCompanies(partial?.changed ?? [], tenants.companies);
+  if (partial !== null && changed.others.size === 0) return true;
+  const named = countCompanies(read(), tenants.companies);
+  const judgement = judgeCompany(named);
+  if (judgement === 'other') throw tenantMismatch({ kind, tenants }, [...named.others.keys()]);
+  return judgement === 'own';
+}
+
+/** Whether the token is known to read a company of this mirror, now that a response has shown one or not. */
+export function isCompanyConfirmed(claim: SourceClaim, isShown: boolean): boolean {
+  claim.isConfirmed ||= isShown;
+  return claim.isNew || claim.isConfirmed;
+}
+
+const NAMED = 3;
+
+function tenantMismatch(
+  { kind: { name }, tenants: { companies } }: CompaniesOfKind,
+  got: readonly string[],
+): OtherSourceError {
+  const listed = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
+  const message = `The list of ${name}: the token reads company ${listed(got)} (system_id), and this mirror holds company ${listed(companies)}.`;
+  return otherCompany(message);
+}
+
+const HINT =
+  'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
+
+export function otherCompany(message: string): OtherSourceError {
+  return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+}
 
 /** The companies (`system_id`) that records name: the known ones and the others, each with its number of records. */
 interface NamedCompanies {
@@ -20,7 +81,7 @@ export function countCompanies(records: readonly Json[], known: ReadonlySet<stri
 /**
  * Judges by majority whose records these are; null where none names a company.
  *
- * One foreign record among many is the service's affair; one shared record among many foreign ones makes no list ours.
+ * One foreign record among many is left to the service; one shared record among many foreign ones does not make a list ours.
  */
 export function judgeCompany({ own, others }: NamedCompanies): 'own' | 'other' | null {
   const foreign = [...others.values()].reduce((sum, count) => sum + count, 0);
@@ -29,7 +90,7 @@ export function judgeCompany({ own, others }: NamedCompanies): 'own' | 'other' |
 }
 
 /** The company of each record that names one. */
-export function companiesOf(records: readonly Json[]): readonly string[] {
+function companiesOf(records: readonly Json[]): readonly string[] {
   return records.map(companyOf).filter((company) => company !== null);
 }
 

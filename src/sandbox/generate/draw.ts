@@ -19,7 +19,7 @@ export interface Draw {
   readonly id: number;
   /** Its number by creation, from 0. */
   readonly index: number;
-  /** Its number by what its list is sorted by, from 0; the index where that is creation. */
+  /** Its rank in the order of its list, from 0; equals the index if the list is ordered by creation. */
   readonly rank: number;
   /** How many records of its kind there are. */
   readonly count: number;

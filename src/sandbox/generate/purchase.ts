@@ -1,9 +1,15 @@
 import type { JsonObject } from '../../lib/json.ts';
-import { NOTES } from '../vocabulary/trade.ts';
+import type { Random } from '../random.ts';
+import { ITEMS, NOTES } from '../vocabulary/trade.ts';
+import type { Item } from '../vocabulary/trade.ts';
 import { anyId } from './draw.ts';
 import type { Draw } from './draw.ts';
-import { LINES_PER_PURCHASE, orderedLine, taxCents } from './purchase-product.ts';
 import { dayOf, dayText, fixed, timeText } from './text-values.ts';
+
+export const LINES_PER_PURCHASE = 3;
+const FIRST_SALE = 20_500;
+const LINES_PER_SALE = 2;
+const QUEBEC = 11;
 
 /** A purchase (not in the documentation): its money is that of the lines which name it. */
 export function generatePurchase(draw: Draw): JsonObject {
@@ -38,3 +44,87 @@ function sumOfLines({ index, company }: Draw): { readonly subtotal: number; read
 }
 
 const sum = (cents: readonly number[]): number => cents.reduce((total, one) => total + one, 0);
+
+/**
+ * A line of a purchase (§2.5): the received and the awaited parts add up to the quantity, and the amounts of money are
+ * consistent.
+ */
+export function generatePurchaseProduct(draw: Draw): JsonObject {
+  const { random, id, index, company } = draw;
+  const { item, cents, hundredths, discount, total } = orderedLine(random);
+  const received = random.chance(0.7) ? hundredths : Math.floor(hundredths / 200) * 100;
+  const grams = (of: number): string => fixed((item.grams * of) / 100, 3);
+  return {
+    id,
+    purchase_id: company.idOf('purchases', Math.floor(index / LINES_PER_PURCHASE)),
+    product_id: String(anyId(draw, 'products')),
+    produit_compte: random.pick(['5010', '5020', '5100', '01450']),
+    product_name: item.french,
+    product_description: random.chance(0.3) ? `${random.pick(NOTES)}.` : '',
+    produit_projet: random.chance(0.25) ? anyId(draw, 'projects') : null,
+    product_quantity: fixed(hundredths, 2),
+    produit_quantite_receive: fixed(received, 2),
+    produit_quantite_onhold: fixed(hundredths - received, 2),
+    produit_poids: grams(hundredths),
+    produit_poids_receive: grams(received),
+    produit_poids_onhold: grams(hundredths - received),
+    product_price: fixed(cents * 100, 4),
+    product_discount: fixed(discount, 2),
+    product_serialnumber: random.chance(0.15) ? `SN${random.digits(8)}` : '',
+    produit_total: fixed(total, 2),
+    taxes_rules_id: 1,
+    gestion_taxes: taxesOn(total),
+    province_id: QUEBEC,
+    system_id: company.systemId,
+  };
+}
+
+/** A line's quantity and cost, in cents; drawn first, so that its purchase can draw the same values again. */
+function orderedLine(random: Random): Ordered {
+  const item = random.pick(ITEMS);
+  return { item, ...sumOf(random, item.cents) };
+}
+
+interface Ordered extends Sum {
+  readonly item: Item;
+}
+
+interface Sum {
+  readonly cents: number;
+  readonly hundredths: number;
+  readonly discount: number;
+  readonly total: number;
+}
+
+function sumOf(random: Random, listCents: number): Sum {
+  const isHalf = random.chance(0.1); // Half a unit needs an even price, or the total would need half a cent.
+  const exactCents = Math.round((listCents * random.integer(85, 115)) / 100);
+  const cents = isHalf ? exactCents - (exactCents % 2) : exactCents;
+  const hundredths = random.integer(1, 12) * 100 + (isHalf ? 50 : 0);
+  const gross = (hundredths * cents) / 100;
+  const discount = random.chance(0.15) ? Math.floor(gross / 20) : 0;
+  return { cents, hundredths, discount, total: gross - discount };
+}
+
+/** JSON text inside a string, as the service sends it (§2.5). */
+function taxesOn(total: number): string {
+  const { gst, qst } = taxCents(total);
+  return JSON.stringify([
+    { id: 1, nom: 'TPS', taux: '5.000', montant: fixed(gst, 2) },
+    { id: 2, nom: 'TVQ', taux: '9.975', montant: fixed(qst, 2) },
+  ]);
+}
+
+function taxCents(total: number): { readonly gst: number; readonly qst: number } {
+  return { gst: Math.round(total * 0.05), qst: Math.round(total * 0.09975) };
+}
+
+/** A line of a sale: in the wild it looks like a purchase's, but belongs to a sale (§4.4). */
+export function generateSalesProduct(draw: Draw): JsonObject {
+  const line = Object.entries(generatePurchaseProduct(draw)).filter(([name]) => name !== 'purchase_id');
+  return {
+    ...Object.fromEntries(line),
+    sale_id: FIRST_SALE + Math.floor(draw.index / LINES_PER_SALE),
+    produit_compte: '4010',
+  };
+}

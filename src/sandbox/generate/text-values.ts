@@ -12,7 +12,8 @@ export const TODAY = dayText(DAYS_OPEN);
 export function fixed(units: number, places: number): string {
   const digits = String(Math.abs(units)).padStart(places + 1, '0');
   const point = digits.length - places;
-  return `${units < 0 ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+  const fraction = places === 0 ? '' : `.${digits.slice(point)}`;
+  return `${units < 0 ? '-' : ''}${digits.slice(0, point)}${fraction}`;
 }
 
 /** The day, counted from the company's first, as `YYYY-MM-DD`. */

@@ -1,14 +1,12 @@
+import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../../lib/sync-error.ts';
 import { sendProblem } from '../answer/problem.ts';
 import type { Problem } from '../answer/problem.ts';
 import { SECURITY_HEADERS } from '../answer/security-headers.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
-import type { ServerParts } from '../parts.ts';
-import type { RouteContext, Server } from '../server.ts';
-import { hostRefusal } from './hosts.ts';
-import { isLoopback } from './loopback.ts';
-import { originRefusal } from './origins.ts';
+import type { ServerParts, RouteContext, Server } from '../server.ts';
+import { isLoopback, isEveryAddress, plainAddress } from './loopback.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
 export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'>): void {
@@ -68,4 +66,62 @@ function notAllowed(allow: string): Problem {
     detail: `Only ${allow} can be used here.`,
     headers: { allow },
   };
+}
+
+const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
+const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;
+
+/**
+ * Refuses a request that names another host: a web page whose name was made to resolve to this machine (DNS rebinding) sends
+ * its own name.
+ *
+ * Ports are not compared, since tunnels and containers change them. A server that listens on every address accepts any IP
+ * address, because it does not know all of its own, and an address cannot be rebound like a name.
+ */
+export function hostRefusal(
+  header: string | undefined,
+  { host, names }: { readonly host: string; readonly names: readonly string[] },
+): Problem | null {
+  const name = HOST.exec(header ?? '')?.[1];
+  if (name === undefined)
+    return { status: 400, code: 'http.bad_host', detail: 'The Host header is missing or malformed.' };
+  const asked = plainAddress(name);
+  if ([...OWN_NAMES, ...[host, ...names].map(plainAddress)].includes(asked)) return null;
+  if (isEveryAddress(host) && isIP(asked) !== 0) return null;
+  return {
+    status: 421,
+    code: 'http.foreign_host',
+    detail: 'This server does not answer under that host name.',
+    hint: 'Use the name or address in server.host, or localhost; or add the name to server.names.',
+  };
+}
+
+const FOREIGN: Problem = {
+  status: 403,
+  code: 'http.foreign_origin',
+  detail: 'A page of another origin asked for a change.',
+};
+
+/** Whether an `Origin` is that of the page that this host serves. */
+function isOwn(origin: string, host: string): boolean {
+  const url = URL.canParse(origin) ? new URL(origin) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  const asked = `${url.protocol}//${host}`;
+  return URL.canParse(asked) && new URL(asked).host === url.host;
+}
+
+interface Origins {
+  readonly origin: string | undefined;
+  readonly host: string;
+  /** Browsers send cookies by themselves, so a change authenticated by a cookie must name its origin. */
+  readonly isByCookie: boolean;
+}
+
+/** Refuses a change that a foreign page requested. */
+function originRefusal({ origin, host, isByCookie }: Origins): Problem | null {
+  if (origin === undefined)
+    return isByCookie
+      ? { ...FOREIGN, detail: 'A change by cookie needs the Origin header.', hint: 'Use the bearer token.' }
+      : null;
+  return isOwn(origin, host) ? null : FOREIGN;
 }

@@ -1,4 +1,16 @@
-import { isSameSecret, sealOf } from './token.ts';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares two secrets in constant time. */
+export function isSameSecret(given: string, secret: string): boolean {
+  return timingSafeEqual(digest(given), digest(secret));
+}
+
+/** The HMAC of a text, keyed with the token. */
+function sealOf(token: string, text: string): string {
+  return createHmac('sha256', token).update(text).digest('base64url');
+}
 
 export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyError } from 'fastify';
 import type { Logger } from '../../lib/logger.ts';
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { MirrorError } from '../../mirror/session/errors.ts';
 import type { Server } from '../server.ts';
-import { problemOf } from './problem-of-error.ts';
 import { sendProblem } from './problem.ts';
+import type { Problem } from './problem.ts';
 
 /** Answers thrown errors, and requests without a route. */
 export function answerErrors(app: Server, logger: Logger): void {
@@ -31,4 +33,73 @@ export function sendError(reply: FastifyReply, error: unknown, logger: Logger): 
     hint: `The log has it under the id ${id}.`,
     more: { id },
   });
+}
+
+/** The HTTP status of each fault; a usage fault that is not listed is 400. */
+const STATUS: Readonly<Record<string, number>> = {
+  'http.too_slow': 408,
+  'http.body_too_large': 413,
+  'outbox.absent': 404,
+  'run.absent': 404,
+  'record.absent': 404,
+  'record.unknown_kind': 404,
+  'outbox.key_taken': 409,
+  'outbox.wrong_state': 409,
+  'outbox.in_work': 409,
+  'outbox.record_taken': 409,
+  'deletions.none': 409,
+  'outbox.invalid': 422,
+  'outbox.no_record': 422,
+  'usage.kind': 422,
+  'usage.id': 422,
+  'server.full': 503,
+};
+
+const RETRY_SECONDS = 5;
+
+/** The problem document for an error; null for a bug, whose details the caller must not see. */
+function problemOf(error: unknown): Problem | null {
+  if (error instanceof SyncError) return problemOfFault(error);
+  return isOfFramework(error) ? problemOfFramework(error) : null;
+}
+
+function problemOfFault(error: SyncError): Problem | null {
+  const { code, message: detail, hint } = error;
+  const status = STATUS[code] ?? statusOfClass(error);
+  if (status === null) return null;
+  const headers = status === 503 ? { headers: { 'retry-after': String(RETRY_SECONDS) } } : {};
+  return { status, code, detail, hint, ...headers };
+}
+
+function statusOfClass(error: SyncError): number | null {
+  if (error instanceof MirrorError) return 503;
+  return error instanceof UsageError ? 400 : null;
+}
+
+/** Errors of the framework about a request, including a caller that hung up early. */
+function isOfFramework(error: unknown): error is FastifyError {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
+}
+
+interface Words {
+  readonly code: string;
+  readonly detail: string;
+  readonly hint?: string;
+}
+
+/** Worded by us, because the framework's message may repeat the caller's text. */
+const WORDS: Readonly<Record<number, Words>> = {
+  404: { code: 'http.not_found', detail: 'There is nothing here.' },
+  415: {
+    code: 'http.media_type',
+    detail: 'A body of this type is not understood.',
+    hint: 'Send Content-Type: application/json.',
+  },
+};
+
+const MALFORMED: Words = { code: 'http.malformed', detail: 'The request could not be read.' };
+
+function problemOfFramework({ statusCode = 500 }: FastifyError): Problem | null {
+  if (statusCode >= 500) return null;
+  return { status: statusCode, ...(WORDS[statusCode] ?? MALFORMED) };
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { ServerParts, Server } from '../server.ts';
 import type { Seats } from '../seats.ts';
-import type { Server } from '../server.ts';
 
 const SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
 const REFUSED = [401, 403, 421, 429];
@@ -44,4 +44,23 @@ export function countRequests(app: Server, { seats, version }: { seats: Seats; v
     done();
   });
   return registry;
+}
+
+/** Metrics of whether this process's writes land in the mirror. */
+export function tellWrites(registry: Registry, { writes }: Pick<ServerParts, 'writes'>): void {
+  const registers = [registry];
+  const age = new Gauge({
+    ...{ name: 'bms_sync_unlanded_write_age_seconds', registers },
+    help: 'Time since the oldest write to the mirror that has not landed.',
+    collect: () => {
+      age.set(writes().unlandedMs / 1000);
+    },
+  });
+  const last = new Gauge({
+    ...{ name: 'bms_sync_last_write_timestamp_seconds', registers },
+    help: 'When this process last wrote to the mirror; 0 before the first time.',
+    collect: () => {
+      last.set((writes().lastLandedAt?.getTime() ?? 0) / 1000);
+    },
+  });
 }

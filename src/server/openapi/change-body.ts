@@ -120,7 +120,7 @@ interface ChangeShape {
 
 function changeOf({ kind, operation, allowsUnknown }: ChangeShape, id: JsonSchema): JsonSchema {
   const isUpdate = operation === 'update';
-  const base = { type: ['object', 'null'], description: 'what was seen before the update' };
+  const base = { type: ['object', 'null'], description: 'the record as seen before the update' };
   const component = allowsUnknown ? openComponentOf(kind) : componentOf(kind);
   const title = `${operation} ${kind.name}${allowsUnknown ? ', with fields that nobody knows' : ''}`;
   return {

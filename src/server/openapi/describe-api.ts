@@ -1,22 +1,24 @@
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { z } from 'zod';
+import { readSeenNames } from '../../mirror/kinds/seen-names.ts';
 import { SESSION_COOKIE } from '../access/session-cookie.ts';
+import { sendJsonText } from '../answer/json.ts';
 import { noBody } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
 import type { RouteContext, Server } from '../server.ts';
-import { STORABLE } from './change-body.ts';
+import { STORABLE, fieldComponents } from './change-body.ts';
 import type { JsonSchema } from './change-body.ts';
 import { PROBLEM, refusalsOf } from './problems.ts';
 import { writtenExactly } from './whole-numbers.ts';
 
 const ABOUT =
-  'The mirror, what is on its way, and decisions on both. Other methods of these paths are 405, with `Allow`.';
+  'The mirror, the changes for the service, and decisions on both. Other methods of these paths are 405, with `Allow`.';
 
-/** Collects the routes from here on into an OpenAPI document. */
+/** Collects all routes that are registered afterwards into an OpenAPI document. */
 export async function describeApi(app: Server, { version }: RouteContext): Promise<void> {
   app.addHook('onRoute', (route) => {
-    Object.assign(route, { links: route.schema?.links }); // It is looked for there.
+    Object.assign(route, { links: route.schema?.links }); // Clients look for the document under this path.
   });
   await app.register(swagger, {
     openapi: {
@@ -70,7 +72,7 @@ interface Operation {
 }
 
 /** The document as JSON text; `schemas` are further components. */
-export function descriptionOf(app: Server, schemas: Readonly<Record<string, JsonSchema>>): string {
+function descriptionOf(app: Server, schemas: Readonly<Record<string, JsonSchema>>): string {
   const document = app.swagger();
   for (const path of Object.values(document.paths ?? {}))
     for (const { requestBody } of Object.values(path as Readonly<Record<string, Operation>>))
@@ -86,4 +88,17 @@ export function descriptionOf(app: Server, schemas: Readonly<Record<string, Json
 /** A body that may be null may be left out. */
 function takesNull({ schema: { anyOf } }: { readonly schema: JsonSchema }): boolean {
   return Array.isArray(anyOf) && (anyOf as readonly JsonSchema[]).some(({ type }) => type === 'null');
+}
+
+/** Serves the description of this API, with the fields that the mirror knows by now. */
+export function openapiRoute(app: Server, { session, kinds }: RouteContext): void {
+  app.get(
+    '/openapi.json',
+    { schema: { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } } },
+    async (_request, reply) => {
+      const names = kinds.map(({ name }) => name);
+      const seen = await readSeenNames(session, names);
+      return sendJsonText(reply, descriptionOf(app, fieldComponents(kinds, seen)));
+    },
+  );
 }

@@ -1,4 +1,7 @@
-/** HTML that may be sent as it is. */
+import type { FastifyReply } from 'fastify';
+import { STYLE } from './style.ts';
+
+/** HTML whose values are escaped. */
 export interface Html {
   readonly html: string;
 }
@@ -24,4 +27,23 @@ function written(part: Part): string {
   if (part === null) return '';
   if (typeof part === 'string' || typeof part === 'number') return escaped(String(part));
   return 'html' in part ? part.html : part.map((some) => some.html).join('');
+}
+
+const STYLE_ELEMENT: Html = { html: `<style>${STYLE}</style>` };
+
+/** Sends a whole page. */
+export function sendPage(reply: FastifyReply, title: string, content: Html): FastifyReply {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <title>${title}</title>
+        ${STYLE_ELEMENT}
+      </head>
+      <body>
+        <main>${content}</main>
+      </body>
+    </html> `;
+  return reply.type('text/html; charset=utf-8').send(page.html);
 }

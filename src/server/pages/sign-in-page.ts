@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Problem } from '../answer/problem.ts';
-import { html } from './html.ts';
-import { sendPage } from './page.ts';
+import { html, sendPage } from './html.ts';
 
 /** Sends the form that asks for the token, with the reason if the caller was refused. */
 export function sendSignIn(reply: FastifyReply, refusal: Problem | null = null): FastifyReply {

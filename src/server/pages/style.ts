@@ -1,4 +1,4 @@
-/** The style of our pages; the policy names its hash, so nothing else can style them. */
+/** The style of our pages; the content security policy names its hash, so no other style applies. */
 export const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decideHeld, readShownHolds } from '../../mirror/records/held-deletions.ts';
+import { decideHeld, readShownHolds } from '../../mirror/records/deletion-store.ts';
 import { sendJson, sendJsonText } from '../answer/json.ts';
 import { instant, kindName, noBody } from '../fields.ts';
 import { requireKind } from '../kinds.ts';
@@ -26,13 +26,13 @@ const DECISIONS = {
 const schema = { tags: ['Deletions'] };
 
 /** Records that disappeared all at once. */
-export function deletionRoutes(app: Server, { session, kinds, ring }: RouteContext): void {
+export function deletionRoutes(app: Server, { session, kinds, wakeEngine }: RouteContext): void {
   const params = z.strictObject({ kind: kindName(kinds) });
   app.get(
     '/v1/deletions',
     {
       schema: {
-        ...{ ...schema, summary: 'List mass disappearances and what was decided' },
+        ...{ ...schema, summary: 'List mass disappearances and the decisions on them' },
         response: { 200: z.object({ deletions: z.array(hold) }) },
       },
     },
@@ -46,7 +46,7 @@ export function deletionRoutes(app: Server, { session, kinds, ring }: RouteConte
       async (request, reply) => {
         const { name: kind } = requireKind(kinds, request.params.kind);
         const made = await decideHeld(session, kind, decision);
-        ring?.();
+        wakeEngine?.();
         return sendJson(reply, { ...made });
       },
     );

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { adoptRecord } from '../../outbound/decisions/adopt.ts';
 import { abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
 import type { DecidedEntry } from '../../outbound/decisions/decide.ts';
-import { entryDocument } from '../../outbound/report/entry-document.ts';
-import { resumeSends } from '../../outbound/freeze/frozen.ts';
+import { entryDocument } from '../../outbound/report/entry-list.ts';
+import { resumeSends } from '../../outbound/freeze/freeze.ts';
 import { sendJson } from '../answer/json.ts';
 import { noBody, recordIdOrNumber, rowId } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
@@ -28,7 +28,7 @@ const documentOf = ({ entry, warning }: DecidedEntry) => ({ ...entryDocument(ent
 
 /** A person's decisions on entries that are stuck. */
 export function outboxDecisionRoutes(app: Server, context: RouteContext): void {
-  const { session, clock, ring } = context;
+  const { session, clock, wakeEngine } = context;
   for (const [name, { work, summary }] of Object.entries(CARRY_OUT))
     app.post(
       `/v1/outbox/:id/${name}`,
@@ -40,7 +40,7 @@ export function outboxDecisionRoutes(app: Server, context: RouteContext): void {
       },
       async ({ params }, reply) => {
         const made = await work(session, params.id, clock.now());
-        ring?.();
+        wakeEngine?.();
         return sendJson(reply, documentOf(made));
       },
     );
@@ -48,7 +48,7 @@ export function outboxDecisionRoutes(app: Server, context: RouteContext): void {
   resumeRoute(app, context);
 }
 
-function adoptRoute(app: Server, { session, kinds, clock, ring }: RouteContext): void {
+function adoptRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
   const summary = 'Say which record of the mirror a create has made';
   app.post(
     '/v1/outbox/:id/adopt',
@@ -60,20 +60,20 @@ function adoptRoute(app: Server, { session, kinds, clock, ring }: RouteContext):
     },
     async ({ params: { id }, body: { recordId } }, reply) => {
       const made = await adoptRecord(session, { kinds, id, recordId, now: clock.now() });
-      ring?.();
+      wakeEngine?.();
       return sendJson(reply, documentOf(made));
     },
   );
 }
 
-function resumeRoute(app: Server, { session, sendMark, ring }: RouteContext): void {
+function resumeRoute(app: Server, { session, sendMark, wakeEngine }: RouteContext): void {
   const summary = 'Let sends go on after a database was restored';
   app.post(
     '/v1/outbox/resume',
     { schema: { ...schema, summary, body: noBody, response: { 200: resumed } } },
     async (_request, reply) => {
       const was = await resumeSends(session, (await sendMark.read()) ?? 0);
-      ring?.();
+      wakeEngine?.();
       return sendJson(reply, { wasFrozen: was !== null, ...was });
     },
   );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { entryDocument, historyDocument } from '../../outbound/report/entry-document.ts';
 import {
+  entryDocument,
+  historyDocument,
   OPEN_STATES,
   STATES,
   listOutbox,
@@ -37,7 +38,7 @@ const change = z.strictObject({
   kind: z.string().max(100),
   id: recordIdOrNumber.nullish().describe('of the record to update'),
   data: jsonObject.describe('the fields to write'),
-  base: jsonObject.nullish().describe('what was seen before the update'),
+  base: jsonObject.nullish().describe('the record as seen before the update'),
   allowUnknown: z.boolean().optional().describe('true: fields that nobody knows are sent, too'),
 });
 
@@ -49,14 +50,17 @@ const headers = z.looseObject({
 
 const tags = ['Outbox'];
 
-/** What is on its way to the service. */
+/** Routes of the outbox. */
 export function outboxRoutes(app: Server, context: RouteContext): void {
   const { session } = context;
   app.get(
     '/v1/outbox',
     {
       schema: {
-        ...{ summary: 'List entries; what needs a person first, then the newest; or page by page', tags },
+        ...{
+          summary: 'List entries: those that need a person first, then the newest; or page by page',
+          tags,
+        },
         ...{ querystring: query, response: { 200: list } },
       },
     },
@@ -79,7 +83,7 @@ export function outboxRoutes(app: Server, context: RouteContext): void {
     '/v1/outbox/:id',
     {
       schema: {
-        ...{ summary: 'Show one entry and what was tried for it', tags, operationId: 'showEntry' },
+        ...{ summary: 'Show one entry with its attempts', tags, operationId: 'showEntry' },
         ...{ params: rowId, response: { 200: history } },
       },
     },
@@ -96,7 +100,7 @@ const links = Object.fromEntries(
   ]),
 );
 
-function intakeRoute(app: Server, { session, kinds, clock, ring }: RouteContext): void {
+function intakeRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
   const toldBody = changeBody(kinds, jsonSchemaOf(recordIdOrNumber, 'input'));
   app.post(
     '/v1/outbox',
@@ -112,7 +116,7 @@ function intakeRoute(app: Server, { session, kinds, clock, ring }: RouteContext)
       const asked = { ...request.body, key: request.headers['idempotency-key'] };
       const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
       if (result === undefined) throw new Error('An entry was neither stored nor refused.');
-      if (result.isNew) ring?.();
+      if (result.isNew) wakeEngine?.();
       const { id, state, key, kind, operation, recordId, isNew, notes } = result;
       void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
       return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });

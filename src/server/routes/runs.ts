@@ -75,7 +75,7 @@ export function runRoutes(app: Server, context: RouteContext): void {
   pullRoute(app, context);
 }
 
-function pullRoute(app: Server, { session, kinds, clock, ring }: RouteContext): void {
+function pullRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
   const name = kindName(kinds.filter(isListed));
   const pulls = z.strictObject({ kinds: z.array(name).max(1000).default([]) });
   app.post(
@@ -89,11 +89,11 @@ function pullRoute(app: Server, { session, kinds, clock, ring }: RouteContext): 
     },
     async ({ body }, reply) => {
       const wanted = pulledKinds(kinds, body?.kinds ?? []);
-      await session.makeDurable(); // A caller that got 202 does not repeat the request after a power cut.
+      await session.makeDurable(); // A caller that got 202 will not repeat the request, so the run must survive a power cut.
       const runId = await session.atomically((tx) =>
         requestPull(tx, { kinds: wanted, request: 'the HTTP API', now: clock.now() }),
       );
-      ring?.();
+      wakeEngine?.();
       void reply.code(202).header('location', `/v1/runs/${runId}`);
       return sendJson(reply, { runId, state: 'requested', kinds: wanted });
     },

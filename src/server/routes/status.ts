@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sendJsonText } from '../answer/json.ts';
 import { instant } from '../fields.ts';
 import { PAGE_CONTENT } from '../openapi/problems.ts';
-import { sendPage } from '../pages/page.ts';
+import { sendPage } from '../pages/html.ts';
 import { statusPage } from '../pages/status-page.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';

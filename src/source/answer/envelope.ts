@@ -1,4 +1,4 @@
-import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject } from '../../lib/json.ts';
+import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject, parseJson } from '../../lib/json.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { storable } from '../../lib/text.ts';
 import { shortestNumber } from '../../lib/decimal.ts';
@@ -19,7 +19,7 @@ export const NO_META: Meta = { currentPage: null, lastPage: null, perPage: null,
 export interface ListBody {
   readonly records: readonly Json[];
   readonly meta: Meta | null;
-  /** How the records were wrapped: the names beside them, `array` for none. */
+  /** How the records were wrapped: the names beside `data`, or `array` for a bare array. */
   readonly envelope: string;
 }
 
@@ -96,7 +96,7 @@ function readMeta(meta: Json | undefined, where: string): Meta | null {
   };
 }
 
-/** A whole number from `least` up, sent as a number or as text; anything else is as good as absent. */
+/** A whole number from `least` up, sent as a number or as text; null for any other value. */
 function count(value: Json | undefined, least: number): number | null {
   const number = typeof value === 'number' && Number.isSafeInteger(value) ? value : numberIn(value);
   return number === null || number < least || number > MOST ? null : number;
@@ -115,4 +115,39 @@ function fault(
 ): SourceError {
   const quoted = isDeeper(got, DEEPEST) ? 'JSON nested deep' : compactJson(got);
   return new SourceError(reason, `${where}: got ${excerpt(quoted)}, expected ${expected}`, { quoted });
+}
+
+/**
+ * Parses a body as UTF-8 JSON, and refuses a body that would have to be guessed.
+ *
+ * @throws {SourceError} not_utf8, empty_body, html, not_json, too_deep
+ */
+export function parseBody(bytes: Uint8Array, where: string): Json {
+  const text = decodeUtf8(bytes, where);
+  if (text.trim() === '') throw new SourceError('empty_body', `${where}: got an empty body, expected JSON`);
+  return parse(text, where);
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function decodeUtf8(bytes: Uint8Array, where: string): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause: error });
+  }
+}
+
+function parse(text: string, where: string): Json {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new SourceError('too_deep', `${where}: got JSON nested too deep to be parsed`, { cause: error });
+    }
+    if (!(error instanceof SyntaxError)) throw error;
+    const reason = text.trimStart().startsWith('<') ? 'html' : 'not_json';
+    throw new SourceError(reason, `${where}: got ${excerpt(text)}, expected JSON`, { quoted: text });
+  }
 }

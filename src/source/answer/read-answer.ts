@@ -1,21 +1,11 @@
-import type { JsonObject } from '../../lib/json.ts';
 import { isObject } from '../../lib/json.ts';
-import { openList, openRecord } from './envelope.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { openList, openRecord, parseBody } from './envelope.ts';
 import type { ListBody } from './envelope.ts';
-import { SourceError } from '../http/errors.ts';
-import type { HttpAnswer } from '../http/receive.ts';
-import { isSuccess, statusFault } from './judge-status.ts';
-import { parseBody } from './parse-body.ts';
-import { refuseCached } from './refuse-cached.ts';
+import { SourceError, excerpt } from '../http/errors.ts';
+import type { SourceReason } from '../http/errors.ts';
+import type { Received } from '../http/http.ts';
 import { retryAfterMs } from './retry-after.ts';
-
-/** An answer with the circumstances that its reading needs. */
-export interface Received extends HttpAnswer {
-  readonly where: string;
-  readonly receivedAt: Date;
-  /** Runs a reader of this answer, now or later, with the token redacted from errors. */
-  readonly withRedactedErrors: <T>(read: () => T) => T;
-}
 
 /** @throws {SourceError} Where the answer is no list. */
 export function readList(answer: Received): ListBody {
@@ -49,20 +39,73 @@ function saysGone(answer: Received): boolean {
   }
 }
 
-/** More than a message quotes, so that a secret in it is whole. */
-const STATUS_TEXT_BYTES = 16_384;
-
 /** @throws {SourceError} If the answer is not the service's own, or reports a failure. */
 export function refuseFault(answer: Received): void {
-  const { status, headers, bytes, where, receivedAt } = answer;
-  if (!isSuccess(status)) {
-    const text = new TextDecoder().decode(bytes.subarray(0, STATUS_TEXT_BYTES));
-    const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
-    throw statusFault({ status, text, location: String(headers['location'] ?? ''), waitMs }, where);
-  }
+  const { status, headers, where } = answer;
+  if (!isSuccess(status)) throw statusFault(answer);
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
     throw new SourceError('not_json', `${where}: got content-encoding ${String(encoding)}, expected none`);
   }
   refuseCached(answer);
+}
+
+const WORDS: Readonly<Record<number, SourceReason>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  410: 'not_found',
+};
+
+/** Client errors that are temporary. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Longer than a message quotes, so that it holds any secret in full. */
+const STATUS_TEXT_BYTES = 16_384;
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Names the fault behind a status other than 2xx. */
+function statusFault({ status, headers, bytes, where, receivedAt }: Received): SourceError {
+  const text = new TextDecoder().decode(bytes.subarray(0, STATUS_TEXT_BYTES));
+  const got = `${where}: got status ${status}`;
+  if (status >= 500 || PASSING.has(status)) {
+    const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
+    return new SourceError('unavailable', `${got}, ${shown(text)}`, { passing: { waitMs }, quoted: text });
+  }
+  if (status >= 300 && status < 400) {
+    return new SourceError(
+      'redirected',
+      `${got} to ${hostOf(String(headers['location'] ?? ''))}, expected the answer itself`,
+    );
+  }
+  return new SourceError(WORDS[status] ?? 'rejected', `${got}, ${shown(text)}`, { quoted: text });
+}
+
+function shown(text: string): string {
+  return text.trim() === '' ? 'without a body' : excerpt(text);
+}
+
+/** Only the host: the rest of a redirect's address may hold secrets. */
+function hostOf(location: string): string {
+  return URL.canParse(location) ? new URL(location).host : 'another path';
+}
+
+/** Headers in which a cache says that it answered in place of the service. */
+const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;
+
+/**
+ * Refuses a cached answer: it may be older than one that has landed, and would undo newer facts.
+ *
+ * @throws {SourceError} cached
+ */
+export function refuseCached({ headers, where }: Pick<Received, 'headers' | 'where'>): void {
+  const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(headers[name] ?? '')));
+  const age = Number(headers['age'] ?? 0);
+  if (hit === undefined && !(age > 0)) return;
+  const got = hit === undefined ? `age ${age}` : `${hit} ${String(headers[hit])}`;
+  const message = `${where}: got an answer from a cache (${got}), expected the service's own`;
+  throw new SourceError('cached', message, { passing: { waitMs: null } });
 }

@@ -1,12 +1,12 @@
-import { DEEPEST, isDeeper } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
+import { DEEPEST, isDeeper, isArray, isNumber, isObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
 import { maskSecrets } from '../../lib/mask-secrets.ts';
 import { LONGEST_SPELLING } from '../../lib/secret-pattern.ts';
 import { shortened, storable } from '../../lib/text.ts';
 import { SourceError } from '../http/errors.ts';
-import { parseBody } from './parse-body.ts';
+import { parseBody, saysFailed, unwrap } from './envelope.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { HttpAnswer } from '../http/receive.ts';
+import type { HttpAnswer } from '../http/http.ts';
 
 /** The result of a write: facts without a judgement. `why` is a stable word or an error's code, without the token. */
 export type WriteAnswer =
@@ -62,4 +62,20 @@ function startOf(bytes: Uint8Array, token: string): string {
   const length = START_LENGTH + LONGEST_SPELLING * token.length;
   const text = new TextDecoder().decode(bytes.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
   return shortened(storable(maskSecrets([token])(text)), START_LENGTH);
+}
+
+/**
+ * Takes the record out of the answer to a create or an update: `{data: {…}}`, `{data: [{…}]}` or bare.
+ *
+ * @returns Null if there is no single record with an id, or if the service reports a failure.
+ */
+export function writtenRecord(body: Json): JsonObject | null {
+  if (saysFailed(body)) return null;
+  const data = unwrap(body);
+  const record = isArray(data) && data.length === 1 ? data[0] : data;
+  return isObject(record) && isId(record['id']) ? record : null;
+}
+
+function isId(id: Json | undefined): boolean {
+  return isNumber(id) || (typeof id === 'string' && id.trim() !== '');
 }

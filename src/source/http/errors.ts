@@ -3,7 +3,7 @@ import { storable } from '../../lib/text.ts';
 
 const WEB_PAGE = 'The answer is a web page: is source.baseUrl right?';
 const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';
-const LATER = 'The service may be back later; the next run starts anew.';
+const LATER = 'The service may be back later; the next run starts again.';
 
 const PROXY = 'Is source.baseUrl right, and does a proxy answer in its place?';
 const CACHE = 'A cache answers in the service’s place: let it pass requests for /api through.';
@@ -53,7 +53,7 @@ const REASONS = {
   timeout: { state: 'aborted', hint: 'Raise source.timeoutSeconds if the service is only slow.' },
   too_big: { state: 'aborted', hint: 'Raise source.maxBodyBytes if an answer of this size is right.' },
   unavailable: { state: 'aborted', hint: LATER },
-  interrupted: { state: 'aborted', hint: 'Nothing is lost; the next run starts anew.' },
+  interrupted: { state: 'aborted', hint: 'Nothing is lost; the next run starts again.' },
 } satisfies Record<string, Reason>;
 
 /** Stable word for a fault; it ends up in reports. */

@@ -1,12 +1,11 @@
 import { Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { HttpClient } from './http.ts';
-import { triedOnce } from './no-connection.ts';
-import type { TunnelOptions } from './no-connection.ts';
+import type { HttpClient, SourceSettings } from './http.ts';
+import { triedOnce } from './network-faults.ts';
+import type { TunnelOptions } from './network-faults.ts';
 import { receive } from './receive.ts';
 import { sendOnce } from './send-once.ts';
-import type { SourceSettings } from './settings.ts';
-import { widest } from './width.ts';
+import { widest } from './turns.ts';
 
 const OWN_HEADERS = {
   accept: 'application/json',

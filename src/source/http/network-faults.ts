@@ -1,4 +1,5 @@
 import { errors } from 'undici';
+import type { buildConnector, Pool } from 'undici';
 import { SourceError } from './errors.ts';
 
 /** Error codes of Node and undici that mean: no answer came, and the next attempt may fare better. */
@@ -53,4 +54,27 @@ export function codeOf(error: unknown): string | null {
   if ('code' in error && typeof error.code === 'string') return error.code;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
   return codeOf(inner);
+}
+
+/**
+ * No connection was made; `cause` holds the reason, if there is one.
+ *
+ * It has no code of its own. If a proxy cuts the tunnel, undici would see UND_ERR_SOCKET and reconnect at once,
+ * thousands of times a second; after an unknown error it gives up.
+ */
+export class NoConnection extends Error {
+  override readonly name = 'NoConnection';
+}
+
+/** The options with which a proxy agent creates its clients: its connector opens the tunnel, and TLS within it. */
+export type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
+
+/** Makes a connector that undici does not call again for the same request. */
+export function triedOnce(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) => {
+    connect(options, (error, socket) => {
+      if (socket) callback(null, socket);
+      else callback(new NoConnection('not connected', { cause: error }), null);
+    });
+  };
 }

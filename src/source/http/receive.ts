@@ -1,21 +1,15 @@
 import { errors } from 'undici';
 import type { Dispatcher } from 'undici';
-import { allowMany } from './deadline.ts';
+import { allowMany } from '../../lib/deadline.ts';
 import { SourceError } from './errors.ts';
-
-/** An answer as it came: any status, the body unread. */
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly bytes: Uint8Array;
-}
+import type { HttpAnswer } from './http.ts';
 
 interface Reception {
   readonly maxBytes: number;
   readonly where: string;
   /** Ends it at once, also while there is no connection yet. */
   readonly signal: AbortSignal;
-  /** Ends it when so much time has passed; without it, only the signal does. */
+  /** The time after which the request is ended; without it, only the signal ends it. */
   readonly timeoutMs?: number;
   /** Called when the answer begins; an error that it throws ends the request. */
   readonly onBegin?: () => void;

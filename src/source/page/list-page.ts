@@ -3,22 +3,29 @@ import type { Json } from '../../lib/json.ts';
 import { packed } from '../../lib/text-list.ts';
 import type { TextList } from '../../lib/text-list.ts';
 import type { Meta } from '../answer/envelope.ts';
-import { digestPage, openKnown } from './page-digest.ts';
-import type { KnownPage, PageDigest } from './page-digest.ts';
-import { openPartly } from './partial-page.ts';
 import { readList, refuseFault } from '../answer/read-answer.ts';
-import type { Received } from '../answer/read-answer.ts';
+import type { Received } from '../http/http.ts';
+import { cutRecords, digestCut, digestPage, knownIds, openAround, openKnown } from './page-digest.ts';
+import type { KnownPage, PageDigest, RecordsKnown } from './page-digest.ts';
 
 /** A list answer in the form that a sweep uses. */
 export interface ListPage {
-  /** One text per record that identifies it within the list. */
+  /** One text per record that identifies it within the list: its id, as text in any spelling, or the whole record. */
   readonly keys: TextList;
   readonly meta: Meta | null;
+  /** How the records were wrapped. */
   readonly envelope: string;
+  /** The text of the records is that of the known page of this number: it was not parsed. */
   readonly isKnown: boolean;
-  /** Null where the page is known, or was parsed whole. */
+  /** Which records are those of the known page of this number, byte by byte, and not parsed; null = all are, or none. */
   readonly partial: PartialPage | null;
+  /** Null without a digest scope, or if the bytes of the records cannot be located for certain. */
   readonly digest: PageDigest | null;
+  /**
+   * The records in `data`, unchecked. Parsed at the first call if `isKnown`; `partial` names the parsed ones.
+   *
+   * @throws {SourceError} too_deep, if a known page can no longer be parsed.
+   */
   readonly read: () => readonly Json[];
 }
 
@@ -54,7 +61,15 @@ export interface KnownPageHint {
 export function readKnown({ digestScope, known }: KnownPageHint): (answer: Received) => ListPage | null {
   return (answer) => {
     refuseFault(answer);
-    return digestScope === undefined || known === undefined ? null : recognized(answer, digestScope, known);
+    if (digestScope === undefined || known === undefined) return null;
+    const list = openKnown(answer, digestScope, known);
+    if (list === null) return null;
+    const { keys, digest, bytes } = known;
+    return {
+      ...{ keys, meta: list.meta, envelope: list.envelope, isKnown: true, partial: null },
+      digest: { digest, bytes },
+      read: parseLater(answer),
+    };
   };
 }
 
@@ -69,45 +84,40 @@ export function readPage(
   digests: string | null = null,
 ): (answer: Received) => ListPage {
   return (answer) => {
-    refuseFault(answer);
     if (digestScope === undefined) return { ...parsed(answer), digest: null };
     const hasDigests = known !== undefined && digests !== null;
-    const page = hasDigests ? partlyRead(answer, { digestScope, keys: known.keys, digests }) : null;
+    const page = hasDigests ? partlyParsed(answer, { digestScope, keys: known.keys, digests }) : null;
     return page ?? { ...parsed(answer), digest: digestPage(answer, digestScope) };
   };
 }
 
-function recognized(answer: Received, digestScope: string, known: KnownPage): ListPage | null {
-  const list = openKnown(answer, digestScope, known);
+/**
+ * Reads a list without parsing the records whose text is known from the last landing.
+ *
+ * A known text is one JSON value, and all other text is parsed in its place: so the list is valid JSON as a whole if
+ * the rest is.
+ *
+ * @returns Null if no record is known, or if anything else is wrong: the body must then be parsed in full. So must a
+ * page that shows a record twice: which of them counts takes reading both.
+ */
+function partlyParsed(answer: Received, known: RecordsKnown): ListPage | null {
+  refuseFault(answer);
+  const cut = cutRecords(answer);
+  const ids = cut && knownIds(cut.digests, known);
+  if (cut === null || ids === null || ids.every((id) => id === undefined)) return null;
+  const others = cut.parts.filter((_, index) => ids[index] === undefined);
+  const list = openAround(answer, cut, others);
   if (list === null) return null;
-  return {
-    keys: known.keys,
-    meta: list.meta,
-    envelope: list.envelope,
-    isKnown: true,
-    partial: null,
-    digest: { digest: known.digest, bytes: known.bytes },
-    read: once(() => answer.withRedactedErrors(() => readList(answer).records)),
-  };
-}
 
-/** Null where a record is shown twice, too: which of them counts takes reading both. */
-function partlyRead(answer: Received, known: Parameters<typeof openPartly>[1]): ListPage | null {
-  const list = openPartly(answer, known);
-  if (list === null) return null;
-  const keys = list.rows.map((row) => ('id' in row ? row.id : recordKey(row.record)));
+  const { records: changed, meta, envelope } = list;
+  const parsedOnes = changed.values();
+  const keys = ids.map((id) => id ?? recordKey(parsedOnes.next().value ?? null));
   if (new Set(keys).size < keys.length) return null;
   return {
-    keys: packed(keys),
-    meta: list.meta,
-    envelope: list.envelope,
-    isKnown: false,
-    partial: {
-      unchanged: packed(list.rows.flatMap((row) => ('id' in row ? [row.id] : []))),
-      changed: list.rows.flatMap((row) => ('id' in row ? [] : [row.record])),
-    },
-    digest: list.digest,
-    read: once(() => answer.withRedactedErrors(() => readList(answer).records)),
+    ...{ keys: packed(keys), meta, envelope, isKnown: false },
+    partial: { unchanged: packed(ids.filter((id) => id !== undefined)), changed },
+    digest: digestCut(answer, known.digestScope, cut),
+    read: parseLater(answer),
   };
 }
 
@@ -125,11 +135,14 @@ function recordKey(record: Json): string {
   return isDeeper(record, DEEPEST) ? 'nested too deep' : compactJson(record);
 }
 
-/** Computes a value on first use, then frees its inputs. */
-function once<T>(make: () => T): () => T {
-  let held: { readonly make: () => T } | { readonly made: T } = { make };
+/** Parses the records at the first call, then frees the answer. */
+function parseLater(answer: Received): () => readonly Json[] {
+  let held: { readonly answer: Received } | { readonly records: readonly Json[] } = { answer };
   return () => {
-    if ('make' in held) held = { made: held.make() };
-    return held.made;
+    if ('answer' in held) {
+      const { answer: unread } = held;
+      held = { records: unread.withRedactedErrors(() => readList(unread).records) };
+    }
+    return held.records;
   };
 }

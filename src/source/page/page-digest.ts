@@ -1,13 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomUUID, hash } from 'node:crypto';
 import type { TextList } from '../../lib/text-list.ts';
-import { openList } from '../answer/envelope.ts';
+import { openList, parseBody } from '../answer/envelope.ts';
 import type { ListBody } from '../answer/envelope.ts';
 import { SourceError } from '../http/errors.ts';
-import { parseBody } from '../answer/parse-body.ts';
-import type { Received } from '../answer/read-answer.ts';
-import { elementsOf, recordStart } from './record-bytes.ts';
-import type { Part } from './record-bytes.ts';
-import { digestsOf, digestsText } from './record-digests.ts';
+import type { Received } from '../http/http.ts';
+import { arrayStart, elementsOf } from '../../lib/json-bytes.ts';
+import type { Part } from '../../lib/json-bytes.ts';
 
 /** A digest that shows whether a page has changed. */
 export interface PageDigest {
@@ -25,8 +23,10 @@ export interface KnownPage extends PageDigest {
   readonly keys: TextList;
 }
 
-export type ListText = Pick<Received, 'bytes' | 'where'>;
+type ListText = Pick<Received, 'bytes' | 'where'>;
 
+/** The name of the member that holds the records. */
+const DATA = Buffer.from('"data"');
 /** A placeholder for the records. No service can guess it, so its place in "data" is the place of the records. */
 const STAND_IN = randomUUID();
 const STAND_IN_OPEN = Buffer.from(`[${JSON.stringify(STAND_IN)}`);
@@ -45,10 +45,25 @@ export function openKnown(
   digestScope: string,
   known: PageDigest,
 ): Omit<ListBody, 'records'> | null {
-  const start = recordStart(answer.bytes);
+  const start = arrayStart(answer.bytes, DATA);
   if (start === null) return null;
   const part = { start, end: start + known.bytes };
   return digestOf(answer, digestScope, part) === known.digest ? openAround(answer, part) : null;
+}
+
+/** The array of records, cut up into their texts, with the digest of each. */
+interface CutRecords extends Part {
+  readonly parts: readonly Part[];
+  readonly digests: readonly string[];
+}
+
+/** Cuts up the records of a list; null if they cannot be located. In text that is no JSON the result means nothing. */
+export function cutRecords({ bytes }: ListText): CutRecords | null {
+  const start = arrayStart(bytes, DATA);
+  const elements = start === null ? null : elementsOf(bytes, start);
+  if (start === null || elements === null) return null;
+  const digests = elements.parts.map((part) => recordDigest(bytes.subarray(part.start, part.end)));
+  return { start, ...elements, digests };
 }
 
 /**
@@ -56,16 +71,20 @@ export function openKnown(
  * certain.
  */
 export function digestPage(answer: ListText, digestScope: string): PageDigest | null {
-  const start = recordStart(answer.bytes);
-  const elements = start === null ? null : elementsOf(answer.bytes, start);
-  if (start === null || elements === null) return null;
-  const part = { start, end: elements.end };
-  if (openAround(answer, part) === null) return null;
-  const records = digestsText(digestsOf(answer.bytes, elements.parts), digestScope);
-  return { digest: digestOf(answer, digestScope, part), bytes: part.end - start, records };
+  const cut = cutRecords(answer);
+  return cut === null || openAround(answer, cut) === null ? null : digestCut(answer, digestScope, cut);
 }
 
-export function digestOf({ bytes }: ListText, digestScope: string, { start, end }: Part): string {
+/** The digest of a list whose records have been cut up. */
+export function digestCut(answer: ListText, digestScope: string, cut: CutRecords): PageDigest {
+  return {
+    digest: digestOf(answer, digestScope, cut),
+    bytes: cut.end - cut.start,
+    records: digestsText(cut.digests, digestScope),
+  };
+}
+
+function digestOf({ bytes }: ListText, digestScope: string, { start, end }: Part): string {
   return createHash('sha256').update(digestScope).update(bytes.subarray(start, end)).digest('hex');
 }
 
@@ -91,4 +110,40 @@ export function openAround(
     if (error instanceof SourceError) return null; // A full parse finds the same fault and can quote it.
     throw error;
   }
+}
+
+/** The stored digests of a page's records. */
+export interface RecordsKnown {
+  readonly digestScope: string;
+  /** Their ids, in their order. */
+  readonly keys: TextList;
+  /** Their digests in the same order, as `digestsText` writes them. */
+  readonly digests: string;
+}
+
+const LENGTH = 16; // In base64: 96 bits of SHA-256.
+
+/** The digests of a page's records as one text, after the digest of their scope. */
+function digestsText(digests: readonly string[], digestScope: string): string {
+  return recordDigest(Buffer.from(digestScope)) + digests.join('');
+}
+
+/**
+ * Finds the id of every record whose text is known, in any position; undefined for the others.
+ *
+ * @returns Null if the known digests have another scope, or if their number differs from that of the ids.
+ */
+export function knownIds(
+  shown: readonly string[],
+  { digestScope, keys, digests }: RecordsKnown,
+): readonly (string | undefined)[] | null {
+  const isWhole = digests.length === LENGTH * (keys.length + 1);
+  if (!isWhole || !digests.startsWith(digestsText([], digestScope))) return null;
+  const at = (index: number): string => digests.slice(LENGTH * (index + 1), LENGTH * (index + 2));
+  const ids = new Map(Array.from(keys, (key, index) => [at(index), key]));
+  return shown.map((digest) => ids.get(digest));
+}
+
+function recordDigest(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'base64').slice(0, LENGTH);
 }

@@ -2,14 +2,13 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../answer/envelope.ts';
-import { createDeadline } from '../http/deadline.ts';
-import type { Answered, Question } from '../request/exchange.ts';
-import type { Window } from './in-order.ts';
+import { createDeadline } from '../../lib/deadline.ts';
+import type { Answered, Question, Requester } from '../http/requester.ts';
 import { readKnown, readPage } from '../page/list-page.ts';
 import type { KnownPageHint, ListPage } from '../page/list-page.ts';
 import type { PageResponse } from './page-checks.ts';
-import type { Received } from '../answer/read-answer.ts';
-import type { Requester } from '../request/requester.ts';
+import type { Received } from '../http/http.ts';
+import type { PageRange } from './sweep-state.ts';
 
 export interface ListParts {
   readonly requester: Requester;
@@ -35,7 +34,7 @@ interface PageLoader {
 /** Interprets a loaded page among the others; after the last attempt, the page as it then is. */
 type TakePage<T> = (loaded: LoadedPage, isLastAttempt: boolean) => T;
 
-/** Pages asked for ahead of the one being landed, for each that may be under way: landing one must not idle the network. */
+/** Pages requested ahead of the landing one, per concurrent request: the network must not be idle while a page lands. */
 const PREFETCH = 1.5;
 
 /** The settings for reading pages side by side, and the signals that stop it. */
@@ -112,4 +111,46 @@ export function pageResponse({ page, value }: LoadedPage): PageResponse {
 export function pageQuery({ list }: ListedKind, page: number): string {
   if (list.paging === 'documented') return `?page=${page}&per_page=100`;
   return page === 1 ? '' : `?page=${page}`;
+}
+
+interface Window {
+  /** The number of pages under way or waiting to be handed out. */
+  readonly width: number;
+  readonly signals: readonly (AbortSignal | undefined)[];
+}
+
+/**
+ * Loads pages side by side and hands them out in page order.
+ *
+ * The window is refilled before a page is handed out, so that the network is busy while the page lands. When the
+ * consumer stops or a page fails, requests under way are aborted and awaited.
+ *
+ * @param load Must end soon after its signal fires; that signal fires with the caller's too.
+ */
+export async function* inOrder<T>(
+  { from, to }: PageRange,
+  { width, signals }: Window,
+  load: (page: number, signal: AbortSignal) => Promise<T>,
+): AsyncGenerator<T> {
+  const stop = new AbortController();
+  const scope = createDeadline(null, [stop.signal, ...signals]);
+  // Settled results: a page that fails before its turn must not be an unhandled rejection.
+  const window: Promise<PromiseSettledResult<T>[]>[] = [];
+  let next = from;
+  const refill = (): void => {
+    while (window.length < width && next <= to) window.push(Promise.allSettled([load(next++, scope.signal)]));
+  };
+  try {
+    refill();
+    for (let turn = window.shift(); turn; turn = window.shift()) {
+      const [result] = await turn;
+      if (result?.status === 'rejected') throw result.reason;
+      refill();
+      if (result) yield result.value;
+    }
+  } finally {
+    stop.abort();
+    scope.release();
+    await Promise.all(window);
+  }
 }

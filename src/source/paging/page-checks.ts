@@ -24,7 +24,7 @@ export interface PagesKnown {
   /** A page of another size is accepted: the list is known for it, or the page came with that size twice. */
   readonly sizesVary: boolean;
   readonly lastPage: number | null;
-  /** The lowest empty page: `meta` is not believed about later ones. */
+  /** The lowest empty page: `meta` is ignored for later ones. */
   readonly emptyFrom: number;
   /** Consecutive empty pages up to now. */
   readonly emptyInARow: number;
@@ -58,7 +58,7 @@ export function refuseEmptyPages(known: PagesKnown): void {
 }
 
 /**
- * Whether a page shows the list's last page once more, as some services answer beyond the end.
+ * Whether a page repeats the list's last page, as some services answer beyond the end.
  *
  * @throws {SourceError} page_ignored, page_repeated
  */
@@ -106,7 +106,7 @@ export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): v
 }
 
 /**
- * Refuses a page that is not the list's last, by its own word, and yet has another size than the others.
+ * Refuses a page that is not the last one by its own `meta` and has another size than the others.
  *
  * @throws {SourceError} page_resized
  */

@@ -1,11 +1,10 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { sameTexts } from '../../lib/text-list.ts';
-import { learnFromFirst } from './first-page.ts';
-import { inOrder } from './in-order.ts';
-import { listResponse } from './list-response.ts';
-import type { ListResponse } from './list-response.ts';
-import { pageLoader, pageResponse, windowOf } from './load-page.ts';
+import { learnFromFirst } from './list-length.ts';
+import { inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
 import type { ListParts, LoadOptions } from './load-page.ts';
+import { listResponse } from './sweep.ts';
+import type { ListResponse } from './sweep.ts';
 import { refuseEndless, refuseUnlessLast, saysOther } from './page-checks.ts';
 import type { PageResponse } from './page-checks.ts';
 import { startSweep } from './sweep-plan.ts';
@@ -51,7 +50,7 @@ function planPages({ list }: ListedKind): SweepPlan {
   return { ...start, phase: 'done', ask: null };
 }
 
-/** Whether an answer shows, by its own word or by its records, a page that is not the one asked for. */
+/** Whether an answer shows another page than the requested one, by its `meta` or by its records. */
 function isShownBefore(plan: SweepPlan, response: PageResponse): boolean {
   const { page, keys } = response;
   if (page > 1 && saysOther(response)) return refuseUnlessLast(plan, response);

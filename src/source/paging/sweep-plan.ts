@@ -1,12 +1,15 @@
 import { sameTexts } from '../../lib/text-list.ts';
-import { provenEnd } from './end-proof.ts';
+import { provenEnd, learnFromFirst } from './list-length.ts';
 import { NO_META } from '../answer/envelope.ts';
-import { learnFromFirst } from './first-page.ts';
-import { isLastPageAgain, refuseEmptyPages, refuseEndless } from './page-checks.ts';
-import { refuseGrowth, refuseResized } from './page-checks.ts';
+import {
+  isLastPageAgain,
+  refuseEmptyPages,
+  refuseEndless,
+  refuseGrowth,
+  refuseResized,
+} from './page-checks.ts';
 import type { PageResponse } from './page-checks.ts';
-import { PHASES } from './sweep-phases.ts';
-import { only } from './sweep-state.ts';
+import { PHASES, only } from './sweep-state.ts';
 import type { SweepPlan, SweepStart, SweepView } from './sweep-state.ts';
 
 const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
@@ -55,7 +58,7 @@ export function reopenSweep(plan: SweepPlan): SweepPlan {
 }
 
 /**
- * Takes the next response, in the order in which pages were asked for.
+ * Takes the next response, in the order of the requests.
  *
  * @throws {SourceError} page_ignored, page_repeated, page_grew, page_resized, endless, empty_pages
  */

@@ -1,20 +1,18 @@
 import type { ListedKind } from '../../catalog/kind.ts';
-import { inOrder } from './in-order.ts';
-import type { KnownPageHint } from '../page/list-page.ts';
-import { listResponse } from './list-response.ts';
-import type { ListResponse } from './list-response.ts';
-import { pageLoader, pageResponse, windowOf } from './load-page.ts';
-import type { ListParts, LoadOptions } from './load-page.ts';
+import { inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
+import type { ListParts, LoadOptions, LoadedPage } from './load-page.ts';
+import type { KnownPageHint, ListPage } from '../page/list-page.ts';
 import type { KnownPage } from '../page/page-digest.ts';
 import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
 import type { SweepPlan } from './sweep-state.ts';
+import type { ListEnd } from './list-length.ts';
 
 export interface SweepOptions extends LoadOptions {
   /** Reads on until an empty page even if `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
   /** The list moves while it is read: more requests than usual are put side by side. */
   readonly isMoving?: boolean | undefined;
-  /** Pages of this list are known to have holes: a short one is not asked for again. */
+  /** Pages of this list are known to have holes: a short one is not requested again. */
   readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
@@ -28,7 +26,7 @@ export interface SweepOptions extends LoadOptions {
   readonly reopen?: SweepPlan | undefined;
 }
 
-/** Carries out the plan of a sweep: asks, yields each response in the plan's order, asks on. */
+/** Carries out the plan of a sweep: requests pages and yields each response in the plan's order. */
 export async function* sweepList(
   parts: ListParts,
   kind: ListedKind,
@@ -64,4 +62,22 @@ export async function* sweepList(
 function planSweep({ list }: ListedKind, { thorough, hasHoles, knownRows = 0 }: SweepOptions): SweepPlan {
   const where = `GET ${list.path}`;
   return startSweep({ where, paging: list.paging, thorough, knownRows, sizesVary: hasHoles ?? false });
+}
+
+/** One response to a sweep: the page that it shows, its ticks, and its place in the list. */
+export interface ListResponse extends ListPage {
+  /** The requested page. */
+  readonly page: number;
+  readonly sent: number;
+  readonly answered: number;
+  /** Rows on the page. */
+  readonly rows: number;
+  /** The proof of the list's end: at most this many rows after an empty page, else exactly this many. */
+  readonly end: ListEnd | null;
+  /** The plan of the sweep once it has taken this response. */
+  readonly plan: SweepPlan;
+}
+
+export function listResponse({ page, sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {
+  return { page, sent, answered, rows: value.keys.length, ...value, end: plan.end, plan };
 }

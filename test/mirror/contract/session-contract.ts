@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { identifier } from '../../../src/mirror/session/identifier.ts';
+import { identifier } from '../../../src/mirror/session/sql-text.ts';
 import type { Session, Transaction } from '../../../src/mirror/session/session.ts';
 import { gate } from '../temp-mirror.ts';
 

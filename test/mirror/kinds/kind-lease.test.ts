@@ -1,8 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LeaseError } from '../../../src/mirror/session/errors.ts';
-import { claimKind, hasBaseline, releaseKind, renewLease } from '../../../src/mirror/kinds/kind-lease.ts';
-import { LEASE_MS } from '../../../src/mirror/kinds/lease-time.ts';
+import {
+  claimKind,
+  hasBaseline,
+  releaseKind,
+  renewLease,
+  LEASE_MS,
+} from '../../../src/mirror/kinds/kind-lease.ts';
 import type { KindLease, SweepEnd } from '../../../src/mirror/kinds/kind-lease.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';

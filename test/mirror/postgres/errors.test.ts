@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { MirrorError } from '../../../src/mirror/session/errors.ts';
 import { openSession } from '../../../src/mirror/open-session.ts';
-import { locationOf } from '../../../src/mirror/postgres/address.ts';
+import { locationOf } from '../../../src/mirror/postgres/connection.ts';
 import { refuseOldServer } from '../../../src/mirror/postgres/connection.ts';
 import { postgresError } from '../../../src/mirror/postgres/errors.ts';
 import { canary } from '../../support/canary.ts';

@@ -5,7 +5,7 @@ import { saveAbsences } from '../../../src/mirror/records/deletion-store.ts';
 import { saveFieldIssues } from '../../../src/mirror/records/issue-store.ts';
 import { writeTombstones, liveRows, liveRowsOf } from '../../../src/mirror/records/tombstone-store.ts';
 import type { TombstoneBatch, LiveRow } from '../../../src/mirror/records/tombstone-store.ts';
-import { readDirtyRows } from '../../../src/mirror/records/dirty-row-store.ts';
+import { readDirtyRows } from '../../../src/mirror/sightings/page-store.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../temp-mirror.ts';
 import type { StoredRecord } from '../temp-mirror.ts';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { decimal, integer, json, text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
-import type { SeenType } from '../../../src/diff/field-type.ts';
+import type { SeenType } from '../../../src/diff/observe-fields.ts';
 import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
 import { readDrift } from '../../../src/mirror/kinds/drift-store.ts';
 import { asMirrored, saveFields } from '../../../src/mirror/kinds/field-store.ts';

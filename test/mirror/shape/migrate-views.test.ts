@@ -9,7 +9,7 @@ import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
 import { bystander, freshRole } from '../../support/postgres.ts';
 import { openForTest as openPostgres } from '../postgres-mirror.ts';
-import { RELEASED, releasedPostgres, releasedSqlite } from '../released-mirror.ts';
+import { RELEASED, RELEASED_KINDS, releasedPostgres, releasedSqlite } from '../released-mirror.ts';
 import { openForTest as openSqlite, thrownBy } from '../temp-mirror.ts';
 
 const changed = (change: (kind: Kind) => Kind): readonly Kind[] =>
@@ -31,7 +31,7 @@ async function contentOf(session: Session): Promise<Record<string, Row[]>> {
     const rows = sql`select ${columns} from ${sql.identifier(table)} order by 1, 2`;
     content[table] = await session.query(rows);
   };
-  for (const { name } of KINDS) await read(name, own);
+  for (const { name } of RELEASED_KINDS) await read(name, own);
   for (const table of ['outbox', 'changes', 'sightings', 'runs']) await read(table);
   return content;
 }

@@ -59,11 +59,15 @@ describe('migrating', () => {
     expect(await migrate(session, KINDS)).toBe(true);
     const kinds = KINDS.map(({ name }) => name);
     expect(await namesOf(session, 'table')).toEqual([...ENGINE, ...kinds].sort());
-    const nested = ['bi_clients_contacts', 'client_contacts', 'bi_projects_tasks'];
+    const nested = KINDS.flatMap(({ name, fields }) =>
+      fields.filter(({ items }) => items !== undefined).map((field) => `bi_${name}_${field.name}`),
+    );
+    expect(nested).toEqual(expect.arrayContaining(['bi_clients_contacts', 'bi_projects_tasks']));
     expect(await namesOf(session, 'view')).toEqual(
       [
         ...kinds.flatMap((name) => [`bi_${name}`, `bi_${name}_history`]),
         ...nested,
+        'client_contacts',
         'bi_changes',
         'bi_sync_status',
       ].sort(),

@@ -12,7 +12,7 @@ import { NOON_TEXT, columnsOf, kindNamed, madeUpKind, putRecords, tempMirror } f
 import { canonicalDecimal, decimalDigits, idText, sentRecord } from '../wire-records.ts';
 import type { SentRecord } from '../wire-records.ts';
 
-/** §1.5, written a second time: the declared type of each type of field. */
+/** The contract, written a second time: the declared type of each type of field. */
 const DECLARED: Record<string, string> = {
   integer: 'BIGINT',
   flag: 'INTEGER',

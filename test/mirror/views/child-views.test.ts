@@ -2,12 +2,11 @@ import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { decimal, flag, integer, json } from '../../../src/catalog/field.ts';
-import { decodeField } from '../../../src/diff/decode-field.ts';
+import { decodeField } from '../../../src/diff/decode-record.ts';
 import { parseJson } from '../../../src/lib/json.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
-import { spell } from '../../support/json-models.ts';
+import { spell, models } from '../../support/json-models.ts';
 import type { Model } from '../../support/json-models.ts';
-import { models } from '../../support/json-models.ts';
 import { NOON_TEXT, columnsOf, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 
 const contacts = json('contacts');

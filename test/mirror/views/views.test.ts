@@ -8,7 +8,7 @@ import { instantText } from '../../../src/lib/clock.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON_TEXT, columnsOf, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 
-/** §1.5, written a second time: what a view shows of a field, and as what type. */
+/** The contract, written a second time: the columns and types that a view shows of a field. */
 const SHOWN = {
   integer: 'BIGINT',
   flag: 'INTEGER',

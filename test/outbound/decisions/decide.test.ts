@@ -10,7 +10,7 @@ import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirro
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { adoptRecord } from '../../../src/outbound/decisions/adopt.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { freeze, readFrozen, resumeSends } from '../../../src/outbound/freeze/frozen.ts';
+import { freeze, readFrozen, resumeSends } from '../../../src/outbound/freeze/freeze.ts';
 import { DATABASES } from '../../mirror/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
 

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { freezeIfRestored } from '../../../src/outbound/freeze/freeze.ts';
-import { readFrozen, resumeSends } from '../../../src/outbound/freeze/frozen.ts';
+import { freezeIfRestored, readFrozen, resumeSends } from '../../../src/outbound/freeze/freeze.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { logger } from '../../pull/support.ts';
 import { asked, create, opened } from '../stage.ts';

@@ -5,7 +5,7 @@ import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
 import { changeEntry, findByKey, findEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import { applyRetention } from '../../../src/mirror/runs/retention.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { readBatch } from '../../../src/outbound/intake/batch.ts';
+import { readBatch } from '../../../src/outbound/intake/entry-request.ts';
 import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import { KEEP_ALL } from '../../support/retention.ts';

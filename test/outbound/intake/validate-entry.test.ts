@@ -4,8 +4,10 @@ import { KINDS } from '../../../src/catalog/catalog.ts';
 import { parseJson } from '../../../src/lib/json.ts';
 import type { Json } from '../../../src/lib/json.ts';
 import * as intake from '../../../src/outbound/intake/validate-entry.ts';
-import type { EntryDraft, ValidEntry, Validation } from '../../../src/outbound/intake/validate-entry.ts';
+import type { EntryDraft, ValidEntry } from '../../../src/outbound/intake/validate-entry.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
+
+type Validation = ReturnType<typeof intake.validateEntry>;
 
 /** Fields that the mirror has seen, beyond those that are documented. */
 const SEEN = new Map([['clients', new Set(['vip', 'level'])]]);

@@ -7,18 +7,15 @@ import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { landPages } from '../../../src/pull/land/land-pages.ts';
 import type { Landing } from '../../../src/pull/land/land-page.ts';
+import { createSweepState, createTicks } from '../../../src/pull/state/sweep.ts';
 import type { Sweep } from '../../../src/pull/state/sweep.ts';
-import { createTicks } from '../../../src/pull/state/ticks.ts';
-import { createTouched } from '../../../src/pull/state/touched.ts';
 import { startSweep } from '../../../src/source/paging/sweep-plan.ts';
-import { readPages } from '../../../src/mirror/sightings/page-store.ts';
+import { readPages, readDirtyRows } from '../../../src/mirror/sightings/page-store.ts';
 import { readTenants } from '../../../src/mirror/kinds/tenant-store.ts';
-import { readDirtyRows } from '../../../src/mirror/records/dirty-row-store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import type { ListResponse } from '../../../src/source/source.ts';
+import type { ListResponse } from '../../../src/source/paging/sweep.ts';
 import { issueKey } from '../../../src/mirror/records/issue-store.ts';
 import { createEarlierSightings } from '../../../src/pull/state/earlier-sightings.ts';
-import { createLayeredSet } from '../../../src/pull/state/layered-set.ts';
 import { mirror, rowsOf } from '../support.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -50,11 +47,11 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),
-    touched: createTouched(await readDirtyRows(session, kind.name, 0)),
-    fields: new Map(),
-    quarantined: createLayeredSet(new Set()),
-    newest: { sent: 0 },
-    sending: new Set(),
+    state: createSweepState({
+      touched: await readDirtyRows(session, kind.name, 0),
+      quarantined: new Set(),
+      fields: new Map(),
+    }),
     earlier: createEarlierSightings(kind.name, lease),
     comparesColumns: false,
   };
@@ -253,8 +250,8 @@ test('what a transaction learned counts only once it has landed', async () => {
   };
   await expect(landPages(failing, sweep, { responses, now: NOW })).rejects.toThrow('torn');
 
-  expect(sweep.touched.lastWrite('1')).toBe(0);
+  expect(sweep.state.touched.lastWrite('1')).toBe(0);
   const poison = { recordId: null, field: null, code: 'not_a_record', detail: '"poison"' };
-  expect(sweep.quarantined.has(issueKey(poison))).toBe(false);
+  expect(sweep.state.quarantined.has(issueKey(poison))).toBe(false);
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);
 });

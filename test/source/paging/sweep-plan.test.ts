@@ -5,7 +5,7 @@ import type { Meta } from '../../../src/source/answer/envelope.ts';
 import type { PageResponse } from '../../../src/source/paging/page-checks.ts';
 import { advance, reopenSweep, startSweep } from '../../../src/source/paging/sweep-plan.ts';
 import type { SweepPlan } from '../../../src/source/paging/sweep-state.ts';
-import type { ListEnd } from '../../../src/source/paging/end-proof.ts';
+import type { ListEnd } from '../../../src/source/paging/list-length.ts';
 
 interface Walk {
   readonly asked: number[];

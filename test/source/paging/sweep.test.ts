@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { ListResponse } from '../../../src/source/source.ts';
+import type { ListResponse } from '../../../src/source/paging/sweep.ts';
 import {
   byAnswerKind,
   documentedKind,

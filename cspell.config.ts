@@ -1,0 +1,44 @@
+import type { CSpellSettings } from 'cspell';
+import { readGlossary, serviceWords } from './scripts/spell-words.ts';
+
+/** `npm run spell`: the spelling of prose, comments, messages and names. */
+export default {
+  version: '0.2',
+  language: 'en-GB',
+  enableGlobDot: true,
+  useGitignore: true,
+  ignorePaths: ['.git', 'migrations/*/meta', 'package-lock.json', 'proofs.lock', '**/*.sql'],
+  dictionaries: [
+    ...['typescript', 'node', 'npm', 'softwareTerms', 'networking-terms', 'computing-acronyms'],
+    ...['sql', 'bash', 'docker', 'k8s', 'html-symbol-entities'],
+  ],
+  words: readGlossary().map(({ word }) => word),
+  ignoreWords: [...serviceWords()],
+  ignoreRegExpList: [
+    '/\\b[Bb]ms[Ss]ync\\w+/g', // Alerts.
+    '/`\\s*(?:select|insert into|delete from|alter|create)\\b[^`]*`/g', // SQL.
+    '/sql`(?:\\$\\{(?:[^`}]|`[^`]*`)*\\}|[^`])*`/g',
+    "/\\bSQLITE_\\w+|'E[A-Z]+'/g", // Error codes.
+    '/\\\\n/g', // A line end within a text.
+    '/"unit": "\\w+"/g', // Grafana's.
+    '/String\\.raw`[^`]*`|\\[[^\\]\\s]*\\\\[^\\]\\s]*\\]/g', // Parts of regular expressions.
+  ],
+  overrides: [
+    {
+      filename: 'src/sandbox/generate/*.ts', // Strings and fields of the simulated service.
+      ignoreRegExpList: ["/'[^'\\n]*'|`[^`]*`/g", '/\\b\\w+(?=: )/g'],
+    },
+    {
+      filename: '{test,bench,src/sandbox}/**/*.ts', // Data: no space, YAML, a record's content, JSON, accents.
+      ignoreRegExpList: [
+        "/'[^'\\s]*'/g",
+        '/"[^"\\s]*"/g',
+        "/'[a-z]+:(?: |\\\\n)[^'\\n]*'/g",
+        "/\\b(?:name|nom|city|note): '[^'\\n]*'/g",
+        "/['`][{[][^'`]*['`]/g",
+        "/[\\p{L}'’]*[\\u00c0-\\u06ff][\\p{L}'’]*/gu",
+      ],
+    },
+    { filename: '**/*.service', ignoreRegExpList: ['/^\\w+=.*$/gm'] }, // Settings of systemd.
+  ],
+} satisfies CSpellSettings;

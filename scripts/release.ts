@@ -1,0 +1,79 @@
+/**
+ * Makes a release: `npm run release -- X.Y.Z [--dry-run]`. Sets version and changelog, makes the package and, where Docker
+ * answers, the image; prints what remains for a person.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { checkPackage, packPackage } from './release/check-package.ts';
+import { RELEASED_FILES, releaseEdits } from './release/edits.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const REMAINS = `What remains:
+  npm run proofs                                      # the version is in package-lock.json: proofs.lock is made anew
+  git commit --all --message 'Release X.Y.Z'
+  git tag --annotate vX.Y.Z --message 'bms-sync X.Y.Z'
+  git push --follow-tags
+  npm publish bms-sync-X.Y.Z.tgz, and docker push of bms-sync:X.Y.Z under the name of your registry`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { 'dry-run': { type: 'boolean', default: false } },
+});
+try {
+  release(positionals, values['dry-run']);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+function release([version, ...others]: readonly string[], isDry: boolean): void {
+  if (version === undefined || others.length > 0)
+    throw new Error('Expected one version: npm run release -- X.Y.Z [--dry-run]');
+  const changed = output('git', ['status', '--porcelain']);
+  if (changed !== '') throw new Error(`The tree has changes that are not committed:\n${changed}`);
+  const before = new Map(RELEASED_FILES.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
+  const after = releaseEdits(before, { version, date: new Date().toISOString().slice(0, 10) });
+  if (isDry) {
+    console.log(
+      `${version} would change ${[...after.keys()].join(', ')}, and make the package and the image.`,
+    );
+    return;
+  }
+  write(after);
+  try {
+    const tarball = packPackage(ROOT, ROOT);
+    checkPackage(tarball, version);
+    console.log(`The package is ${tarball}.`);
+    makeImage(version);
+  } catch (error) {
+    write(before); // A release that failed leaves the tree as it was, and can be tried again.
+    throw error;
+  }
+  console.log(REMAINS.replaceAll('X.Y.Z', version));
+}
+
+function write(texts: ReadonlyMap<string, string>): void {
+  for (const [path, text] of texts) writeFileSync(join(ROOT, path), text);
+}
+
+function makeImage(version: string): void {
+  const image = `bms-sync:${version}`;
+  if (spawnSync('docker', ['info'], { stdio: 'ignore' }).status !== 0) {
+    console.log(
+      `Docker does not answer here, so there is no image. Where it does: docker build --tag ${image} .`,
+    );
+    return;
+  }
+  const { status } = spawnSync('docker', ['build', '--tag', image, ROOT], { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`docker build ended with ${String(status)}.`);
+  console.log(`The image is ${image}.`);
+}
+
+function output(program: string, argv: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(program, argv, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} ${argv.join(' ')} failed: ${stderr}`);
+  return stdout.trimEnd();
+}

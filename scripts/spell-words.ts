@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { KINDS } from '../src/catalog/catalog.ts';
+import * as people from '../src/sandbox/vocabulary/people.ts';
+import * as places from '../src/sandbox/vocabulary/places.ts';
+import * as trade from '../src/sandbox/vocabulary/trade.ts';
+
+/** A word of docs/glossary.md. */
+export interface Term {
+  readonly word: string;
+  readonly meaning: string;
+}
+
+/** Reads the glossary, in the order of the page. */
+export function readGlossary(): readonly Term[] {
+  const page = readFileSync(join(import.meta.dirname, '../docs/glossary.md'), 'utf8');
+  const rows = page.matchAll(/^\| (\S+) \| (.+) \|$/gm);
+  const [, ...terms] = Array.from(rows, ([, word = '', meaning = '']) => ({ word, meaning }));
+  return terms;
+}
+
+/** The words of the service: names of kinds and fields, paths, and the labels of the simulated company. */
+export function serviceWords(): readonly string[] {
+  const text = JSON.stringify([KINDS, people, places, trade]);
+  return [...new Set(text.match(/\p{L}{4,}/gu))];
+}

@@ -1,2 +1,0 @@
-/** Names of the queues of work rows. */
-export type QueueName = 'runs' | 'outbox';

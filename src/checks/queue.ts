@@ -1,0 +1,124 @@
+import { passed } from '../lib/check-result.ts';
+import type { CheckResult } from '../lib/check-result.ts';
+
+const OLDEST = [6, 2] as const;
+const TIMEOUT_MS = 5_000;
+
+/** Checks the store of the queues, as far as the settings name one. */
+export async function checkQueue(url: string | null): Promise<readonly CheckResult[]> {
+  if (url === null) return [];
+  return isRedis(url) ? checkRedis(url) : [await checkPostgresQueue(url)];
+}
+
+export const isRedis = (url: string): boolean => /^rediss?:/.test(url);
+
+/** Checks whether a Redis answers and is configured for queues. */
+export async function checkRedis(url: string): Promise<readonly CheckResult[]> {
+  const { Redis } = await import('ioredis'); // Loaded only if Redis is used.
+  const client = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: TIMEOUT_MS,
+    commandTimeout: TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+  });
+  let fault: unknown;
+  client.on('error', (error) => {
+    fault = error; // The command only says that there is no connection; this says why.
+  });
+  try {
+    await client.connect();
+    return judgeRedis(await client.info());
+  } catch (error) {
+    return [unreachable(fault ?? error)];
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** Checks the configuration of a Redis by the output of its command INFO. */
+export function judgeRedis(info: string): readonly CheckResult[] {
+  const facts = new Map(
+    info.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
+  );
+  const version = facts.get('redis_version') ?? 'unknown';
+  return [
+    judgeVersion(version),
+    judgePolicy(facts.get('maxmemory_policy') ?? 'unknown'),
+    tellFile(facts.get('aof_enabled')),
+  ];
+}
+
+function judgeVersion(version: string): CheckResult {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const ok = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  return {
+    name: 'redis',
+    ok,
+    code: ok ? null : 'jobs.redis_too_old',
+    detail: `Redis ${version} answers`,
+    hint: ok ? null : `Upgrade it to ${OLDEST.join('.')} or later.`,
+  };
+}
+
+function judgePolicy(policy: string): CheckResult {
+  const ok = policy === 'noeviction';
+  return {
+    name: 'redis.maxmemory-policy',
+    ok,
+    code: ok ? null : 'jobs.redis_evicts',
+    detail: `maxmemory-policy is ${policy}`,
+    hint: ok ? null : 'Set maxmemory-policy noeviction: when memory is short Redis would drop parts of jobs.',
+  };
+}
+
+/** Not a fault in either case: rows whose jobs a crash of Redis loses are notified again. */
+function tellFile(isOn: string | undefined): CheckResult {
+  const detail =
+    isOn === '1'
+      ? 'appendonly is on'
+      : 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
+  return passed('redis.appendonly', detail);
+}
+
+function unreachable(error: unknown): CheckResult {
+  return {
+    name: 'redis',
+    ok: false,
+    code: 'jobs.redis_unreachable',
+    detail: `Redis does not answer: ${error instanceof Error ? error.message : String(error)}`,
+    hint: 'See whether it runs and whether host, port and password in QUEUE_URL are right; work goes on without it, a little later.',
+  };
+}
+
+/** Checks whether the PostgreSQL for the queues answers and allows us to create the queues' tables. */
+export async function checkPostgresQueue(url: string): Promise<CheckResult> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
+  client.on('error', () => undefined); // The pending query rejects with it.
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: string; may: boolean }>(
+      `select current_setting('server_version') as version, has_database_privilege(current_database(), 'create') as may`,
+    );
+    return judgePostgres(rows[0]);
+  } catch (error) {
+    return {
+      ...{ name: 'queue', ok: false, code: 'jobs.postgres_unreachable' },
+      detail: `PostgreSQL does not answer: ${error instanceof Error ? error.message : String(error)}`,
+      hint: 'See whether it runs and whether host, port, user and password in QUEUE_URL are right; work goes on without it, a little later.',
+    };
+  } finally {
+    await client.end().catch(() => undefined); // It may never have been connected.
+  }
+}
+
+function judgePostgres(row: { readonly version: string; readonly may: boolean } | undefined): CheckResult {
+  const detail = `PostgreSQL ${row?.version ?? 'unknown'} answers`;
+  if (row?.may === true) return passed('queue', detail);
+  return {
+    ...{ name: 'queue', ok: false, code: 'jobs.postgres_no_schema' },
+    detail: `${detail}, and lets this user make no schema`,
+    hint: 'GRANT CREATE ON DATABASE … TO the user in QUEUE_URL: the queues have a schema of their own.',
+  };
+}

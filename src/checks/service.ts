@@ -1,0 +1,80 @@
+import { LISTED_KINDS } from '../catalog/catalog.ts';
+import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
+import { listedKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/clock.ts';
+import { passed } from '../lib/check-result.ts';
+import type { CheckResult } from '../lib/check-result.ts';
+import type { Source } from '../source/source.ts';
+import { check } from './check.ts';
+import type { DoctorParts } from './check.ts';
+
+const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
+
+/** Checks whether the service answers, accepts the token, has our time, and allows every list to be read. */
+export async function checkService({
+  config,
+  openSource,
+}: Pick<DoctorParts, 'config' | 'openSource'>): Promise<readonly CheckResult[]> {
+  const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
+  if (kind === undefined) return [];
+  let saidAt: Date | null = null;
+  const reached = await check('service', async () => {
+    await using source = openSource();
+    ({ saidAt } = await source.probe(kind));
+    return `${String(config.source.baseUrl)} answers and accepts the token`;
+  });
+  if (config.source.baseUrl === null || config.source.token === null) return [reached];
+  await using source = openSource();
+  // Without an answer, no spelling can be judged.
+  if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
+  const header = await checkHeaders(source, kind);
+  if (!reached.ok) return [reached, header];
+  return [reached, header, judgeClock(saidAt, systemClock.now()), ...(await checkKinds(config, source))];
+}
+
+const MOST_APART_MS = 60_000;
+
+/** Whether our clock agrees with the service's within a minute; an answer gives its time to the second. */
+export function judgeClock(theirs: Date | null, ours: Date): CheckResult {
+  if (theirs === null) return passed('clock', 'the service does not say what time it is');
+  const apartMs = ours.getTime() - theirs.getTime();
+  const detail = `this machine is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service`;
+  if (Math.abs(apartMs) <= MOST_APART_MS) return passed('clock', detail);
+  return {
+    ...{ name: 'clock', ok: false, code: 'clock.differs', detail },
+    hint: 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.',
+  };
+}
+
+/**
+ * Checks each list: a token has its user's rights kind by kind, and the operator may have mistyped a path in the settings.
+ */
+async function checkKinds(config: Config, source: Source): Promise<readonly CheckResult[]> {
+  const checks: CheckResult[] = [];
+  for (const kind of listedKinds(config, [])) {
+    const look = async (): Promise<string> => {
+      await source.probe(kind);
+      return `${kind.list.path} answers with a list`;
+    };
+    checks.push(await check(`kinds.${kind.name}`, look));
+  }
+  return checks;
+}
+
+/** The documentation spells the header in three ways (§5); finds those that this service accepts. */
+async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResult> {
+  const accepted: AuthHeader[] = [];
+  for (const spelling of SPELLINGS) {
+    const { ok } = await check(spelling, async () => {
+      await source.probe(kind, spelling);
+      return 'accepted';
+    });
+    if (ok) accepted.push(spelling);
+  }
+  if (accepted.length > 0) return passed('header', `the token is read under ${accepted.join(', ')}`);
+  return {
+    ...{ name: 'header', ok: false, code: 'source.unauthorized', hint: null },
+    detail: 'the token is read under none of the three spellings',
+  };
+}

@@ -1,0 +1,54 @@
+import type { RecordedChange } from '../../app/changes.ts';
+import { compactJson, isArray, isObject, parseJson } from '../../lib/json.ts';
+import { beginning } from './io.ts';
+
+/** Widths are fixed: with `--follow` the longest value is not known in advance. */
+const COLUMNS = [
+  { title: 'seq', width: 8 },
+  { title: 'observed (UTC)', width: -23 },
+  { title: 'kind', width: -17 },
+  { title: 'record', width: 10 },
+  { title: 'change', width: -8 },
+  { title: 'fields', width: 0 },
+] as const;
+
+const FIELDS_SHOWN = 5;
+const LONGEST_VALUE = 40;
+
+export const CHANGE_HEADER = [
+  line(COLUMNS.map(({ title }) => title)),
+  line(COLUMNS.map(({ title, width }) => '-'.repeat(Math.abs(width) || title.length))),
+];
+
+/** Writes an event as one line for a person. */
+export function changeRow({ seq, observedAt, kind, recordId, change, fields }: RecordedChange): string {
+  return line([String(seq), observedAt, kind, recordId, change, fieldsShown(fields)]);
+}
+
+function line(cells: readonly string[]): string {
+  return COLUMNS.map(({ width }, index) => {
+    const cell = cells[index] ?? '';
+    return width > 0 ? cell.padStart(width) : cell.padEnd(-width);
+  })
+    .join('  ')
+    .trimEnd();
+}
+
+/** The first few changed fields. */
+function fieldsShown(text: string): string {
+  const all = changedFields(text, LONGEST_VALUE);
+  const rest = all.length - FIELDS_SHOWN;
+  return [...all.slice(0, FIELDS_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
+}
+
+/** Writes each changed field of an event as `name: old → new`, values of more than `longest` characters shortened. */
+export function changedFields(text: string, longest: number): string[] {
+  const fields = parseJson(text);
+  if (!isObject(fields)) return [];
+  return Object.entries(fields).map(([name, pair]) => {
+    const [before, after] = (isArray(pair) ? pair : []).map((value) =>
+      beginning(compactJson(value), longest),
+    );
+    return `${name}: ${before ?? 'null'} → ${after ?? 'null'}`;
+  });
+}

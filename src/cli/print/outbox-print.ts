@@ -1,0 +1,103 @@
+import { explain, jsonOrText } from '../../app/outbox.ts';
+import type { Attempt, Entry, History, OutboxList } from '../../app/outbox.ts';
+import { compactJson, isArray, isObject } from '../../lib/json.ts';
+import { beginning, printLine, textTable } from './io.ts';
+import type { Output } from './io.ts';
+
+const LONGEST_PAYLOAD = 50;
+
+/** Prints entries for a person, after the reason that stops all sends, if there is one. */
+export function printOutbox(stdout: Output, { entries, blockedKinds, frozen }: OutboxList): void {
+  if (frozen !== null)
+    printLine(
+      stdout,
+      `Nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume\n`,
+    );
+  for (const { kind, reason, probeAt } of blockedKinds)
+    printLine(stdout, `${kind} may not be written (${reason}); it is tried again at ${probeAt} UTC.\n`);
+  if (entries.length === 0) {
+    printLine(stdout, 'No entries.');
+    return;
+  }
+  const header = [
+    'entry',
+    'state',
+    'verdict',
+    'operation',
+    'kind',
+    'record',
+    'tries',
+    'next (UTC)',
+    'payload',
+  ];
+  printLine(stdout, textTable(header, entries.map(rowOf)));
+  if (entries.some(({ state }) => state === 'parked' || state === 'rejected'))
+    printLine(stdout, '\nWhat to do about one: bms-sync outbox show ENTRY');
+}
+
+function rowOf(entry: Entry): (string | number | null)[] {
+  const { id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, payload } = entry;
+  return [
+    id,
+    state,
+    verdict,
+    operation,
+    kind,
+    recordId,
+    attempts,
+    nextAttemptAt,
+    beginning(payload, LONGEST_PAYLOAD),
+  ];
+}
+
+/** Prints one entry for a person: its content, its state, its attempts. */
+export function printHistory(stdout: Output, { entry, attempts, isMaker }: History): void {
+  const { id, operation, kind, recordId, state, verdict, key, payload } = entry;
+  const { meaning, next } = explain(entry);
+  const target = recordId === null ? '' : ` ${recordId}`;
+  printLine(stdout, `Entry ${id}: ${operation} ${kind}${target}. Key: ${key}`);
+  printLine(stdout, `${state}${verdict === null ? '' : ` (${verdict})`}: ${meaning}`);
+  for (const step of next) printLine(stdout, `  ${step}`);
+  printLine(stdout);
+  const facts: (readonly [string, string | null])[] = [
+    ['payload', payload],
+    ['base', entry.base],
+    ['result', entry.result],
+    ['candidates', candidatesOf(entry)],
+    ['made', isMaker ? `record ${recordId ?? ''}` : null],
+    ['stored', `${entry.createdAt} UTC`],
+    ['changed', `${entry.updatedAt} UTC`],
+    ['next try', entry.nextAttemptAt === null ? null : `${entry.nextAttemptAt} UTC`],
+  ];
+  for (const [name, fact] of facts) if (fact !== null) printLine(stdout, `${name}: ${fact}`);
+  printFields(stdout, entry);
+  for (const attempt of attempts) printAttempt(stdout, attempt);
+}
+
+/** Fields of an update that are in conflict, or that the service did not accept. */
+function printFields(stdout: Output, { result }: Entry): void {
+  const noted = jsonOrText(result);
+  const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
+  if (!isArray(fields) || fields.length === 0) return;
+  const columns = ['field', 'base', 'remote', 'wanted'] as const;
+  const rows = fields
+    .filter(isObject)
+    .map((field) => columns.map((column) => compactJson(field[column] ?? null)));
+  printLine(stdout);
+  printLine(stdout, textTable(columns, rows));
+}
+
+/** Records that a create may have made, as the searches for it noted them. */
+function candidatesOf({ operation, result }: Entry): string | null {
+  const noted = jsonOrText(result);
+  const ids = operation === 'create' && isObject(noted) ? noted['ids'] : undefined;
+  return isArray(ids) && ids.length > 0 ? ids.map(String).join(', ') : null;
+}
+
+function printAttempt(stdout: Output, attempt: Attempt): void {
+  const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
+  const end = closedAt === null ? 'not answered yet' : `${grade ?? 'closed'} at ${closedAt} UTC`;
+  printLine(stdout, `\nTry ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`);
+  for (const line of request.split('\n')) printLine(stdout, `  ${line}`);
+  if (responseStart !== null) printLine(stdout, `  → ${responseStart}`);
+}

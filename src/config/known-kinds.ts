@@ -1,0 +1,95 @@
+import { KINDS } from '../catalog/catalog.ts';
+import { decimal, integer, reference, text } from '../catalog/field.ts';
+import { isListed } from '../catalog/kind.ts';
+import type { Field, Kind, ListedKind } from '../catalog/kind.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { PLAIN_TYPES } from './groups/kinds.ts';
+import type { Config } from './settings.ts';
+
+type KindSettings = Config['kinds'][string];
+type TypeSetting = KindSettings['fields'][string];
+type PlainType = (typeof PLAIN_TYPES)[number];
+
+/** Every record kind of this mirror: the catalogue's, then those of the settings. */
+export function allKinds(config: Config): readonly Kind[] {
+  return [...KINDS, ...configuredKinds(config.kinds)];
+}
+
+/**
+ * Finds a kind by the name that a person gave.
+ *
+ * @throws {UsageError} For an unknown kind.
+ */
+export function kindNamed(config: Config, name: string): Kind {
+  const kinds = allKinds(config);
+  const kind = kinds.find((candidate) => candidate.name === name);
+  if (kind !== undefined) return kind;
+  const known = kinds.map((candidate) => candidate.name);
+  throw new UsageError(`There is no record kind "${name}"${didYouMean(name, known)}`, {
+    code: 'usage.kind',
+    hint: `The kinds are: ${known.join(', ')}.`,
+  });
+}
+
+/**
+ * Finds the kinds that a person named; none named means all.
+ *
+ * @throws {UsageError} For an unknown kind, or a kind that the service does not list.
+ */
+export function listedKinds(config: Config, names: readonly string[] = []): readonly ListedKind[] {
+  const kinds = allKinds(config);
+  const listed = kinds.filter(isListed);
+  if (names.length === 0) return listed;
+  const hint =
+    `The kinds with a list are: ${listed.map(({ name }) => name).join(', ')}. ` +
+    'The setting kinds declares further ones: docs/further-kinds.md.';
+  return [...new Set(names)].map((name) => {
+    const kind = kinds.find((candidate) => candidate.name === name);
+    if (kind !== undefined && isListed(kind)) return kind;
+    const message =
+      kind === undefined
+        ? `There is no record kind "${name}".`
+        : `The service has no list of ${name}: it is read one record at a time.`;
+    throw new UsageError(message, { code: 'usage.kind', hint });
+  });
+}
+
+/** Turns the further kinds of the settings into kinds like those of the catalogue; they are read, never written. */
+export function configuredKinds(settings: Config['kinds']): readonly ListedKind[] {
+  return Object.entries(settings).map(([name, kind]) => configuredKind(name, kind));
+}
+
+function configuredKind(name: string, settings: KindSettings): ListedKind {
+  const { list, retrieve, header, paging, order, naturalKey, fields } = settings;
+  return {
+    name,
+    list: { path: list, header, paging, order },
+    retrieve: retrieve === null ? null : { path: retrieve, header },
+    create: null,
+    update: null,
+    naturalKey,
+    fields: [
+      integer('id'),
+      ...Object.entries(fields)
+        .filter(([field]) => field !== 'id')
+        .map(fieldFrom),
+    ],
+    hints: [],
+  };
+}
+
+function fieldFrom([name, type]: readonly [string, TypeSetting]): Field {
+  if (isPlain(type)) return { name, type };
+  if (type.startsWith('reference(')) return reference(text(name), referredKind(type) ?? '');
+  return decimal(name, Number(type.slice('decimal('.length, -1)));
+}
+
+/** The kind named by a `reference(KIND)`; null for every other type. */
+export function referredKind(type: unknown): string | null {
+  return /^reference\((.*)\)$/.exec(String(type))?.[1] ?? null;
+}
+
+function isPlain(type: TypeSetting): type is PlainType {
+  return PLAIN_TYPES.some((plain) => plain === type);
+}

@@ -1,0 +1,68 @@
+import { KINDS, kindNamed } from '../catalog/catalog.ts';
+import type { ListOrder } from '../catalog/kind.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { isTree, located, mapAt } from './layer.ts';
+import type { Layer, Path, Tree } from './layer.ts';
+
+/** The settings whose keys are record kinds. */
+const KEYED_BY_KIND = [
+  ['diff', 'ignoreFields'],
+  ['outbound', 'markerFields'],
+];
+
+const SCHEDULE_NAME = /^[a-z][a-z0-9_]*$/;
+
+/** Lists whose first pages never show new records. */
+const NEWEST_ELSEWHERE: readonly unknown[] = ['created, oldest first', 'code'] satisfies ListOrder[];
+
+/** Finds settings that name a kind that does not exist, or one that does not suit them; the schema knows no kinds. */
+export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[] {
+  const further = mapAt(values, ['kinds']);
+  const known = [...KINDS.map(({ name }) => name), ...Object.keys(further)];
+  const told = (path: Path, fault: string): string => `${located(layers, path)}: ${fault}`;
+  const keys = KEYED_BY_KIND.flatMap((path) =>
+    Object.keys(mapAt(values, path))
+      .filter((key) => !known.includes(key))
+      .map((key) => told([...path, key], unknownKind(key, known))),
+  );
+  const schedules = Object.entries(mapAt(values, ['schedules']))
+    .filter(([name]) => name !== 'timezone' && name !== 'verify')
+    .flatMap(([name, wish]) => {
+      const wrongName = SCHEDULE_NAME.test(name)
+        ? []
+        : ['expected the key to be a name: small letters, digits and _'];
+      const faults = kindsOf(name, wish)
+        .filter((kind) => !Object.hasOwn(further, kind)) // Those have a list.
+        .flatMap((kind) => kindFault(kind, known));
+      return [...wrongName, ...faults, ...pagesFault(wish, further)].map((fault) =>
+        told(['schedules', name], fault),
+      );
+    });
+  return [...keys, ...schedules];
+}
+
+const unknownKind = (name: string, known: readonly string[]): string =>
+  `unknown record kind${didYouMean(name, known)}`;
+
+function kindsOf(name: string, wish: unknown): string[] {
+  if (typeof wish === 'string') return [name];
+  if (!isTree(wish)) return []; // For the schema to say.
+  const { kind, kinds } = wish;
+  return [kind, ...(Array.isArray(kinds) ? (kinds as unknown[]) : [])].filter(
+    (each) => typeof each === 'string',
+  );
+}
+
+function kindFault(kind: string, known: readonly string[]): string[] {
+  if (!known.includes(kind)) return [unknownKind(kind, known)];
+  return kindNamed(kind)?.list === null ? [`the service has no list of ${kind}, so it cannot be pulled`] : [];
+}
+
+function pagesFault(wish: unknown, further: Tree): string[] {
+  if (!isTree(wish) || wish['pages'] === undefined || wish['pages'] === null) return [];
+  const kind = String(wish['kind']);
+  const order = kindNamed(kind)?.list?.order ?? mapAt(further, [kind])['order'];
+  if (!NEWEST_ELSEWHERE.includes(order)) return [];
+  const why = order === 'code' ? 'is in the order of code' : 'shows the newest last';
+  return [`pages are for a list that shows the newest first, and that of ${kind} ${why}`];
+}

@@ -1,0 +1,79 @@
+/** The largest weight of a batch, and how long its first item may wait for others, in milliseconds. */
+interface BatchLimits<T> {
+  /** The largest sum of weights in a batch. */
+  readonly most: number;
+  readonly weigh: (item: T) => number;
+  readonly lingerMs: number;
+}
+
+/**
+ * Batches responses that arrive close together, so that one transaction lands them: each commit waits for the disk.
+ *
+ * An error ends the batch before it: earlier responses are handed out first.
+ */
+export async function* arrivedTogether<T>(
+  items: AsyncIterable<T>,
+  limits: BatchLimits<T>,
+): AsyncGenerator<T[]> {
+  const iterator = items[Symbol.asyncIterator]();
+  let next = toSettled(iterator.next());
+  try {
+    for (let first = unwrap(await next); first.done !== true; first = unwrap(await next)) {
+      const batch = [first.value];
+      let weight = limits.weigh(first.value);
+      next = toSettled(iterator.next());
+      const patience = startPatience(limits.lingerMs);
+      const another = async () => (weight < limits.most ? arrived(next, patience.over) : null);
+      for (let more = await another(); more !== null; more = await another()) {
+        batch.push(more.value);
+        weight += limits.weigh(more.value);
+        next = toSettled(iterator.next());
+      }
+      patience.stop();
+      yield batch;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+interface Patience {
+  readonly over: Promise<null>;
+  readonly stop: () => void;
+}
+
+/** A timer of the process: batching does not depend on the sweep's clock. */
+function startPatience(ms: number): Patience {
+  let stop = (): void => undefined;
+  const over = new Promise<null>((resolve) => {
+    const timer = setTimeout(resolve, ms, null);
+    stop = () => {
+      clearTimeout(timer);
+    };
+  });
+  return { over, stop };
+}
+
+type Settled<T> = { readonly result: IteratorResult<T, unknown> } | { readonly error: unknown };
+
+/** An error waits for its turn; without this handler it would be an unhandled rejection. */
+async function toSettled<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Settled<T>> {
+  return next.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+function unwrap<T>(settledNext: Settled<T>): IteratorResult<T, unknown> {
+  if ('error' in settledNext) throw settledNext.error;
+  return settledNext.result;
+}
+
+/** The next item if it comes within the waiting time; null if not, or if there is none. */
+async function arrived<T>(
+  next: Promise<Settled<T>>,
+  over: Promise<null>,
+): Promise<IteratorYieldResult<T> | null> {
+  const now = await Promise.race([next, over]);
+  return now === null || 'error' in now || now.result.done === true ? null : now.result;
+}

@@ -1,0 +1,44 @@
+import type { Clock } from './clock.ts';
+import type { Logger } from './logger.ts';
+
+/** Logs an error together with the name of the work. */
+export type FaultLog = (work: string, error: unknown) => void;
+
+const EVERY_MS = 60_000;
+
+/**
+ * Creates a log for faults that come by the thousand while a server is away: it logs each kind of fault once a minute, with a
+ * count.
+ */
+export function createFaultLog({
+  logger,
+  clock,
+}: {
+  readonly logger: Logger;
+  readonly clock: Clock;
+}): FaultLog {
+  const sorts = new Map<string, { loggedAt: number; unsaid: number }>();
+  return (work, error) => {
+    const now = clock.monotonicMs();
+    const sort = sorts.get(`${work} ${codeOf(error)}`);
+    if (sort !== undefined && now - sort.loggedAt < EVERY_MS) {
+      sort.unsaid += 1;
+      return;
+    }
+    logger.warn({ err: told(error), work, more: sort?.unsaid ?? 0 }, `${work} failed`);
+    sorts.set(`${work} ${codeOf(error)}`, { loggedAt: now, unsaid: 0 });
+  };
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** Copies an error without added properties: ioredis adds the command, which may contain the password. */
+function told(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(`a thrown ${typeof error}`);
+  const { message, stack, cause } = error;
+  const plain = new Error(message, cause === undefined ? {} : { cause: told(cause) });
+  return Object.assign(plain, { stack, code: codeOf(error) });
+}

@@ -1,0 +1,116 @@
+const SPACES: readonly (number | undefined)[] = [0x20, 0x09, 0x0a, 0x0d];
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/**
+ * Finds the start of an array: the whole body, or the value of its first member of a name.
+ *
+ * Text after that place is not read. In text that is no JSON the result means nothing.
+ *
+ * @param name In its quotes.
+ * @returns The position of its bracket; null if none is found, or if that member is no array.
+ */
+export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
+  const open = afterSpace(body, BYTE_ORDER_MARK.every((byte, index) => body[index] === byte) ? 3 : 0);
+  const start = body[open] === OPEN_OBJECT ? memberValue(body, open + 1, name) : open;
+  return start !== null && body[start] === OPEN_ARRAY ? start : null;
+}
+
+/** The start of an element and the start of the next. */
+export interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An array, cut up. */
+interface Elements {
+  readonly parts: readonly Part[];
+  /** The position behind its bracket. */
+  readonly end: number;
+}
+
+/**
+ * Cuts an array up into the texts of its elements, by one pass over its bytes.
+ *
+ * If two elements have the same bytes and one is from valid JSON, both have the same value.
+ *
+ * @param start The position of its bracket.
+ * @returns Null if the text ends before the array, or if its elements are separated by anything but a comma.
+ */
+export function elementsOf(body: Uint8Array, start: number): Elements | null {
+  const parts: Part[] = [];
+  let at = afterSpace(body, start + 1);
+  if (body[at] === CLOSE_ARRAY) return { parts, end: at + 1 };
+  for (;;) {
+    const end = valueEnd(body, at);
+    if (end === null) return null;
+    parts.push({ start: at, end });
+    const behind = afterSpace(body, end);
+    if (body[behind] === CLOSE_ARRAY) return { parts, end: behind + 1 };
+    if (body[behind] !== COMMA) return null;
+    at = afterSpace(body, behind + 1);
+  }
+}
+
+/**
+ * Finds the end of a JSON value, by one pass over its bytes.
+ *
+ * @param start The position of its first byte.
+ * @returns The position behind its last byte, or null where the text ends before the value does.
+ */
+export function valueEnd(body: Uint8Array, start: number): number | null {
+  const first = body[start];
+  if (first === QUOTE) return stringEnd(body, start);
+  return first === OPEN_ARRAY || first === OPEN_OBJECT ? nestEnd(body, start) : wordEnd(body, start);
+}
+
+/** Where the value of the first member of a name begins, from the first member on. */
+function memberValue(body: Uint8Array, from: number, name: Uint8Array): number | null {
+  let at = afterSpace(body, from);
+  while (body[at] === QUOTE) {
+    const colon = afterSpace(body, stringEnd(body, at) ?? body.length);
+    if (body[colon] !== COLON) return null;
+    const value = afterSpace(body, colon + 1);
+    if (name.every((byte, index) => body[at + index] === byte)) return value;
+    const comma = afterSpace(body, valueEnd(body, value) ?? body.length);
+    if (body[comma] !== COMMA) return null;
+    at = afterSpace(body, comma + 1);
+  }
+  return null;
+}
+
+/** The end of an array or object: all brackets outside of strings are counted alike. */
+function nestEnd(body: Uint8Array, start: number): number | null {
+  let depth = 0;
+  for (let at = start; ;) {
+    const byte = body[at++];
+    if (byte === QUOTE) at = stringEnd(body, at - 1) ?? body.length;
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
+    else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && --depth === 0) return at;
+    else if (byte === undefined) return null;
+  }
+}
+
+function stringEnd(body: Uint8Array, quote: number): number | null {
+  for (let at = quote + 1; ;) {
+    const byte = body[at++];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+    else if (byte === undefined) return null;
+  }
+}
+
+/** The end of a number, true, false or null. */
+function wordEnd(body: Uint8Array, start: number): number {
+  let at = start;
+  while (at < body.length && body[at] !== COMMA && body[at] !== CLOSE_OBJECT && body[at] !== CLOSE_ARRAY)
+    at++;
+  return at;
+}
+
+function afterSpace(body: Uint8Array, from: number): number {
+  let at = from;
+  while (SPACES.includes(body[at])) at++;
+  return at;
+}

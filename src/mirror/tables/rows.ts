@@ -1,0 +1,178 @@
+import { sql } from 'drizzle-orm';
+import type { SQL, SQLChunk } from 'drizzle-orm';
+import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';
+import { identifier } from '../session/sql-text.ts';
+import type { EngineColumn } from './engine-column.ts';
+
+/** Some or all columns of a table. */
+interface Columns<Column extends EngineColumn> {
+  readonly name: string;
+  readonly columns: readonly Column[];
+}
+
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+
+type Decoded<Column extends EngineColumn> = {
+  readonly [C in Column as Camel<C['name']>]: Exclude<C['value'], undefined>;
+};
+
+/** A row with these columns, under their names in camel case: `record_id text` is `recordId: string`. */
+export type RowOf<From extends Columns<EngineColumn> | readonly EngineColumn[]> = Decoded<
+  From extends { readonly columns: readonly (infer Column extends EngineColumn)[] }
+    ? Column
+    : From extends readonly (infer Column extends EngineColumn)[]
+      ? Column
+      : never
+>;
+
+/** The columns without which a row cannot be inserted. */
+type Needed<Column extends EngineColumn> = Column extends
+  { readonly type: 'serial' } | { readonly byDefault: string }
+  ? never
+  : null extends Column['value']
+    ? never
+    : Column;
+
+type NewRow<Column extends EngineColumn> = Decoded<Needed<Column>> & Partial<Decoded<Column>>;
+
+type Named<Column extends EngineColumn, Name> = Extract<Column, { readonly name: Name }>;
+
+/** Some columns of a table. */
+export function pick<Column extends EngineColumn, Name extends Column['name']>(
+  { name, columns }: Columns<Column>,
+  ...names: readonly Name[]
+): Columns<Named<Column, Name>> {
+  const isPicked = (column: Column): column is Named<Column, Name> =>
+    names.some((each) => each === column.name);
+  return { name, columns: columns.filter(isPicked) };
+}
+
+/** All columns of a table but some. */
+export function without<Column extends EngineColumn, Name extends Column['name']>(
+  { name, columns }: Columns<Column>,
+  ...names: readonly Name[]
+): Columns<Exclude<Column, { readonly name: Name }>> {
+  const isLeft = (column: Column): column is Exclude<Column, { readonly name: Name }> =>
+    names.every((each) => each !== column.name);
+  return { name, columns: columns.filter(isLeft) };
+}
+
+/** Reads rows of one table. @param rest What follows `select … from …`. */
+export async function select<Column extends EngineColumn>(
+  db: Queryable,
+  { name, columns }: Columns<Column>,
+  rest: SQL,
+): Promise<Decoded<Column>[]> {
+  const names = columns.map((column) => identifier(column.name)).join(', ');
+  return readRows(db, columns, sql`${sql.raw(`select ${names} from ${identifier(name)} `)}${rest}`);
+}
+
+/** Reads the first row; null if there is none. @param rest What follows `select … from …`. */
+export async function selectOne<Column extends EngineColumn>(
+  db: Queryable,
+  from: Columns<Column>,
+  rest: SQL,
+): Promise<Decoded<Column> | null> {
+  return (await select(db, from, rest))[0] ?? null;
+}
+
+/** Runs a statement that returns these columns. */
+export async function readRows<Column extends EngineColumn>(
+  db: Queryable,
+  columns: readonly Column[],
+  statement: SQL,
+): Promise<Decoded<Column>[]> {
+  return (await db.query(statement)).map(decoder(columns));
+}
+
+/** Runs a statement that returns one row with these columns, or none. */
+export async function readRow<Column extends EngineColumn>(
+  db: Queryable,
+  columns: readonly Column[],
+  statement: SQL,
+): Promise<Decoded<Column> | null> {
+  return (await readRows(db, columns, statement))[0] ?? null;
+}
+
+/** Runs a statement that returns one column of texts; null is left out. */
+export async function readTexts(db: Queryable, statement: SQL): Promise<string[]> {
+  return (await db.query(statement)).flatMap((row) => first(row) ?? []).map(String);
+}
+
+/** Runs a statement that returns one number; null if there is no row, or no number in it. */
+export async function readNumber(db: Queryable, statement: SQL): Promise<number | null> {
+  const [row] = await db.query(statement);
+  const value = row === undefined ? null : first(row);
+  return value === null ? null : Number(value);
+}
+
+/** Runs a statement and tells whether it returns a row. */
+export async function hasRow(db: Queryable, statement: SQL): Promise<boolean> {
+  return (await db.query(statement)).length > 0;
+}
+
+const first = (row: Row): SqlValue => Object.values(row)[0] ?? null;
+
+/** Inserts rows that cannot exist yet. All of them have the same columns. */
+export async function append<Column extends EngineColumn>(
+  tx: Transaction,
+  table: Columns<Column>,
+  rows: readonly NewRow<Column>[],
+): Promise<void> {
+  if (rows.length > 0) await tx.append(encode(table, rows));
+}
+
+/** `insert into … values …`: a conflict or a result is for the caller to add. All rows have the same columns. */
+export function insertInto<Column extends EngineColumn>(
+  table: Columns<Column>,
+  ...inserted: readonly NewRow<Column>[]
+): SQL {
+  const { columns, rows } = encode(table, inserted);
+  const into = sql.raw(
+    `insert into ${identifier(table.name)} (${columns.map(identifier).join(', ')}) values `,
+  );
+  return sql`${into}${commas(rows.map((row) => sql`(${commas(row.map((value) => sql.param(value)))})`))}`;
+}
+
+/** The assignments of an update: `set …`. */
+export function assign<Column extends EngineColumn>(
+  table: Columns<Column>,
+  patch: Partial<Decoded<Column>>,
+): SQL {
+  const { columns, rows } = encode(table, [patch]);
+  return commas(columns.map((name, index) => sql`${sql.identifier(name)} = ${rows[0]?.[index]}`));
+}
+
+const commas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', '));
+
+function encode({ name, columns }: Columns<EngineColumn>, rows: readonly object[]): TableRows {
+  const given = rows as readonly Readonly<Record<string, SqlValue>>[];
+  const used = columns
+    .map((column) => ({ name: column.name, key: camel(column.name) }))
+    .filter(({ key }) => given[0]?.[key] !== undefined);
+  return {
+    table: name,
+    columns: used.map((column) => column.name),
+    rows: given.map((row) => used.map(({ key }) => row[key] ?? null)),
+  };
+}
+
+function decoder<Column extends EngineColumn>(columns: readonly Column[]): (row: Row) => Decoded<Column> {
+  const fields = columns.map(({ name, type }) => ({
+    name,
+    key: camel(name),
+    read: type === 'text' || type === 'timestamp' ? String : Number,
+  }));
+  return (row) => {
+    const decoded: Record<string, SqlValue> = {};
+    for (const { name, key, read } of fields) {
+      const value = row[name] ?? null;
+      decoded[key] = value === null ? null : read(value);
+    }
+    return decoded as Decoded<Column>;
+  };
+}
+
+const camel = (name: string): string => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());

@@ -1,0 +1,104 @@
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { identifier, literal } from '../session/sql-text.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import type { Dialect } from '../tables/kind-table.ts';
+import type { View, ViewColumn } from './draw-views.ts';
+
+const plain = (name: string): ViewColumn => ({ name, expression: identifier(name) });
+
+/** One row an event, with the table's column names. */
+export const CHANGES_VIEW: View = {
+  name: 'bi_changes',
+  columns: CHANGES.columns.map(({ name }) => plain(name)),
+  from: 'from changes',
+};
+
+/**
+ * One row for each version of a record that the mirror knows: the content before the first event (part 0), and the content
+ * after each event (part 1). The time during which a record was deleted has no row.
+ *
+ * No union: in SQLite, only a plain reference to a table's column keeps the declared type that clients rely on.
+ */
+export function historyView({ name }: Kind): View {
+  const isFirst = `part.n = 0 and case when n.seq is null then k._deleted_at is null else n.before is not null end`;
+  return {
+    name: `bi_${name}_history`,
+    columns: [
+      { name: 'id', expression: 'k.id' },
+      { name: 'valid_from', expression: 'c.observed_at' },
+      { name: 'valid_to', expression: 'n.observed_at' },
+      { name: 'change', expression: 'c.change' },
+      {
+        name: 'record',
+        expression: `cast(case part.n when 1 then c.after else coalesce(n.before, k._raw) end as text)`,
+      },
+      { name: 'seq', expression: 'c.seq' },
+    ],
+    from: `
+      from ${identifier(name)} k
+      cross join (select 0 as n union all select 1) part
+      left join changes c on part.n = 1 and ${isOf(name, 'c')}
+      left join changes n on n.seq = ${nextEvent(name)}
+      where (part.n = 1 and c.after is not null) or (${isFirst})`,
+  };
+}
+
+/**
+ * The event after `c`, or the record's first event, found through an index; `observed_at` never goes back, so this is the
+ * order of `seq`.
+ */
+function nextEvent(kind: string): string {
+  const last = `(coalesce(c.observed_at, '0001-01-01 00:00:00.000'), coalesce(c.seq, 0))`;
+  return `(
+        select x.seq from changes x where ${isOf(kind, 'x')} and (x.observed_at, x.seq) > ${last}
+        order by x.observed_at, x.seq limit 1)`;
+}
+
+const isOf = (kind: string, events: string): string =>
+  `${events}.kind = ${literal(kind)} and ${events}.record_id = cast(k.id as text)`;
+
+const NOW: Record<Dialect, string> = {
+  sqlite: `strftime('%Y-%m-%d %H:%M:%f', 'now')`,
+  postgres: 'now()',
+};
+
+const LAG: Record<Dialect, string> = {
+  sqlite: `cast(round((julianday('now') - julianday(s.last_sweep_at)) * 86400) as integer)`,
+  postgres: `round(extract(epoch from now() - s.last_sweep_at))::bigint`,
+};
+
+/** One row a kind: how fresh and how sound its copy is. */
+export function syncStatusView(kinds: readonly ListedKind[], dialect: Dialect): View {
+  const rows = kinds.map(({ name }) => `select ${literal(name)} as kind, ${liveRows(name)} as rows`);
+  const isDead = `s.state = 'running' and s.lease_until < ${NOW[dialect]}`; // Its process has renewed no lease.
+  const state = (name: string) => ({ name, expression: `s.${name}` });
+  return {
+    name: 'bi_sync_status',
+    columns: [
+      { name: 'kind', expression: 'k.kind' },
+      { name: 'state', expression: `case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end` },
+      { name: 'reason', expression: `case when ${isDead} then 'interrupted' else s.reason end` },
+      { name: 'rows', expression: 'k.rows' },
+      state('last_sweep_at'),
+      state('certified_at'),
+      { name: 'lag_seconds', expression: LAG[dialect] },
+      state('last_change_at'),
+      {
+        name: 'open_issues',
+        expression: '(select count(*) from issues i where i.kind = k.kind and i.closed_at is null)',
+      },
+      {
+        name: 'held_deletions',
+        // The first release's type: PostgreSQL lets no view change the type of a column.
+        expression: `cast((select count(*) from deletions d where d.kind = k.kind and d.state = 'held') as integer)`,
+      },
+    ],
+    from: `from (${rows.join(' union all ')}) k left join kind_state s on s.kind = k.kind`,
+  };
+}
+
+/** Counted through two indexes: reading a million rows to count them would take seconds. */
+function liveRows(kind: string): string {
+  const table = identifier(kind);
+  return `(select count(*) from ${table}) - (select count(*) from ${table} where _deleted_at is not null)`;
+}

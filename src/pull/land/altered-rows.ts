@@ -1,0 +1,145 @@
+import { judgeListed } from '../../diff/plan-repairs.ts';
+import type { RecordFacts } from '../../diff/plan-repairs.ts';
+import type { Incoming } from '../../diff/judge-page.ts';
+import { isObject, parseJson, parseObject } from '../../lib/json.ts';
+import { readMeta } from '../../mirror/kinds/meta.ts';
+import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
+import type { RecordBooks } from '../../mirror/records/record-facts.ts';
+import type { Transaction, SqlValue } from '../../mirror/session/session.ts';
+import type { StoredRow, Judged } from '../../mirror/records/stored-rows.ts';
+import type { FirstSighting } from '../state/earlier-sightings.ts';
+import type { Sweep } from '../state/sweep.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { decodeRecord } from '../../diff/decode-record.ts';
+import { writtenColumns } from '../../mirror/tables/kind-table.ts';
+
+/** The stored state that a record is compared with if its row was altered. */
+interface Recalled {
+  /** Absent if the record is new. */
+  readonly stored: StoredRow | undefined;
+  readonly repair?: string;
+}
+
+interface Doubtful {
+  readonly records: readonly Incoming[];
+  readonly rows: ReadonlyMap<string, StoredRow>;
+}
+
+/**
+ * Asks the event log about records whose row is missing, is a tombstone or has no content: is the record new, or was
+ * the row altered? The content of a missing row comes from its last event.
+ */
+export async function recallRows(
+  tx: Transaction,
+  sweep: Sweep,
+  { records, rows }: Doubtful,
+): Promise<ReadonlyMap<string, Recalled>> {
+  const ids = records.map(({ id }) => id);
+  const books = await readBooks(tx, sweep.kind.name, ids);
+  const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
+  const recalled = new Map<string, Recalled>();
+  for (const record of records) {
+    const own = books.get(record.id);
+    if (own === undefined) continue;
+    const seen = await sweep.earlier.find(tx, record.id);
+    recalled.set(record.id, recall(sweep, { record, row: rows.get(record.id), own, seen, forgottenBefore }));
+  }
+  return recalled;
+}
+
+interface Known {
+  readonly record: Incoming;
+  readonly row: StoredRow | undefined;
+  readonly own: RecordBooks;
+  readonly seen: FirstSighting | null;
+  readonly forgottenBefore: string | null;
+}
+
+function recall(sweep: Sweep, known: Known): Recalled {
+  const { row, record, own } = known;
+  if (row !== undefined && !row.isDeleted) return returned(sweep, known, 'its content was no record');
+  const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOfKnown(known));
+  if (is === 'created') return { stored: undefined };
+  if (is === 'returned')
+    return returned(
+      sweep,
+      known,
+      row === undefined ? 'its row was missing' : 'its row was marked as deleted',
+    );
+  return {
+    stored: row ?? { ...lost(sweep, known), raw: own.lastEvent?.after ?? record.raw, isDeleted: true },
+  };
+}
+
+function factsOfKnown({ row, own, seen, forgottenBefore }: Known): RecordFacts {
+  const deletedAt = row?.deletedAt ?? null;
+  return factsOf(own, {
+    wasShown: seen !== null,
+    mayNeverHaveLanded: own.isQuarantined || own.isInOutbox,
+    mayBeForgotten: forgottenBefore !== null && deletedAt !== null && String(deletedAt) < forgottenBefore,
+  });
+}
+
+/** The row before it was altered; if its content is lost, the record counts as unchanged. */
+function returned(sweep: Sweep, known: Known, repair: string): Recalled {
+  const { row, record, own } = known;
+  const content = own.lastEvent?.after ?? record.raw;
+  const stored = row ?? lost(sweep, known);
+  const raw = row !== undefined && isRecord(row.raw) ? row.raw : content;
+  return { stored: { ...stored, raw, isDeleted: false, deletedAt: null }, repair };
+}
+
+function lost(sweep: Sweep, known: Known): Omit<StoredRow, 'raw' | 'isDeleted'> {
+  const firstSeenAt = earliestOf(sweep, known);
+  const changedAt = known.own.lastEvent?.observedAt ?? firstSeenAt;
+  return { response: 0, firstSeenAt, changedAt, deletedAt: null, listed: known.seen?.listed ?? null };
+}
+
+/** The earliest instant at which the mirror has the record. */
+function earliestOf({ lease }: Sweep, { own, seen, forgottenBefore }: Known): string | null {
+  const { firstEvent } = own;
+  // A row without any event dates from before the baseline, unless events were removed.
+  const isOfBaseline = firstEvent?.change !== 'created' && forgottenBefore === null;
+  const instants = [firstEvent?.observedAt, seen?.seenAt, isOfBaseline ? lease.baselineAt : null];
+  return instants.filter((at) => typeof at === 'string').sort()[0] ?? null;
+}
+
+/** Whether a row's content is a record: another writer may have put anything there. */
+export function isRecord(text: string): boolean {
+  try {
+    return isObject(parseJson(text));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** Finds unchanged records whose columns differ from the decoding of their own content, so that they are rewritten. */
+export async function findTampered(
+  tx: Transaction,
+  kind: Kind,
+  unchanged: readonly Judged[],
+): Promise<ReadonlyMap<string, Judged>> {
+  const names = writtenColumns(kind).slice(0, kind.fields.length);
+  const held = await tx.rowsById(
+    kind.name,
+    names,
+    unchanged.map(({ id }) => id),
+  );
+  const tampered = new Map<string, Judged>();
+  for (const judged of unchanged) {
+    const columns = held.get(judged.id);
+    if (columns === undefined || judged.stored === undefined) continue;
+    const { raw } = judged.stored; // The columns' own source: the record may spell the same values in another way.
+    const record = parseObject(raw);
+    const { values } = decodeRecord(kind, record);
+    const differing = names.filter((_, at) => textOf(columns[at]) !== textOf(values[at]));
+    if (differing.length > 0)
+      tampered.set(judged.id, { ...judged, raw, record, repair: `columns changed: ${differing.join(', ')}` });
+  }
+  return tampered;
+}
+
+/** A database may give a number back as text, or a text as a number. */
+const textOf = (value: SqlValue | undefined): string | null =>
+  value === null || value === undefined ? null : String(value);

@@ -1,0 +1,69 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { isOvertaken, judge, judgeFirstListing } from '../../diff/judge-page.ts';
+import type { Incoming } from '../../diff/judge-page.ts';
+import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
+import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import type { Sweep } from '../state/sweep.ts';
+import { findTampered, isRecord, recallRows } from './altered-rows.ts';
+
+/** An answer that lands. */
+export interface LandingAnswer {
+  /** The ticks at which it was requested and arrived. */
+  readonly sent: number;
+  readonly answered: number;
+  /** A list; else its records were retrieved one by one. */
+  readonly isListed: boolean;
+  /** The instant of landing. */
+  readonly now: Date;
+}
+
+/** A record with its change; of a record that may be older than its row, nothing is compared. */
+export type ComparedRecord = Judged | (Incoming & { readonly verdict: { readonly is: 'overtaken' } });
+
+export const isJudged = (compared: ComparedRecord): compared is Judged => compared.verdict.is !== 'overtaken';
+
+export const mustBeWritten = ({ verdict, repair }: Judged): boolean =>
+  verdict.is !== 'unchanged' || repair !== undefined;
+
+interface ToCompare {
+  readonly records: readonly Incoming[];
+  readonly answer: LandingAnswer;
+}
+
+/** Compares records with their rows. */
+export async function compareRecords(
+  tx: Transaction,
+  sweep: Sweep,
+  { records, answer }: ToCompare,
+): Promise<ComparedRecord[]> {
+  const { kind, state, comparesColumns } = sweep;
+  const ids = records.map(({ id }) => id);
+  const rows = await readStored(tx, kind, ids);
+  const doubtful = records.filter((record) => isDoubtful(sweep, record, rows.get(record.id)));
+  const recalled = doubtful.length > 0 ? await recallRows(tx, sweep, { records: doubtful, rows }) : null;
+  const judgeRecord = answer.isListed ? judgeListed : judgeAsked;
+  const all = records.map((received): ComparedRecord => {
+    const row = rows.get(received.id);
+    if (isOvertaken(row, answer.sent) || state.sending.has(received.id))
+      return { ...received, verdict: { is: 'overtaken' } };
+    const { stored, ...repair } = recalled?.get(received.id) ?? { stored: row };
+    return { ...judgeRecord(kind, stored, received), ...repair };
+  });
+  if (!comparesColumns) return all;
+  const unchanged = all.filter(isJudged).filter((judged) => !mustBeWritten(judged));
+  const tampered = await findTampered(tx, kind, unchanged);
+  return all.map((record) => tampered.get(record.id) ?? record);
+}
+
+/** Whether another writer may have altered the row. Before the baseline, rows come without events anyway. */
+function isDoubtful({ lease }: Sweep, { raw }: Incoming, row: StoredRow | undefined): boolean {
+  if (row === undefined) return lease.baselineAt !== null;
+  return row.isDeleted || (row.raw !== raw && !isRecord(row.raw));
+}
+
+function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {
+  const isFirst = stored?.listed === null && !stored.isDeleted;
+  const verdict = isFirst ? judgeFirstListing(kind, stored.raw, received) : judge(kind, stored, received);
+  return { ...received, stored, verdict };
+}

@@ -1,0 +1,142 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { presenceDrift, flappingFields, isVolatile } from '../../diff/field-drift.ts';
+import type { ChangedFields } from '../../diff/field-drift.ts';
+import { readListShape, saveDrift, saveListShape, fieldsWithDrift } from '../../mirror/kinds/drift-store.ts';
+import type { Drift, ListShape } from '../../mirror/kinds/drift-store.ts';
+import { saveVanished } from '../../mirror/kinds/field-store.ts';
+import type { KnownField } from '../../mirror/kinds/field-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import type { Sweep } from '../state/sweep.ts';
+import type { Tally } from '../land/tally.ts';
+import { readUpdates, updatedRecords } from '../../mirror/records/change-store.ts';
+import { saveListIssue } from '../../mirror/records/issue-store.ts';
+import type { ListIssue } from '../../mirror/records/issue-store.ts';
+import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
+import type { Ending } from './read-list.ts';
+import type { Concluded } from '../deletions/conclude-absences.ts';
+import { MOST_CONTROL_FAILURES } from '../deletions/ask-for-absent.ts';
+
+interface Noticed {
+  readonly tally: Tally;
+  /** The kind's fields as known before the sweep. */
+  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
+  readonly now: Date;
+}
+
+/** Notes drift in the service's answers: fields that appeared or vanished, and changes of envelope and paging. */
+export async function noteDrift(
+  tx: Transaction,
+  { kind, lease, hasHoles: hadHoles }: Sweep,
+  { tally, fieldsBefore, now }: Noticed,
+): Promise<void> {
+  const drifts = presenceDrift(fieldsBefore, tally.fields);
+  const fieldsWith = (wanted: string) =>
+    drifts.filter(({ code }) => code === wanted).map(({ field }) => field);
+  await saveVanished(tx, kind.name, { fields: fieldsWith('vanished_field'), since: now });
+  await saveVanished(tx, kind.name, { fields: fieldsWith('returned_field'), since: null });
+  const [before, shape] = [await readListShape(tx, kind.name), tally.shape()];
+  await saveListShape(tx, kind.name, shape);
+  if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
+  if (lease.completeSweeps === 0) return; // The first reading is the baseline for later ones.
+  const ofFields = drifts.map((drift) => ({ kind: kind.name, ...drift }));
+  await saveDrift(tx, [...ofFields, ...reshaped(kind.name, before, shape)], now);
+}
+
+const HOLES = {
+  code: 'holes',
+  field: null,
+  detail: 'a short page had others with rows after it: this list is read to an empty page from now on',
+} as const;
+
+function reshaped(kind: string, before: ListShape, shape: ListShape): Drift[] {
+  return (['envelope', 'pageSize'] as const)
+    .filter((part) => before[part] !== shape[part])
+    .map((part) => ({
+      kind,
+      code: part === 'envelope' ? 'envelope' : 'page_size',
+      field: null,
+      detail: `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`,
+    }));
+}
+
+/** Sample size: a flapping field flaps in many records, so this many changed ones are enough. */
+const RECORDS_LOOKED_AT = 50;
+const UPDATES_LOOKED_AT = 4;
+/** A field that changes in nearly every record counts after the same records have changed in it this many times. */
+const VOLATILE_UPDATES = 3;
+
+/** Reports noisy fields once: those that alternate between two values, and those that are new at every reading. */
+export async function noteFlapping(
+  tx: Transaction,
+  { kind, runId, state }: Sweep,
+  { tally, now }: { readonly tally: Tally; readonly now: Date },
+): Promise<void> {
+  const { updated, rows } = tally.counts();
+  if (updated === 0) return;
+  const found = new Map<string, string>();
+  for (const id of await updatedRecords(tx, { kind: kind.name, runId, limit: RECORDS_LOOKED_AT })) {
+    const updates = await readUpdates(tx, { kind: kind.name, id, limit: UPDATES_LOOKED_AT });
+    const history = updates.map((changes) => trackedOf(changes, state.fields));
+    for (const field of flappingFields(history)) found.set(field, `goes to and fro, e.g. in record ${id}`);
+    if (!isVolatile(updated, rows)) continue;
+    for (const field of inEveryUpdate(history))
+      found.set(field, `is another one at every reading, e.g. in record ${id}`);
+    await yieldToEventLoop();
+  }
+  if (found.size === 0) return;
+  const noted = await fieldsWithDrift(tx, { kind: kind.name, code: 'flapping_field' });
+  const drifts = [...found]
+    .filter(([field]) => !noted.has(field))
+    .map(([field, what]) => {
+      const detail = `${what}; diff.ignoreFields keeps it out of the change events`;
+      return { kind: kind.name, code: 'flapping_field', field, detail } as const;
+    });
+  await saveDrift(tx, drifts, now);
+}
+
+/** Only tracked fields are reported. */
+function trackedOf(changes: ChangedFields, fields: ReadonlyMap<string, unknown>): ChangedFields {
+  return Object.fromEntries(Object.entries(changes).filter(([name]) => fields.has(name)));
+}
+
+function inEveryUpdate(history: readonly ChangedFields[]): string[] {
+  const latest = history.slice(-VOLATILE_UPDATES);
+  const [first] = latest;
+  if (first === undefined || latest.length < VOLATILE_UPDATES) return [];
+  return Object.keys(first).filter((field) => latest.every((changes) => Object.hasOwn(changes, field)));
+}
+
+/** The part of a kind's standing that the end of a sweep decides; null = not yet. */
+export type StandingAfter = Pick<KindStanding, 'certifiedAt' | 'baselineAt'>;
+
+interface ListFindings {
+  readonly ending: Ending;
+  readonly concluded: Concluded;
+  readonly standing: StandingAfter;
+  readonly now: Date;
+}
+
+/** Opens the issues of a whole list, and closes those that no longer hold. */
+export async function noteListIssues(
+  tx: Transaction,
+  { kind }: Sweep,
+  findings: ListFindings,
+): Promise<void> {
+  for (const [code, detail] of Object.entries(detailsOf(findings)))
+    await saveListIssue(tx, kind.name, { code: code as ListIssue, detail, now: findings.now });
+}
+
+/** The text of each issue; null = no issue. */
+function detailsOf({ ending, concluded, standing }: ListFindings): Record<ListIssue, string | null> {
+  const isUncertified = standing.baselineAt !== null && standing.certifiedAt === null;
+  const verdict = ending.state === 'complete' ? ending.verdict.verdict : null;
+  const hasTooMany = verdict?.certified === false && verdict.reason === 'too_many_rows';
+  return {
+    baseline_uncertified: isUncertified ? 'three complete sweeps could not tell the list exactly' : null,
+    too_many_rows: hasTooMany ? verdict.detail : null,
+    retrieve_unusable:
+      concluded.controlFailures >= MOST_CONTROL_FAILURES
+        ? 'a record that the list shows could not be read by its own path in three sweeps'
+        : null,
+  };
+}

@@ -1,0 +1,62 @@
+import { verifyKind } from '../audit/verify-kind.ts';
+import type { KindVerdict } from '../audit/verify-kind.ts';
+import type { ListedKind } from '../catalog/kind.ts';
+import type { RunState } from '../mirror/runs/run-store.ts';
+import { claimSource } from '../mirror/kinds/source-binding.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+import { recordRun } from '../pull/run/record-run.ts';
+import type { RunFacts } from '../pull/run/record-run.ts';
+import { pullBetween } from './pull-between.ts';
+import type { PullSettings } from './pull-between.ts';
+
+export interface VerifyReport extends RunFacts {
+  readonly kinds: readonly KindVerdict[];
+}
+
+/**
+ * Compares the mirror with the service by a reader of its own, kind by kind, as one run; a kind that cannot be read never
+ * stops the others. Differing records are pulled, as a run of its own, and compared again.
+ *
+ * @throws {OtherSourceError} If the mirror holds another source's data.
+ */
+export async function verifyKinds(
+  parts: PullParts,
+  kinds: readonly ListedKind[],
+  settings: PullSettings,
+): Promise<VerifyReport> {
+  const request = { ...settings, command: 'verify', kinds };
+  const { result, ...facts } = await recordRun(parts, request, async () => {
+    const verdicts = await verifyAll(parts, kinds, settings);
+    return { state: runState(verdicts), result: verdicts };
+  });
+  return { ...facts, kinds: result };
+}
+
+async function verifyAll(
+  parts: PullParts,
+  kinds: readonly ListedKind[],
+  settings: PullSettings,
+): Promise<KindVerdict[]> {
+  const verdicts: KindVerdict[] = [];
+  await claimSource(parts.session, { baseUrl: settings.baseUrl, acceptNew: false });
+  for (const kind of kinds) {
+    const isStopped = parts.signal?.aborted ?? false;
+    verdicts.push(
+      isStopped
+        ? notReached(kind)
+        : (await verifyKind(parts, kind, (one) => pullBetween(parts, one, settings))).verdict,
+    );
+  }
+  return verdicts;
+}
+
+function notReached({ name }: ListedKind): KindVerdict {
+  const none = { same: 0, moved: 0, differs: 0, missing: 0, surplus: 0, quarantined: 0 };
+  const detail = 'The run was interrupted before this kind.';
+  return { kind: name, ...none, reason: 'interrupted', detail, repair: null, differences: [] };
+}
+
+function runState(verdicts: readonly KindVerdict[]): RunState {
+  if (verdicts.some(({ reason }) => reason === 'interrupted')) return 'interrupted';
+  return verdicts.every(({ reason, differs }) => reason === null && differs === 0) ? 'done' : 'incomplete';
+}

@@ -1,0 +1,46 @@
+import { sql } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { checkDatabase, judgeSpace } from '../../src/checks/database.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { saveBlock } from '../../src/mirror/outbox/block-store.ts';
+import { openMirror } from '../../src/app/open-mirror.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const MB = 2 ** 20;
+const configOf = (url: string) => loadConfig({ env: {}, flags: { database: { url } } });
+
+test.each([
+  { size: 1 * MB, free: 256 * MB, ok: true },
+  { size: 1 * MB, free: 255 * MB, ok: false },
+  { size: 2000 * MB, free: 1000 * MB, ok: true },
+  { size: 2000 * MB, free: 999 * MB, ok: false },
+])('of $size bytes in use with $free free: $ok', ({ size, free, ok }) => {
+  expect(judgeSpace({ size, free })).toMatchObject({ ok, code: ok ? null : 'mirror.little_space' });
+});
+
+test.each([
+  ['SQLite', /SQLite 3\.\d+/],
+  ['PostgreSQL', /PostgreSQL \d+/],
+])(
+  'a mirror in %s says its version, its size, and the kinds that may not be written',
+  async (name, version) => {
+    const config = configOf(name === 'SQLite' ? `file:${freshMirror()}` : await freshDatabaseUrl());
+    const file = name === 'SQLite' ? ['database.integrity'] : [];
+    const [fresh, ...others] = await checkDatabase({ config, openMirror: () => openMirror(config) });
+    expect(fresh?.detail).toMatch(version);
+    expect(others.map((finding) => finding.name)).toEqual(['database.space', ...file, 'database.changes']);
+    expect(others.every(({ ok }) => ok)).toBe(true);
+
+    await using session = await openMirror(config);
+    const now = new Date('2026-03-01T12:00:00Z');
+    await session.atomically((tx) =>
+      saveBlock(tx, { kind: 'clients', reason: 'forbidden', now, probeAt: now }),
+    );
+    expect(await session.query(sql`select kind from write_blocks`)).toEqual([{ kind: 'clients' }]);
+    expect((await checkDatabase({ config, openMirror: () => openMirror(config) })).at(-1)).toMatchObject({
+      ...{ name: 'writes.clients', ok: false, code: 'outbox.kind_blocked' },
+      detail: expect.stringContaining('forbidden') as string,
+    });
+  },
+);

@@ -1,0 +1,259 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { expect, inject, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { shellLines } from './doc-lines.ts';
+import { ask, dump } from '../support/mirror-file.ts';
+import { MAIN } from '../support/program.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { redisFor, serveBeside } from './outbound-scene.ts';
+import type { AtEnd } from './outbound-scene.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+const ROOT = join(import.meta.dirname, '../..');
+const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+const LINES = {
+  sqliteCopy: shellLines(page, '## Back up', 0),
+  driverCopy: shellLines(page, '## Back up', 1),
+  postgresCopy: shellLines(page, '## Back up', 2),
+  sqliteRestore: shellLines(page, '## Restore', 0),
+  postgresRestore: shellLines(page, '## Restore', 1),
+};
+
+const posts = ({ requests }: Sandbox): number => requests.filter(({ method }) => method === 'POST').length;
+
+const outOf = promisify(execFile);
+
+/** Runs lines of the page as they stand, with `bms-sync` and whatever else they call on PATH. */
+async function typed(lines: string, env: Env, cwd: string): Promise<string> {
+  const path = [tools(), process.env['PATH']].join(delimiter);
+  const { stdout } = await outOf('sh', ['-eu', '-c', lines], { cwd, env: { ...env, PATH: path } });
+  return stdout;
+}
+
+/** What stands in for `sqlite3` where there is none: the driver that bms-sync brings along, a statement at a time. */
+const SQLITE = `const found = require('better-sqlite3')(process.argv[1]).prepare(process.argv[2]);
+if (found.reader) console.log(found.pluck().get()); else found.run();`;
+
+function tools(): string {
+  const folder = tempFolder();
+  const write = (name: string, line: string): void => {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`);
+    chmodSync(join(folder, name), 0o755);
+  };
+  write('bms-sync', `exec '${process.execPath}' '${MAIN}' "$@"`);
+  if (versionOf('sqlite3') === null) {
+    writeFileSync(join(folder, 'sqlite3.cjs'), SQLITE);
+    write(
+      'sqlite3',
+      `NODE_PATH='${join(ROOT, 'node_modules')}' exec '${process.execPath}' -e "$(cat '${folder}/sqlite3.cjs')" "$@"`,
+    );
+  }
+  return folder;
+}
+
+/** What a program calls its version; null where there is no such program. */
+function versionOf(name: string): number | null {
+  try {
+    const said = execFileSync(name, ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+    return Number.parseFloat(/(\d+\.\d+)/.exec(said)?.[1] ?? '');
+  } catch {
+    return null;
+  }
+}
+
+/** Sends one create for each code, by a `serve` that ends when all are done. */
+async function sendAll(atEnd: AtEnd, env: Env, codes: readonly string[]): Promise<void> {
+  const { child, ended } = await serveBeside(atEnd, env);
+  for (const code of codes) {
+    const data = JSON.stringify({ code, name: code });
+    expect(await run(['push', 'create', 'clients', '--data', data, '--wait'], env)).toMatchObject({
+      code: 0,
+    });
+  }
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ code: 0 });
+}
+
+/** A restored mirror opens and reports; it sends nothing, not even what it has forgotten, until a person resumes it. */
+async function expectFrozen(atEnd: AtEnd, service: Sandbox, env: Env): Promise<void> {
+  const sent = posts(service);
+  const { child, ended } = await serveBeside(atEnd, env);
+  const push = ['push', 'create', 'clients', '--data', '{"code":"AFTER","name":"AFTER"}', '--key', 'after'];
+  expect(await run(push, env)).toMatchObject({ code: 0 });
+  const { frozen } = document(await run(['status', '--json'], env)) as { frozen: { reason: string } | null };
+  expect(frozen?.reason).toBe('3 sends were made from here, and this database knows of 1');
+  expect(posts(service)).toBe(sent);
+
+  expect(await run(['outbox', 'resume'], env)).toMatchObject({ code: 0 });
+  expect(await run([...push, '--wait'], env)).toMatchObject({ code: 0 });
+  expect(posts(service)).toBe(sent + 1);
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ code: 0 });
+  expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+  expect(await run(['verify', 'clients'], env)).toMatchObject({ code: 0 });
+}
+
+test(
+  'a SQLite mirror comes back from its copy by the lines of the page, and waits with sending',
+  TIMEOUT,
+  async ({ onTestFinished }) => {
+    await using service = await startSandbox({ size: 5 });
+    const [folder, backup] = [tempFolder(), tempFolder()];
+    const path = join(folder, 'mirror.db');
+    const env = { ...settingsFor(service, path), BMS_WRITES: 'on', PORT: '0', BACKUP: backup };
+    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+    await sendAll(onTestFinished, env, ['BEFORE']);
+    const held = dump(path);
+
+    expect(await typed(LINES.sqliteCopy, env, folder)).toBe('ok\n');
+    const copies = readdirSync(backup).toSorted();
+    expect(copies).toEqual([expect.stringMatching(/^mirror-[\d-]+\.db$/), `${copies[0] ?? ''}.sends`]);
+    await expect(typed(LINES.sqliteCopy, env, folder)).rejects.toThrow(/exists/); // An older copy is never lost.
+    await sendAll(onTestFinished, env, ['LATER-1', 'LATER-2']);
+
+    const copy = join(backup, copies[0] ?? '');
+    const said = await typed(LINES.sqliteRestore, { ...env, COPY: copy }, folder);
+
+    expect(said).toContain('clients');
+    expect(dump(path)).toEqual(held);
+    expect(ask(join(folder, 'before.db'), 'select count(*) as entries from outbox')).toEqual([
+      { entries: 3n },
+    ]);
+    await expectFrozen(onTestFinished, service, env);
+  },
+);
+
+test('a SQLite mirror is restored on a new machine with the count of its sends', TIMEOUT, async () => {
+  await using service = await startSandbox({ size: 5 });
+  const [folder, backup, machine] = [tempFolder(), tempFolder(), tempFolder()];
+  const env = settingsFor(service, join(folder, 'mirror.db'));
+  expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+  writeFileSync(join(folder, 'mirror.db.sends'), '7\n');
+  await typed(LINES.sqliteCopy, { ...env, BACKUP: backup }, folder);
+  const copy = join(backup, readdirSync(backup).find((name) => name.endsWith('.db')) ?? '');
+
+  const there = { ...settingsFor(service, join(machine, 'mirror.db')), COPY: copy };
+  await typed(LINES.sqliteRestore, there, machine);
+
+  expect(dump(join(machine, 'mirror.db'))).toEqual(dump(join(folder, 'mirror.db')));
+  expect(readFileSync(join(machine, 'mirror.db.sends'), 'utf8')).toBe('7\n');
+});
+
+test('the driver of bms-sync makes the same copy where there is no sqlite3', TIMEOUT, async () => {
+  await using service = await startSandbox({ size: 5 });
+  const folder = tempFolder();
+  mkdirSync(join(folder, 'data'));
+  const path = join(folder, 'data/mirror.db');
+  expect(await run(['pull', 'clients'], settingsFor(service, path))).toMatchObject({ code: 0 });
+
+  await typed(LINES.driverCopy, { NODE_PATH: join(ROOT, 'node_modules') }, folder);
+
+  expect(dump(join(folder, 'data/copy.db'))).toEqual(dump(path));
+});
+
+/** Runs statements on the server of the tests, beside all mirrors. */
+async function administer(statements: readonly string[]): Promise<pg.QueryResult[]> {
+  const client = new pg.Client({ connectionString: inject('postgresUrl') });
+  await client.connect();
+  try {
+    const results = [];
+    for (const statement of statements) results.push(await client.query(statement));
+    return results;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether `pg_dump` is here, and as new as the server of the tests: an older one refuses to read it. */
+async function canDump(): Promise<boolean> {
+  const [shown] = await administer(['show server_version_num']);
+  const server = Math.floor(
+    Number((shown?.rows[0] as Record<string, string>)['server_version_num']) / 10_000,
+  );
+  return Math.floor(versionOf('pg_dump') ?? 0) >= server;
+}
+
+/** The lines of the page, where the tools are new enough; else the server's own copy, which has the same rows. */
+async function copyPostgres(env: Env): Promise<void> {
+  if (await canDump()) await typed(LINES.postgresCopy, env, env['BACKUP'] ?? '');
+  else await administer(['create database mirror_copy template mirror']);
+}
+
+async function restorePostgres(env: Env): Promise<string> {
+  const [copy] = readdirSync(env['BACKUP'] ?? '');
+  if (copy !== undefined)
+    return await typed(
+      LINES.postgresRestore,
+      { ...env, COPY: join(env['BACKUP'] ?? '', copy) },
+      tempFolder(),
+    );
+  await administer([
+    'alter database mirror rename to mirror_before',
+    'create database mirror template mirror_copy',
+  ]);
+  const ours = LINES.postgresRestore.split('\n').filter((line) => line.startsWith('bms-sync'));
+  return await typed(ours.join('\n'), env, tempFolder());
+}
+
+/** All that the tables of a mirror in PostgreSQL hold, save who is at work. */
+async function tablesOf(url: string): Promise<Readonly<Record<string, unknown>>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const named = await client.query(
+      `select table_name as name from information_schema.tables where table_schema = 'bms_sync' order by 1`,
+    );
+    const held: Record<string, unknown> = {};
+    for (const { name } of named.rows as { name: string }[])
+      held[name] = (await client.query(`select to_jsonb(t) as row from bms_sync.${name} t order by 1`)).rows;
+    const views = await client.query(`select viewname from pg_views where schemaname = 'public' order by 1`);
+    return { ...held, views: views.rows };
+  } finally {
+    await client.end();
+  }
+}
+
+test(
+  'a mirror in PostgreSQL comes back from its copy, and waits with sending',
+  TIMEOUT,
+  async ({ onTestFinished }) => {
+    const names = ['mirror', 'mirror_before', 'mirror_copy'];
+    onTestFinished(async () => {
+      await administer(names.map((name) => `drop database if exists ${name} with (force)`));
+    });
+    await administer(['create database mirror']);
+    await using service = await startSandbox({ size: 5 });
+    const redis = await redisFor(onTestFinished);
+    const url = new URL(inject('postgresUrl'));
+    url.pathname = 'mirror';
+    const env = {
+      ...{
+        BMS_BASE_URL: service.url,
+        BMS_TOKEN: service.token,
+        DATABASE_URL: url.href,
+        QUEUE_URL: redis.url,
+      },
+      ...{ BMS_WRITES: 'on', PORT: '0', BACKUP: tempFolder(), ADMIN_URL: inject('postgresUrl') },
+    };
+    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+    await sendAll(onTestFinished, env, ['BEFORE']);
+    const held = await tablesOf(url.href);
+    await copyPostgres(env);
+    await sendAll(onTestFinished, env, ['LATER-1', 'LATER-2']);
+    expect(await tablesOf(url.href)).not.toEqual(held);
+
+    const said = await restorePostgres(env);
+
+    expect(said).toContain('clients');
+    expect(await tablesOf(url.href)).toEqual(held);
+    await expectFrozen(onTestFinished, service, env);
+  },
+);

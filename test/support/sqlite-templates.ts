@@ -1,0 +1,33 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import type { Kind } from '../../src/catalog/kind.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import { freshMirror } from './temp-folder.ts';
+
+/** Puts a migrated mirror without rows at a path. The first test of a run that needs these kinds migrates, the others copy. */
+export async function copyMirror(path: string, kinds: readonly Kind[]): Promise<void> {
+  const shape = createHash('sha256').update(JSON.stringify(kinds)).digest('hex');
+  const template = join(inject('templateFolder'), `${shape}.db`);
+  if (!existsSync(template)) await makeTemplate(template, kinds);
+  copyFileSync(template, path);
+}
+
+/** The path of a migrated mirror without rows, in a folder of its own. */
+export async function migratedMirror(): Promise<string> {
+  const path = freshMirror();
+  await copyMirror(path, KINDS);
+  return path;
+}
+
+/** Other workers see the file once it is whole. */
+async function makeTemplate(template: string, kinds: readonly Kind[]): Promise<void> {
+  const draft = `${template}.${randomUUID()}`;
+  const session = openSqliteSession(draft);
+  await migrate(session, kinds);
+  await session.close();
+  renameSync(draft, template);
+}

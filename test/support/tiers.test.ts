@@ -1,0 +1,28 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ALONE, PROOF_FOLDERS, filesOf } from './tiers.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+test('every file that puts doubles in the place of modules has a worker of its own', () => {
+  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `test/${name}`);
+  const doubling = files.filter((path) =>
+    /\bvi\.(?:doM|m)ock\(/.test(readFileSync(join(ROOT, path), 'utf8')),
+  );
+  expect(doubling.length).toBeGreaterThan(3);
+  const isProof = (path: string): boolean => PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`));
+  expect(doubling.filter((path) => !ALONE.includes(path) && !isProof(path))).toEqual([]);
+  expect(ALONE.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+test('no file is in both parts of a tier, and no proof shares a worker', () => {
+  for (const tier of ['tests', null] as const) {
+    const { shared, alone } = filesOf(tier);
+    expect(shared.exclude).toEqual(expect.arrayContaining(alone.include));
+  }
+  expect(filesOf('proofs').shared.include).toEqual([]);
+  expect(filesOf('acceptance').shared.include.filter((path) => ALONE.includes(path))).toEqual([]);
+});
