@@ -13,15 +13,14 @@ import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
 import type { Io } from './print/io.ts';
-import { kindsCommand } from './kinds.ts';
 import { migrateCommand } from './migrate.ts';
 import { outboxCommand } from './outbox.ts';
 import { pullCommand } from './pull.ts';
 import { pushCommand } from './push.ts';
-import { recordCommand } from './record.ts';
 import { runsCommand } from './runs.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
+import { kindsCommand, recordCommand } from './show.ts';
 import { statusCommand } from './status.ts';
 import { verifyCommand } from './verify.ts';
 

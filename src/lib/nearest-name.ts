@@ -19,7 +19,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return best?.name;
 }
 
-/** Accents aside, too: `prenom` is near `prénom`. */
+/** Accents aside, too. */
 function lettersOf(name: string): string {
   return name
     .normalize('NFD')

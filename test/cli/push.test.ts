@@ -295,8 +295,8 @@ describe('push --wait', () => {
 
 describe('a field that nobody knows', () => {
   const GUESSED =
-    'nmae: clients has no such field: it is neither documented nor was seen: the mirror has not read this kind yet; did you mean name?';
-  const WRONG = pushed('create', 'clients', '--data', '{"code":"C-1","nmae":"Ada"}');
+    'names: clients has no such field: it is neither documented nor was seen: the mirror has not read this kind yet; did you mean name?';
+  const WRONG = pushed('create', 'clients', '--data', '{"code":"C-1","names":"Ada"}');
 
   test('is refused with 2 and a guess; nothing is stored', async () => {
     const { path, env } = await mirror();
@@ -312,13 +312,13 @@ describe('a field that nobody knows', () => {
     const { path, env } = await mirror();
     const { code, stdout } = await run([...WRONG, '--allow-unknown'], env);
     expect(code).toBe(0);
-    expect(stdout).toContain('  Note: nmae is neither documented nor ever seen: it is sent as it is\n');
-    expect(outbox(path)).toMatchObject([{ payload: '{"code":"C-1","nmae":"Ada"}', allow_unknown: 1n }]);
+    expect(stdout).toContain('  Note: names is neither documented nor ever seen: it is sent as it is\n');
+    expect(outbox(path)).toMatchObject([{ payload: '{"code":"C-1","names":"Ada"}', allow_unknown: 1n }]);
   });
 
   test('is known once the service has sent it', async () => {
     const { path, env } = await mirror();
-    await seeField(path, 'nmae');
+    await seeField(path, 'names');
     expect((await run(WRONG, env)).code).toBe(0);
     expect(outbox(path)).toMatchObject([{ allow_unknown: 0n }]);
   });
@@ -326,7 +326,7 @@ describe('a field that nobody knows', () => {
   test('of a batch is allowed line by line, or for all lines', async () => {
     const { path, env } = await mirror();
     const line = (more: object) =>
-      JSON.stringify({ operation: 'create', kind: 'clients', data: { code: 'C-1', nmae: 'Ada' }, ...more });
+      JSON.stringify({ operation: 'create', kind: 'clients', data: { code: 'C-1', names: 'Ada' }, ...more });
     const batch = (lines: readonly string[], ...argv: readonly string[]) =>
       run(['push', '--batch', ...argv], env, undefined, [lines.join('\n')]);
     const refused = await batch([line({ allowUnknown: true }), line({})]);

@@ -181,7 +181,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
   test('a field that nobody knows is refused with a guess, and stored where the body allows it', async () => {
     const session = await open();
     const stage = await serveMirror(session);
-    const wrong = { operation: 'create', kind: 'clients', data: { code: 'C-1', nmae: 'Ada' } };
+    const wrong = { operation: 'create', kind: 'clients', data: { code: 'C-1', names: 'Ada' } };
     const refused = await stage.post('/v1/outbox', wrong, KEY);
     expect(await jsonOf(refused)).toMatchObject({
       ...{ status: 422, code: 'outbox.invalid' },
@@ -193,7 +193,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const stored = await stage.post('/v1/outbox', { ...wrong, allowUnknown: true }, KEY);
     expect([stored.status, await jsonOf(stored)]).toMatchObject([
       202,
-      { notes: ['nmae is neither documented nor ever seen: it is sent as it is'] },
+      { notes: ['names is neither documented nor ever seen: it is sent as it is'] },
     ]);
     const rows = await session.query(sql`select allow_unknown from outbox`);
     expect(rows).toEqual([{ allow_unknown: 1 }]);
