@@ -51,27 +51,35 @@ function rowOf(entry: Entry): (string | number | null)[] {
 }
 
 /** Prints one entry for a person: its content, its state, its attempts. */
-export function printHistory(stdout: Output, { entry, attempts, isMaker }: History): void {
-  const { id, operation, kind, recordId, state, verdict, key, payload } = entry;
+export function printHistory(stdout: Output, history: History): void {
+  const { entry, attempts } = history;
+  const { id, operation, kind, recordId, state, verdict, key } = entry;
   const { meaning, next } = explain(entry);
   const target = recordId === null ? '' : ` ${recordId}`;
   printLine(stdout, `Entry ${id}: ${operation} ${kind}${target}. Key: ${key}`);
   printLine(stdout, `${state}${verdict === null ? '' : ` (${verdict})`}: ${meaning}`);
   for (const step of next) printLine(stdout, `  ${step}`);
   printLine(stdout);
-  const facts: (readonly [string, string | null])[] = [
-    ['payload', payload],
+  for (const [name, fact] of factsOf(history)) if (fact !== null) printLine(stdout, `${name}: ${fact}`);
+  printFields(stdout, entry);
+  for (const attempt of attempts) printAttempt(stdout, attempt);
+}
+
+function factsOf({ entry, isMaker }: History): (readonly [string, string | null])[] {
+  return [
+    ['payload', entry.payload],
     ['base', entry.base],
+    [
+      'allow_unknown',
+      entry.allowsUnknown ? 'fields that are neither documented nor were ever seen are sent, too' : null,
+    ],
     ['result', entry.result],
     ['candidates', candidatesOf(entry)],
-    ['made', isMaker ? `record ${recordId ?? ''}` : null],
+    ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
     ['next try', entry.nextAttemptAt === null ? null : `${entry.nextAttemptAt} UTC`],
   ];
-  for (const [name, fact] of facts) if (fact !== null) printLine(stdout, `${name}: ${fact}`);
-  printFields(stdout, entry);
-  for (const attempt of attempts) printAttempt(stdout, attempt);
 }
 
 /** Fields of an update that are in conflict, or that the service did not accept. */
