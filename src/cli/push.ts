@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { previewPush, push, readBatch, waitForOutcomes } from '../app/push.ts';
 import type { EntryRequest, Outcome } from '../app/push.ts';
-import { WRITES_OFF, whyUnsent } from '../app/why-unsent.ts';
+import { whyUnsent } from '../app/why-unsent.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
@@ -103,10 +103,12 @@ async function preview(context: CommandContext, { requests, isBatch, options }: 
 }
 
 async function store(context: CommandContext, { requests, isBatch, options }: Job): Promise<void> {
-  const { stdout, stderr } = context.io;
+  const { stdout, stderr, signal } = context.io;
   const config = settingsOf(context, options);
   const stored = await push(config, requests);
-  if (!options.wait && config.outbound.writes === 'off') printLine(stderr, `Queued; ${WRITES_OFF}`);
+  const isDoubtful = !options.wait && config.outbound.writes === 'off';
+  const reason = isDoubtful ? await whyUnsent(config, { seconds: 0, signal }) : null;
+  if (reason !== null) printLine(stderr, `Queued; ${reason}`);
   const ids = stored.map(({ id }) => id);
   const outcomes = options.wait ? await awaitOutcomes(context, { config, ids, options }) : [];
   const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));

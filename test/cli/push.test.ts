@@ -8,6 +8,7 @@ import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
 import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
+import { freeze } from '../../src/outbound/freeze/freeze.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import { putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';
@@ -277,9 +278,9 @@ describe('push --wait', () => {
   });
 
   test.each<[string, string, readonly string[], string]>([
-    ['writes are off', 'off', ['outbound'], 'outbound.writes is off (BMS_WRITES): nothing is sent.'],
-    ['nobody serves', 'on', [], 'no bms-sync serve works this outbox: nothing is sent until one does.'],
-    ['nobody serves the outbox', 'on', ['pulls'], 'no bms-sync serve works this outbox'],
+    ['writes are off', 'off', [], 'outbound.writes is off (BMS_WRITES): nothing is sent.'],
+    ['nobody serves', 'on', [], 'no bms-sync serve sends from this outbox: nothing is sent until one does.'],
+    ['nobody serves the outbox', 'on', ['pulls'], 'no bms-sync serve sends from this outbox'],
   ])('says at once that %s, and ends with 3', async (_case, writes, roles, words) => {
     const { path, env } = await mirror();
     if (roles.length > 0) await serveOutbox(path, roles);
@@ -290,6 +291,27 @@ describe('push --wait', () => {
     expect(ended.code).toBe(3);
     expect(ended.stderr).toContain(`Queued, not waited for: ${words}`);
     expect(document(ended)).toMatchObject({ id: 1, state: 'ready' });
+  });
+
+  test('says at once that sends are frozen, though served, and ends with 3', async () => {
+    const { path, env } = await served();
+    {
+      await using session = openSqliteSession(path);
+      await session.atomically((tx) =>
+        freeze(tx, 'a back-up was restored', new Date('2026-03-01T12:00:00Z')),
+      );
+    }
+    const ended = await run([...keyed, '--wait', '--timeout', '600', '--json'], env);
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toContain(
+      'Queued, not waited for: nothing is sent since 2026-03-01 12:00:00.000 UTC: a back-up was restored.',
+    );
+  });
+
+  test('waits for a process that sends, even if its own settings have writes off', async () => {
+    const { env } = await served();
+    const ended = await run([...keyed, '--wait', '--timeout', '0', '--json'], { ...env, BMS_WRITES: 'off' });
+    expect(ended).toMatchObject({ code: 3, stderr: '' });
   });
 });
 
@@ -314,6 +336,10 @@ describe('a field that nobody knows', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('  Note: names is neither documented nor ever seen: it is sent as it is\n');
     expect(outbox(path)).toMatchObject([{ payload: '{"code":"C-1","names":"Ada"}', allow_unknown: 1n }]);
+    const shown = await run(['outbox', 'show', '1'], env);
+    expect(shown.stdout).toContain('\nallow_unknown: fields that are neither documented');
+    const asJson = await run(['outbox', 'show', '1', '--json'], env);
+    expect(document(asJson)).toMatchObject({ allowUnknown: true });
   });
 
   test('is known once the service has sent it', async () => {
@@ -321,6 +347,7 @@ describe('a field that nobody knows', () => {
     await seeField(path, 'names');
     expect((await run(WRONG, env)).code).toBe(0);
     expect(outbox(path)).toMatchObject([{ allow_unknown: 0n }]);
+    expect((await run(['outbox', 'show', '1'], env)).stdout).not.toContain('allow_unknown');
   });
 
   test('of a batch is allowed line by line, or for all lines', async () => {
