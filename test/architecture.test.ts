@@ -13,6 +13,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   pull: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   feed: ['lib', 'catalog', 'mirror'],
   audit: ['lib', 'catalog', 'source', 'mirror'],
+  report: ['lib', 'catalog', 'mirror'],
   outbound: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   jobs: ['lib', 'mirror'],
   runs: ['lib', 'catalog', 'audit', 'mirror', 'pull'],
@@ -21,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sandbox: ['lib', 'catalog'],
   app: [
     ...['lib', 'catalog', 'config', 'source', 'diff', 'mirror'],
-    ...['pull', 'feed', 'audit', 'outbound', 'jobs', 'runs', 'checks', 'server'],
+    ...['pull', 'feed', 'audit', 'outbound', 'report', 'jobs', 'runs', 'checks', 'server'],
   ],
   cli: ['lib', 'config', 'app', 'sandbox'],
   'main.ts': ['lib', 'config', 'app', 'cli'],

@@ -55,9 +55,13 @@ async function bringUpToDate(session: Session, config: Config): Promise<boolean>
  */
 export async function openExistingMirror(config: Config): Promise<Session> {
   const { url } = config.database;
-  if (!url.startsWith('file:') || existsSync(url.slice('file:'.length))) return openMirror(config);
+  if (!isFileMissing(url)) return openMirror(config);
   throw new SyncError(`There is no mirror at ${url.slice('file:'.length)}.`, {
     code: 'mirror.absent',
     hint: 'Set DATABASE_URL to the mirror, or create it: bms-sync pull, or bms-sync migrate.',
   });
 }
+
+/** Whether an address of a SQLite file names none that exists. */
+export const isFileMissing = (url: string): boolean =>
+  url.startsWith('file:') && !existsSync(url.slice('file:'.length));

@@ -2,9 +2,10 @@ import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Entry } from '../mirror/outbox/outbox-store.ts';
+import type { Session } from '../mirror/session/session.ts';
 import { checkEntries } from '../outbound/intake/entry-request.ts';
 import type { EntryRequest } from '../outbound/intake/entry-request.ts';
-import { storeChecked } from '../outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import type { StoredEntry } from '../outbound/intake/intake.ts';
 import { previewEntry } from '../outbound/intake/preview.ts';
 import type { Preview } from '../outbound/intake/preview.ts';
@@ -25,8 +26,8 @@ export async function push(
   config: Config,
   requests: readonly EntryRequest[],
 ): Promise<readonly StoredEntry[]> {
-  const checked = checkEntries(allKinds(config), requests);
-  await using session = await openExistingMirror(config);
+  await using session = await openMirrorOf(config, requests);
+  const checked = await checkRequests(session, allKinds(config), requests);
   return await storeChecked(session, checked, systemClock.now());
 }
 
@@ -39,11 +40,22 @@ export async function previewPush(
   config: Config,
   requests: readonly EntryRequest[],
 ): Promise<readonly Preview[]> {
-  const checked = checkEntries(allKinds(config), requests);
-  await using session = await openExistingMirror(config);
+  await using session = await openMirrorOf(config, requests);
+  const checked = await checkRequests(session, allKinds(config), requests);
   const previews: Preview[] = [];
   for (const entry of checked) previews.push(await previewEntry(session, entry));
   return previews;
+}
+
+/** Opens the mirror; the faults of requests that no mirror could take are reported even if there is none. */
+async function openMirrorOf(config: Config, requests: readonly EntryRequest[]): Promise<Session> {
+  try {
+    return await openExistingMirror(config);
+  } catch (error) {
+    const lenient = requests.map((request) => ({ ...request, allowUnknown: true }));
+    checkEntries(allKinds(config), lenient, new Map());
+    throw error;
+  }
 }
 
 interface WaitOptions {

@@ -12,6 +12,7 @@ import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { registerAlone } from '../mirror/runs/worker-store.ts';
+import type { Worker } from '../mirror/runs/worker-store.ts';
 import { watchWrites } from '../mirror/session/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze/freeze.ts';
 import { createOwner } from '../pull/run/owner.ts';
@@ -48,12 +49,13 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
   // Entries meant for one service must not be sent to another.
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
-  if (session.dialect === 'sqlite') await refuseSecond(parts, roles);
+  const worker = workerOf(config, parts, roles);
+  if (session.dialect === 'sqlite') await refuseSecond(parts, worker);
   const mark = await openSendMark(config);
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, mark, writes }, { roles, signal });
+    await work(config, { ...parts, worker, mark, writes }, { roles, signal });
   } finally {
     mark.close();
   }
@@ -61,15 +63,14 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
 
 async function work(
   config: Config,
-  parts: ServiceParts & Pick<HttpParts, 'writes' | 'mark'>,
+  parts: ServiceParts & Pick<HttpParts, 'writes' | 'mark'> & { readonly worker: Worker },
   { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
 ): Promise<void> {
   const { session, owner, logger } = parts;
   const queues = queuesOf(config, parts, roles);
   const notifier = openNotifier(config, logger);
-  const worker = { owner: owner.name, roles };
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
-  await using engine = startEngine({ ...parts, queues, notifier, worker, timings });
+  await using engine = startEngine({ ...parts, queues, notifier, timings });
   const closeHttp = roles.includes('http')
     ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
     : null;
@@ -102,8 +103,15 @@ function openNotifier({ queue }: Config, logger: Logger): Notifier {
   return createBullmqNotifier(queue.url, { clock: systemClock, logger });
 }
 
-async function refuseSecond({ session, clock, owner }: ServiceParts, roles: readonly Role[]): Promise<void> {
-  const worker = { owner: owner.name, roles };
+/** With writes off this process does not count as `outbound`: a push would wait for it in vain. */
+function workerOf({ outbound }: Config, { owner }: ServiceParts, roles: readonly Role[]): Worker {
+  return {
+    owner: owner.name,
+    roles: roles.filter((role) => role !== 'outbound' || outbound.writes === 'on'),
+  };
+}
+
+async function refuseSecond({ session, clock, owner }: ServiceParts, worker: Worker): Promise<void> {
   const other = await registerAlone(session, worker, { now: clock.now(), isDead: owner.isDead });
   if (other === null) return;
   throw new SyncError(`${other} serves ${session.location} already.`, {

@@ -20,6 +20,7 @@ import { pushCommand } from './push.ts';
 import { runsCommand } from './runs.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
+import { kindsCommand, recordCommand } from './show.ts';
 import { statusCommand } from './status.ts';
 import { verifyCommand } from './verify.ts';
 
@@ -31,6 +32,8 @@ const COMMANDS = [
   runsCommand,
   deletionsCommand,
   changesCommand,
+  recordCommand,
+  kindsCommand,
   pushCommand,
   outboxCommand,
   verifyCommand,

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { previewPush, push, readBatch, waitForOutcomes } from '../app/push.ts';
-import type { EntryRequest } from '../app/push.ts';
+import type { EntryRequest, Outcome } from '../app/push.ts';
+import { whyUnsent } from '../app/why-unsent.ts';
+import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
@@ -15,6 +17,7 @@ interface PushOptions extends CommonOptions {
   readonly batch?: true;
   readonly dryRun?: true;
   readonly wait?: true;
+  readonly allowUnknown?: true;
   readonly timeout?: number;
   readonly data?: string;
   readonly base?: string;
@@ -49,6 +52,7 @@ export function pushCommand(context: CommandContext): Command {
 const pushOptions = (name: string, summary: string): Command =>
   createCommand(name, summary)
     .option('--dry-run', 'show what would be sent; store and send nothing')
+    .option('--allow-unknown', 'send fields that are neither documented nor were ever seen, too')
     .option('--wait', 'wait until the service has answered')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
 
@@ -63,7 +67,7 @@ async function pushOne(context: CommandContext, target: Target, options: PushOpt
     base: base === undefined ? undefined : jsonOption('--base', base),
     key,
   };
-  await run(context, { requests: [request], isBatch: false, options });
+  await run(context, { requests: [allowing(request, options)], isBatch: false, options });
 }
 
 async function pushBatch(context: CommandContext, options: PushOptions): Promise<void> {
@@ -71,8 +75,13 @@ async function pushBatch(context: CommandContext, options: PushOptions): Promise
     throw new UsageError('push takes one of create KIND, update KIND ID and --batch.', {
       ...{ code: 'usage.push', hint: 'bms-sync push --help' },
     });
-  await run(context, { requests: readBatch(await readStdin(context.io)), isBatch: true, options });
+  const requests = readBatch(await readStdin(context.io)).map((request) => allowing(request, options));
+  await run(context, { requests, isBatch: true, options });
 }
+
+/** A line of a batch may say for itself whether unknown fields are sent. */
+const allowing = (request: EntryRequest, { allowUnknown }: PushOptions): EntryRequest =>
+  request.allowUnknown === undefined ? { ...request, allowUnknown } : request;
 
 interface Job {
   readonly requests: readonly EntryRequest[];
@@ -97,19 +106,35 @@ async function store(context: CommandContext, { requests, isBatch, options }: Jo
   const { stdout, stderr, signal } = context.io;
   const config = settingsOf(context, options);
   const stored = await push(config, requests);
-  if (config.outbound.writes === 'off')
-    printLine(stderr, 'Queued; outbound.writes is off (BMS_WRITES): nothing is sent.');
-  const seconds = options.timeout ?? TIMEOUT_SECONDS;
-  const outcomes = options.wait
-    ? await waitForOutcomes(
-        config,
-        stored.map(({ id }) => id),
-        { seconds, signal },
-      )
-    : [];
+  const isDoubtful = !options.wait && config.outbound.writes === 'off';
+  const reason = isDoubtful ? await whyUnsent(config, { seconds: 0, signal }) : null;
+  if (reason !== null) printLine(stderr, `Queued; ${reason}`);
+  const ids = stored.map(({ id }) => id);
+  const outcomes = options.wait ? await awaitOutcomes(context, { config, ids, options }) : [];
   const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
   const documents = pushed.map(pushedDocument);
   if (options.json) printExactJson(stdout, isBatch ? { entries: documents } : (documents[0] ?? null));
   else for (const one of pushed) printPushed(stdout, one);
   context.exit(exitCodeOfPush(outcomes));
 }
+
+interface Awaited {
+  readonly config: Config;
+  readonly ids: readonly number[];
+  readonly options: PushOptions;
+}
+
+/** Waits for entries; where nothing is sent, only says why and reads their states once. */
+async function awaitOutcomes(
+  { io: { stderr, signal } }: CommandContext,
+  { config, ids, options }: Awaited,
+): Promise<readonly Outcome[]> {
+  const { timeout: patience = TIMEOUT_SECONDS } = options;
+  const reason = await whyUnsent(config, { seconds: patience, signal });
+  const seconds = reason === null ? patience : 0;
+  const outcomes = await waitForOutcomes(config, ids, { seconds, signal });
+  if (reason !== null && outcomes.some(isOnItsWay)) printLine(stderr, `Queued, not waited for: ${reason}`);
+  return outcomes;
+}
+
+const isOnItsWay = ({ state }: Outcome): boolean => ['ready', 'sending', 'unsettled'].includes(state);

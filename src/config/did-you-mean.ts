@@ -1,3 +1,5 @@
+import { editDistance } from '../lib/edit-distance.ts';
+
 /** Ends a message about an unknown name: `; did you mean source.baseUrl?`, or nothing where no known name is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const guess = elsewhere(name, known) ?? nearest(name, known);
@@ -28,18 +30,4 @@ function lettersOf(name: string): string {
 
 function lastWordOf(name: string): string {
   return lettersOf(name.split(/\.|__/).at(-1) ?? '');
-}
-
-/** Levenshtein's: how many letters to insert, delete or replace. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const letter of from) {
-    const next = [(row[0] ?? 0) + 1];
-    for (const [index, other] of Array.from(to).entries()) {
-      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -3,8 +3,12 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { saveFields } from '../../src/mirror/kinds/field-store.ts';
+import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
 import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
+import { freeze } from '../../src/outbound/freeze/freeze.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import { putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';
@@ -24,6 +28,21 @@ async function mirror() {
   await using session = openSqliteSession(path);
   await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', _raw: RAW }]));
   return { path, env };
+}
+
+/** The service has sent this field of a client. */
+async function seeField(path: string, field: string): Promise<void> {
+  await using session = openSqliteSession(path);
+  const fields = new Map([[field, { type: 'integer', fitsHint: true, wire: 'number' }]] as const);
+  const [clients] = KINDS.filter(({ name }) => name === 'clients');
+  if (clients === undefined) throw new Error('no clients');
+  await session.atomically((tx) => saveFields(tx, clients, { fields, now: new Date() }));
+}
+
+/** A process that sends serves this mirror. */
+async function serveOutbox(path: string, roles: readonly string[] = ['outbound']): Promise<void> {
+  await using session = openSqliteSession(path);
+  await registerWorker(session, { owner: 'elsewhere:1:a', roles }, new Date());
 }
 
 const outbox = (path: string) => ask(path, 'select * from outbox order by id');
@@ -81,7 +100,8 @@ describe('push', () => {
   });
 
   test('tells what the caller should know', async () => {
-    const { env } = await mirror();
+    const { path, env } = await mirror();
+    await seeField(path, 'vip');
     const { stdout } = await run(pushed('update', 'clients', '404', '--data', '{"vip":1}'), env);
     expect(stdout).toContain('\n  Note: vip is undocumented: it is sent as it is\n');
     expect(stdout).toContain('\n  Note: the mirror does not have record 404 of clients');
@@ -226,8 +246,14 @@ describe('push --wait', () => {
     expect(stdout).toContain(`  It is ${String(patch.state)}${code === 0 ? ', record 501' : ''}. `);
   });
 
-  test('sees what becomes of the entry meanwhile', async () => {
+  const served = async () => {
     const { path, env } = await mirror();
+    await serveOutbox(path);
+    return { path, env: { ...env, BMS_WRITES: 'on' } };
+  };
+
+  test('sees what becomes of the entry meanwhile', async () => {
+    const { path, env } = await served();
     const waiting = run([...keyed, '--wait', '--timeout', '25', '--json'], env);
     while (outbox(path).length === 0) await new Promise((resolve) => setImmediate(resolve));
     await settle(path, 1, { state: 'done', recordId: '501' });
@@ -235,20 +261,112 @@ describe('push --wait', () => {
   });
 
   test('ends with 3 where the time is up first', async () => {
-    const { env } = await mirror();
+    const { env } = await served();
     const ended = await run([...keyed, '--wait', '--timeout', '0', '--json'], env);
-    expect(ended.code).toBe(3);
+    expect(ended).toMatchObject({ code: 3, stderr: '' });
     expect(document(ended)).toMatchObject({ id: 1, state: 'ready', verdict: null });
   });
 
   test('ends with 3 at Ctrl-C; the entry stays', async () => {
-    const { path, env } = await mirror();
+    const { path, env } = await served();
     const stop = new AbortController();
     const waiting = run([...keyed, '--wait', '--timeout', '600', '--json'], env, stop.signal);
     while (outbox(path).length === 0) await new Promise((resolve) => setImmediate(resolve));
     stop.abort();
     expect((await waiting).code).toBe(3);
     expect(outbox(path)).toMatchObject([{ state: 'ready' }]);
+  });
+
+  test.each<[string, string, readonly string[], string]>([
+    ['writes are off', 'off', [], 'outbound.writes is off (BMS_WRITES): nothing is sent.'],
+    ['nobody serves', 'on', [], 'no bms-sync serve sends from this outbox: nothing is sent until one does.'],
+    ['nobody serves the outbox', 'on', ['pulls'], 'no bms-sync serve sends from this outbox'],
+  ])('says at once that %s, and ends with 3', async (_case, writes, roles, words) => {
+    const { path, env } = await mirror();
+    if (roles.length > 0) await serveOutbox(path, roles);
+    const ended = await run([...keyed, '--wait', '--timeout', '600', '--json'], {
+      ...env,
+      BMS_WRITES: writes,
+    });
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toContain(`Queued, not waited for: ${words}`);
+    expect(document(ended)).toMatchObject({ id: 1, state: 'ready' });
+  });
+
+  test('says at once that sends are frozen, though served, and ends with 3', async () => {
+    const { path, env } = await served();
+    {
+      await using session = openSqliteSession(path);
+      await session.atomically((tx) =>
+        freeze(tx, 'a back-up was restored', new Date('2026-03-01T12:00:00Z')),
+      );
+    }
+    const ended = await run([...keyed, '--wait', '--timeout', '600', '--json'], env);
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toContain(
+      'Queued, not waited for: nothing is sent since 2026-03-01 12:00:00.000 UTC: a back-up was restored.',
+    );
+  });
+
+  test('waits for a process that sends, even if its own settings have writes off', async () => {
+    const { env } = await served();
+    const ended = await run([...keyed, '--wait', '--timeout', '0', '--json'], { ...env, BMS_WRITES: 'off' });
+    expect(ended).toMatchObject({ code: 3, stderr: '' });
+  });
+});
+
+describe('a field that nobody knows', () => {
+  const GUESSED =
+    'names: clients has no such field: it is neither documented nor was seen: the mirror has not read this kind yet; did you mean name?';
+  const WRONG = pushed('create', 'clients', '--data', '{"code":"C-1","names":"Ada"}');
+
+  test('is refused with 2 and a guess; nothing is stored', async () => {
+    const { path, env } = await mirror();
+    const ended = await run([...WRONG, '--json'], env);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain(GUESSED);
+    expect(document(ended)).toMatchObject({ error: { code: 'outbox.invalid' } });
+    expect((await run([...WRONG, '--dry-run'], env)).code).toBe(2);
+    expect(outbox(path)).toEqual([]);
+  });
+
+  test('is sent where that was asked for', async () => {
+    const { path, env } = await mirror();
+    const { code, stdout } = await run([...WRONG, '--allow-unknown'], env);
+    expect(code).toBe(0);
+    expect(stdout).toContain('  Note: names is neither documented nor ever seen: it is sent as it is\n');
+    expect(outbox(path)).toMatchObject([{ payload: '{"code":"C-1","names":"Ada"}', allow_unknown: 1n }]);
+    const shown = await run(['outbox', 'show', '1'], env);
+    expect(shown.stdout).toContain('\nallow_unknown: fields that are neither documented');
+    const asJson = await run(['outbox', 'show', '1', '--json'], env);
+    expect(document(asJson)).toMatchObject({ allowUnknown: true });
+  });
+
+  test('is known once the service has sent it', async () => {
+    const { path, env } = await mirror();
+    await seeField(path, 'names');
+    expect((await run(WRONG, env)).code).toBe(0);
+    expect(outbox(path)).toMatchObject([{ allow_unknown: 0n }]);
+    expect((await run(['outbox', 'show', '1'], env)).stdout).not.toContain('allow_unknown');
+  });
+
+  test('of a batch is allowed line by line, or for all lines', async () => {
+    const { path, env } = await mirror();
+    const line = (more: object) =>
+      JSON.stringify({ operation: 'create', kind: 'clients', data: { code: 'C-1', names: 'Ada' }, ...more });
+    const batch = (lines: readonly string[], ...argv: readonly string[]) =>
+      run(['push', '--batch', ...argv], env, undefined, [lines.join('\n')]);
+    const refused = await batch([line({ allowUnknown: true }), line({})]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(`line 2: ${GUESSED}`);
+    expect((await batch([line({}), line({ allowUnknown: false })], '--allow-unknown')).code).toBe(2);
+    expect((await batch([line({ allowUnknown: null })], '--allow-unknown')).stderr).toContain(
+      'allowUnknown: expected true or false, got null',
+    );
+    expect(outbox(path)).toEqual([]);
+    expect((await batch([line({ allowUnknown: true })])).code).toBe(0);
+    expect((await batch([line({}), line({})], '--allow-unknown')).code).toBe(0);
+    expect(outbox(path).map(({ allow_unknown }) => allow_unknown)).toEqual([1n, 1n, 1n]);
   });
 });
 

@@ -79,12 +79,14 @@ test('with writes off nothing is sent, and entries wait (D22)', TIMEOUT, async (
   const { child, ended } = await serveBeside(onTestFinished, quiet);
   const pushed = await pushCreate(quiet, 'NEW');
   expect(pushed.stderr).toContain('BMS_WRITES');
+  const waited = await pushCreate(env, 'AWAITED', '--wait');
+  expect([waited.code, waited.stderr]).toEqual([3, expect.stringContaining('no bms-sync serve sends')]);
   await workTwice(quiet);
 
   child.kill('SIGTERM');
 
   expect(await ended).toMatchObject({ code: 0 });
-  expect([posts(service), statesIn(path)]).toEqual([0, ['ready']]);
+  expect([posts(service), statesIn(path)]).toEqual([0, ['ready', 'ready']]);
 });
 
 test(

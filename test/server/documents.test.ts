@@ -178,6 +178,27 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect(await jsonOf(await stage.get('/v1/outbox'))).toMatchObject({ entries: [] });
   });
 
+  test('a field that nobody knows is refused with a guess, and stored where the body allows it', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const wrong = { operation: 'create', kind: 'clients', data: { code: 'C-1', names: 'Ada' } };
+    const refused = await stage.post('/v1/outbox', wrong, KEY);
+    expect(await jsonOf(refused)).toMatchObject({
+      ...{ status: 422, code: 'outbox.invalid' },
+      detail: expect.stringContaining('did you mean name?') as string,
+    });
+    const no = await stage.post('/v1/outbox', { ...wrong, allowUnknown: false }, KEY);
+    expect(no.status).toBe(422);
+    expect((await stage.post('/v1/outbox', { ...wrong, allowUnknown: 'yes' }, KEY)).status).toBe(400);
+    const stored = await stage.post('/v1/outbox', { ...wrong, allowUnknown: true }, KEY);
+    expect([stored.status, await jsonOf(stored)]).toMatchObject([
+      202,
+      { notes: ['names is neither documented nor ever seen: it is sent as it is'] },
+    ]);
+    const rows = await session.query(sql`select allow_unknown from outbox`);
+    expect(rows).toEqual([{ allow_unknown: 1 }]);
+  });
+
   test('entries are listed by state, and shown with what was tried', async () => {
     const session = await open();
     const stage = await serveMirror(session);

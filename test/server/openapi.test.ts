@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 import { jsonOf, serveMirror } from './stage.ts';
+import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -49,6 +50,22 @@ async function paths(): Promise<Record<string, Record<string, Node>>> {
   const { get } = await serveMirror(await tempMirror([kindNamed('clients')]), { kinds: KINDS });
   return (await jsonOf(await get('/openapi.json')))['paths'] as Record<string, Record<string, Node>>;
 }
+
+test('the description names the fields that the service has sent by then', async () => {
+  const session = await tempMirror([kindNamed('clients')]);
+  const { get } = await serveMirror(session, { kinds: KINDS });
+  const fieldsOf = async (): Promise<string[]> => {
+    const fields = at(await jsonOf(await get('/openapi.json')), '#/components/schemas/Fields_clients');
+    return (fields as { anyOf: { properties: object }[] }).anyOf.flatMap(({ properties }) =>
+      Object.keys(properties),
+    );
+  };
+  expect(await fieldsOf()).toEqual(expect.arrayContaining(['adresse2', 'address2']));
+  expect(await fieldsOf()).not.toContain('vip');
+  const fields = new Map([['vip', { type: 'integer', fitsHint: true, wire: 'number' }]] as const);
+  await session.atomically((tx) => saveFields(tx, kindNamed('clients'), { fields, now: new Date() }));
+  expect(await fieldsOf()).toContain('vip');
+});
 
 test('the description names the kinds that each path takes', async () => {
   const all = KINDS.map(({ name }) => name);

@@ -1,7 +1,6 @@
 import type { RecordedChange } from '../../app/changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
-import { shortened } from '../../lib/text.ts';
+import { beginning } from './io.ts';
 
 /** Widths are fixed: with `--follow` the longest value is not known in advance. */
 const COLUMNS = [
@@ -35,20 +34,21 @@ function line(cells: readonly string[]): string {
     .trimEnd();
 }
 
-/** `name: old → new`, for the first few fields. */
+/** The first few changed fields. */
 function fieldsShown(text: string): string {
-  const fields = parseJson(text);
-  if (!isObject(fields)) return '';
-  const all = Object.entries(fields);
-  const shown = all.slice(0, FIELDS_SHOWN).map(([name, pair]) => {
-    const [before = null, after = null] = isArray(pair) ? pair : [];
-    return `${name}: ${valueShown(before)} → ${valueShown(after)}`;
-  });
-  const rest = all.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
+  const all = changedFields(text, LONGEST_VALUE);
+  const rest = all.length - FIELDS_SHOWN;
+  return [...all.slice(0, FIELDS_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
 }
 
-function valueShown(value: Json): string {
-  const text = compactJson(value);
-  return text.length > LONGEST_VALUE ? `${shortened(text, LONGEST_VALUE - 1)}…` : text;
+/** Writes each changed field of an event as `name: old → new`, values of more than `longest` characters shortened. */
+export function changedFields(text: string, longest: number): string[] {
+  const fields = parseJson(text);
+  if (!isObject(fields)) return [];
+  return Object.entries(fields).map(([name, pair]) => {
+    const [before, after] = (isArray(pair) ? pair : []).map((value) =>
+      beginning(compactJson(value), longest),
+    );
+    return `${name}: ${before ?? 'null'} → ${after ?? 'null'}`;
+  });
 }

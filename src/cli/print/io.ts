@@ -1,6 +1,7 @@
 import { compactJson } from '../../lib/json.ts';
 import type { Json } from '../../lib/json.ts';
 import { plainJson, plainLine } from '../../lib/plain-text.ts';
+import { shortened } from '../../lib/text.ts';
 
 /** The world outside a command, as main.ts or a test hands it in. */
 export interface Io {
@@ -44,6 +45,11 @@ export function printJson(output: Output, document: unknown): void {
 /** The same for a document that may hold numbers of a record, which keep their digits. */
 export function printExactJson(output: Output, document: Json): void {
   output.write(`${plainJson(compactJson(document))}\n`);
+}
+
+/** The beginning of a text that is longer than `longest`, with an ellipsis. */
+export function beginning(text: string, longest: number): string {
+  return text.length > longest ? `${shortened(text, longest - 1)}…` : text;
 }
 
 type Cell = string | number | null | undefined;

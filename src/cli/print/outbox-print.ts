@@ -1,8 +1,7 @@
 import { explain, jsonOrText } from '../../app/outbox.ts';
 import type { Attempt, Entry, History, OutboxList } from '../../app/outbox.ts';
 import { compactJson, isArray, isObject } from '../../lib/json.ts';
-import { shortened } from '../../lib/text.ts';
-import { printLine, textTable } from './io.ts';
+import { beginning, printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;
@@ -38,32 +37,49 @@ export function printOutbox(stdout: Output, { entries, blockedKinds, frozen }: O
 
 function rowOf(entry: Entry): (string | number | null)[] {
   const { id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, payload } = entry;
-  const shown = payload.length > LONGEST_PAYLOAD ? `${shortened(payload, LONGEST_PAYLOAD - 1)}…` : payload;
-  return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, shown];
+  return [
+    id,
+    state,
+    verdict,
+    operation,
+    kind,
+    recordId,
+    attempts,
+    nextAttemptAt,
+    beginning(payload, LONGEST_PAYLOAD),
+  ];
 }
 
 /** Prints one entry for a person: its content, its state, its attempts. */
-export function printHistory(stdout: Output, { entry, attempts, isMaker }: History): void {
-  const { id, operation, kind, recordId, state, verdict, key, payload } = entry;
+export function printHistory(stdout: Output, history: History): void {
+  const { entry, attempts } = history;
+  const { id, operation, kind, recordId, state, verdict, key } = entry;
   const { meaning, next } = explain(entry);
   const target = recordId === null ? '' : ` ${recordId}`;
   printLine(stdout, `Entry ${id}: ${operation} ${kind}${target}. Key: ${key}`);
   printLine(stdout, `${state}${verdict === null ? '' : ` (${verdict})`}: ${meaning}`);
   for (const step of next) printLine(stdout, `  ${step}`);
   printLine(stdout);
-  const facts: (readonly [string, string | null])[] = [
-    ['payload', payload],
+  for (const [name, fact] of factsOf(history)) if (fact !== null) printLine(stdout, `${name}: ${fact}`);
+  printFields(stdout, entry);
+  for (const attempt of attempts) printAttempt(stdout, attempt);
+}
+
+function factsOf({ entry, isMaker }: History): (readonly [string, string | null])[] {
+  return [
+    ['payload', entry.payload],
     ['base', entry.base],
+    [
+      'allow_unknown',
+      entry.allowsUnknown ? 'fields that are neither documented nor were ever seen are sent, too' : null,
+    ],
     ['result', entry.result],
     ['candidates', candidatesOf(entry)],
-    ['made', isMaker ? `record ${recordId ?? ''}` : null],
+    ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
     ['next try', entry.nextAttemptAt === null ? null : `${entry.nextAttemptAt} UTC`],
   ];
-  for (const [name, fact] of facts) if (fact !== null) printLine(stdout, `${name}: ${fact}`);
-  printFields(stdout, entry);
-  for (const attempt of attempts) printAttempt(stdout, attempt);
 }
 
 /** Fields of an update that are in conflict, or that the service did not accept. */

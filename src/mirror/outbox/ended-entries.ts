@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
 import { canonicalJson, parseJson } from '../../lib/json.ts';
 import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
-import { insertInto, selectOne } from '../tables/rows.ts';
+import { insertInto, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import { sqlList } from '../session/sql-text.ts';
 
@@ -22,12 +23,24 @@ export interface EndedEntry extends Pick<
 
 /** Finds the ended entry with this idempotency key, or null. */
 export async function findEndedByKey(db: Queryable, key: string): Promise<EndedEntry | null> {
-  return endedEntryOf(await selectOne(db, OUTBOX_KEYS, sql`where idempotency_key = ${key}`));
+  return (await readEnded(db, sql`where idempotency_key = ${key}`))[0] ?? null;
 }
 
 /** Finds an ended entry by its id, or null. */
 export async function findEnded(db: Queryable, id: number): Promise<EndedEntry | null> {
-  return endedEntryOf(await selectOne(db, OUTBOX_KEYS, sql`where outbox_id = ${id}`));
+  return (await readEnded(db, sql`where outbox_id = ${id}`))[0] ?? null;
+}
+
+/** Ended entries of a record, oldest first. */
+export async function endedEntriesOf(db: Queryable, kind: string, recordId: string): Promise<EndedEntry[]> {
+  return readEnded(db, sql`where kind = ${kind} and record_id = ${recordId} order by outbox_id`);
+}
+
+async function readEnded(db: Queryable, rest: SQL): Promise<EndedEntry[]> {
+  const rows = await select(db, OUTBOX_KEYS, rest);
+  return rows.map(({ outboxId: id, idempotencyKey: key, endedAt: updatedAt, ...ended }) => ({
+    ...{ id, key, updatedAt, ...ended },
+  }));
 }
 
 const ENTRIES_A_TRANSACTION = 500;
@@ -100,10 +113,4 @@ function canonical(text: string): string {
     if (error instanceof SyntaxError || error instanceof RangeError) return text;
     throw error;
   }
-}
-
-function endedEntryOf(row: RowOf<typeof OUTBOX_KEYS> | null): EndedEntry | null {
-  if (row === null) return null;
-  const { outboxId: id, idempotencyKey: key, endedAt: updatedAt, ...ended } = row;
-  return { id, key, updatedAt, ...ended };
 }

@@ -9,8 +9,10 @@ import { assign, hasRow, insertInto, readNumber, readRows } from '../tables/rows
 import type { RowOf } from '../tables/rows.ts';
 
 /** A create or update in the outbox. */
-export interface Entry extends Omit<RowOf<typeof OUTBOX>, 'idempotencyKey'> {
+export interface Entry extends Omit<RowOf<typeof OUTBOX>, 'idempotencyKey' | 'allowUnknown'> {
   readonly key: string;
+  /** Fields that are neither documented nor were ever seen are sent, too. */
+  readonly allowsUnknown: boolean;
 }
 
 export type EntryState = Entry['state'];
@@ -19,7 +21,9 @@ export type Operation = Entry['operation'];
 /** Runs a statement that returns whole rows of the outbox. */
 export async function readEntries(db: Queryable, statement: SQL): Promise<Entry[]> {
   const rows = await readRows(db, OUTBOX.columns, statement);
-  return rows.map(({ id, idempotencyKey: key, ...row }) => ({ id, key, ...row }));
+  return rows.map(({ id, idempotencyKey: key, allowUnknown, ...row }) => ({
+    ...{ id, key, ...row, allowsUnknown: allowUnknown === 1 },
+  }));
 }
 
 export interface NewEntry extends Pick<
@@ -28,6 +32,7 @@ export interface NewEntry extends Pick<
 > {
   /** The base is the record as the mirror holds it now. */
   readonly isMirrored?: boolean;
+  readonly allowsUnknown?: boolean;
   readonly now: Date;
 }
 
@@ -44,6 +49,7 @@ export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<num
     base,
     baseAt: entry.isMirrored === true ? at : null,
     naturalKey,
+    allowUnknown: entry.allowsUnknown === true ? 1 : 0,
     createdAt: at,
     updatedAt: at,
   });
@@ -102,7 +108,8 @@ export async function updatesSince(
   return readEntries(db, updates);
 }
 
-type FixedOfEntry = 'id' | 'key' | 'kind' | 'operation' | 'epoch' | 'createdAt' | 'updatedAt';
+type FixedOfEntry =
+  'id' | 'key' | 'kind' | 'operation' | 'epoch' | 'allowsUnknown' | 'createdAt' | 'updatedAt';
 
 /** Fields of an entry that its worker may change. */
 export type EntryPatch = Partial<Omit<Entry, FixedOfEntry>>;

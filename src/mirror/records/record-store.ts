@@ -5,16 +5,19 @@ import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tab
 import { readRow, readRows, readTexts } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
-/** A record in the mirror: its JSON text, every number as received, and when it was deleted; null = live. */
-const RECORD = [text('raw'), timestamp('changed_at'), optionalTimestamp('deleted_at')];
+const RECORD = [
+  text('raw'),
+  timestamp('first_seen_at'),
+  timestamp('changed_at'),
+  optionalTimestamp('deleted_at'),
+];
 
-export async function findRecord(
-  db: Queryable,
-  kind: string,
-  id: string,
-): Promise<RowOf<typeof RECORD> | null> {
+/** A record in the mirror: its JSON text, every number as received, and when it was deleted; null = live. */
+export type MirroredRecord = RowOf<typeof RECORD>;
+
+export async function findRecord(db: Queryable, kind: string, id: string): Promise<MirroredRecord | null> {
   const record = sql`
-    select _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
+    select _raw as raw, _first_seen_at as first_seen_at, _changed_at as changed_at, _deleted_at as deleted_at
     from ${sql.identifier(kind)} where id = ${id}`;
   return readRow(db, RECORD, record);
 }

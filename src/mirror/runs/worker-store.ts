@@ -5,7 +5,7 @@ import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
 import { insertInto, select } from '../tables/rows.ts';
 
-/** A process that works rows, with its roles. */
+/** A process that works rows, with the roles that other processes can rely on. */
 export interface Worker {
   /** The owner name that it writes into the rows that it claims. */
   readonly owner: string;

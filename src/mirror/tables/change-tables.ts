@@ -67,7 +67,7 @@ export const DELETIONS = {
   columns: [
     text('kind'),
     text('record_id'),
-    text<'state', AbsenceState>('state'), // `deleted` once it is concluded; no store reads it then.
+    text<'state', AbsenceState>('state'), // `deleted` once it is concluded.
     bigint('sweep'),
     timestamp('absent_since'),
     optionalTimestamp('last_seen_at'),

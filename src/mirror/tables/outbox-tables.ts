@@ -41,6 +41,7 @@ export const OUTBOX = {
     optionalText('result'), // Details of the verdict, as JSON.
     withDefault(timestamp('created_at'), 'now'),
     withDefault(timestamp('updated_at'), 'now'),
+    withDefault(integer('allow_unknown'), '0'),
   ],
   primaryKey: ['id'],
   // Finds due entries, and the entries that an entry must wait for.

@@ -3,6 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { isObject, tryParse } from '../../lib/json.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
+import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
 import { isStorable } from '../../lib/text.ts';
 import { validateEntry } from './validate-entry.ts';
 import type { EntryDraft, ValidEntry } from './validate-entry.ts';
@@ -31,11 +32,15 @@ const LONGEST_KEY = 200;
  *
  * @throws {UsageError} `outbox.invalid` with everything that is wrong with any of them.
  */
-export function checkEntries(kinds: readonly Kind[], requests: readonly EntryRequest[]): CheckedEntry[] {
+export function checkEntries(
+  kinds: readonly Kind[],
+  requests: readonly EntryRequest[],
+  seen: SeenNames,
+): CheckedEntry[] {
   const checked: CheckedEntry[] = [];
   const faults: string[] = [];
   for (const request of requests) {
-    const found = checkEntry(kinds, request);
+    const found = checkEntry(kinds, request, seen);
     if ('entry' in found) checked.push(found.entry);
     else faults.push(...found.faults.map((fault) => at(request.where ?? null, fault)));
   }
@@ -51,10 +56,10 @@ export function checkEntries(kinds: readonly Kind[], requests: readonly EntryReq
 
 type Found = { readonly entry: CheckedEntry } | { readonly faults: readonly string[] };
 
-function checkEntry(kinds: readonly Kind[], request: EntryRequest): Found {
+function checkEntry(kinds: readonly Kind[], request: EntryRequest, seen: SeenNames): Found {
   const { key, where = null, unreadable = [] } = request;
   if (unreadable.length > 0) return { faults: unreadable };
-  const found = validateEntry(kinds, request);
+  const found = validateEntry(kinds, request, seen);
   const faults = [...('faults' in found ? found.faults : []), ...keyFaults(key)];
   if (faults.length > 0 || 'faults' in found) return { faults };
   return { entry: { ...found.ok, key: typeof key === 'string' ? key : randomUUID(), where } };
@@ -68,7 +73,7 @@ function keyFaults(key: Json | undefined): string[] {
 
 const at = (where: string | null, fault: string): string => (where === null ? fault : `${where}: ${fault}`);
 
-const KEYS: readonly string[] = ['operation', 'kind', 'id', 'data', 'key', 'base'];
+const KEYS: readonly string[] = ['operation', 'kind', 'id', 'data', 'key', 'base', 'allowUnknown'];
 
 /**
  * Reads requests from NDJSON, one object a line, without blank lines. Unreadable lines are reported when all are
@@ -90,8 +95,8 @@ function readLine(line: string, where: string): EntryRequest {
     const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
     return { ...NOTHING, where, unreadable: [fault] };
   }
-  const { operation, kind, id, data, key, base } = read;
-  return { operation, kind, id, data, key, base, where };
+  const { operation, kind, id, data, key, base, allowUnknown } = read;
+  return { operation, kind, id, data, key, base, allowUnknown, where };
 }
 
 const NOTHING = { operation: undefined, kind: undefined, data: undefined } as const;

@@ -1,10 +1,11 @@
 import type { Kind } from '../../catalog/kind.ts';
+import { readSeenNames } from '../../mirror/kinds/seen-names.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { baseHash, findEndedByKey, requestHash } from '../../mirror/outbox/ended-entries.ts';
 import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { findByKey, insertEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-store.ts';
-import type { Session, Transaction } from '../../mirror/session/session.ts';
+import type { Queryable, Session, Transaction } from '../../mirror/session/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
 import { readRows } from '../attempt/mirror-row.ts';
@@ -40,7 +41,22 @@ export async function storeEntries(
   session: Session,
   { kinds, requests, now }: Intake,
 ): Promise<StoredEntry[]> {
-  return await storeChecked(session, checkEntries(kinds, requests), now);
+  return await storeChecked(session, await checkRequests(session, kinds, requests), now);
+}
+
+/**
+ * Checks requests against the catalogue and the fields that this mirror has seen.
+ *
+ * @throws {UsageError} `outbox.invalid`.
+ */
+export async function checkRequests(
+  db: Queryable,
+  kinds: readonly Kind[],
+  requests: readonly EntryRequest[],
+): Promise<CheckedEntry[]> {
+  const named = new Set(requests.map(({ kind }) => kind));
+  const wanted = kinds.map(({ name }) => name).filter((name) => named.has(name));
+  return checkEntries(kinds, requests, await readSeenNames(db, wanted));
 }
 
 /** Stores requests that have been checked; as `storeEntries` otherwise. */
@@ -85,10 +101,10 @@ interface Storing {
 
 async function storeOne(tx: Transaction, storing: Storing): Promise<StoredEntry> {
   const { entry, row, now } = storing;
-  const { key, operation, recordId, payload, naturalKey, notes } = entry;
+  const { key, operation, recordId, payload, naturalKey, allowsUnknown, notes } = entry;
   const kind = entry.kind.name;
   const base = entry.base ?? row?.raw ?? null;
-  const told = { key, kind, operation, recordId, payload, base, naturalKey };
+  const told = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown };
   const isMirrored = entry.base === null && row !== null;
   const ended = await findEndedByKey(tx, key);
   if (ended !== null) return storedBefore(entry, ended, isRepeated(entry, ended));

@@ -4,7 +4,9 @@ import { naturalKeyOf } from '../../diff/match.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { DEEPEST, compactJson, isDeeper, isObject, tryParse } from '../../lib/json.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
 import type { Entry, Operation } from '../../mirror/outbox/outbox-store.ts';
+import type { NameRules } from './unknown-field.ts';
 import { readBase, writeBody } from './write-body.ts';
 import { shown } from './write-value.ts';
 
@@ -18,6 +20,8 @@ export interface EntryDraft {
   readonly data: Json | undefined;
   /** The state that the caller saw before an update. */
   readonly base?: Json | undefined;
+  /** True: fields that are neither documented nor were ever seen are sent, too. */
+  readonly allowUnknown?: Json | undefined;
 }
 
 /** A create or an update that can be sent as it is. */
@@ -34,6 +38,7 @@ export interface ValidEntry {
   readonly base: string | null;
   /** Null for an update. */
   readonly naturalKey: string | null;
+  readonly allowsUnknown: boolean;
   /** Warnings for the caller. */
   readonly notes: readonly string[];
 }
@@ -42,26 +47,27 @@ type Validation = { readonly ok: ValidEntry } | { readonly faults: readonly stri
 
 const OPERATIONS: readonly Operation[] = ['create', 'update'];
 
-/** Checks a create or an update against the catalogue and reports all faults at once. */
-export function validateEntry(kinds: readonly Kind[], draft: EntryDraft): Validation {
+/** Checks a create or an update against the catalogue and the fields that were ever seen; reports all faults at once. */
+export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: SeenNames): Validation {
   const operation = OPERATIONS.find((known) => known === draft.operation);
   const kind = kinds.find(({ name }) => name === draft.kind);
   const parts = {
     target: endpointOf(kinds, { kind, operation, draft }),
     id: operation ? idOf(operation, draft.id) : NOTHING,
-    body: bodyOf(kind, draft.data),
+    body: bodyOf(kind, draft.data, nameRules({ kind, operation, draft }, seen)),
     base: operation ? baseOf(operation, kind, draft.base) : NOTHING,
+    choice: choiceOf(draft.allowUnknown),
   };
   const faults = Object.values(parts).flatMap((part) => part.faults);
   if (faults.length > 0 || !kind || !operation) return { faults };
-  return { ok: validEntry(kind, operation, parts) };
+  return { ok: { ...validEntry(kind, operation, parts), allowsUnknown: draft.allowUnknown === true } };
 }
 
 function validEntry(
   kind: Kind,
   operation: Operation,
   { target, id, body, base }: Readonly<Record<'target' | 'id' | 'body' | 'base', Part>>,
-): ValidEntry {
+): Omit<ValidEntry, 'allowsUnknown'> {
   const data = body.data ?? {};
   return {
     ...{ operation, kind, path: target.path ?? '', recordId: id.id ?? null },
@@ -81,6 +87,21 @@ interface Part {
 }
 
 const NOTHING: Part = { faults: [] };
+const NONE: ReadonlySet<string> = new Set();
+
+/** Where the kind has no such operation, that one fault says it all. */
+function nameRules({ kind, operation, draft }: Named, seen: SeenNames): NameRules {
+  const isOffered = operation === undefined || kind?.[operation] !== null;
+  return {
+    seen: (kind && seen.get(kind.name)) ?? NONE,
+    allowsUnknown: draft.allowUnknown === true || !isOffered,
+  };
+}
+
+function choiceOf(allowUnknown: Json | undefined): Part {
+  if (allowUnknown === undefined || typeof allowUnknown === 'boolean') return NOTHING;
+  return { faults: [`allowUnknown: expected true or false, got ${shown(allowUnknown)}`] };
+}
 
 interface Named {
   readonly kind: Kind | undefined;
@@ -120,11 +141,11 @@ function idOf(operation: Operation, value: Json | undefined): Part {
   return { faults: [`id: expected a whole number from 1 to 9223372036854775807, got ${shown(value)}`] };
 }
 
-function bodyOf(kind: Kind | undefined, data: Json | undefined): Part {
+function bodyOf(kind: Kind | undefined, data: Json | undefined, rules: NameRules): Part {
   if (!isObject(data)) return { faults: [`data: expected a JSON object, got ${shownOrNone(data)}`] };
   if (Object.keys(data).length === 0) return { faults: ['data: there is no field to write'] };
   if (kind === undefined) return { faults: [], data };
-  const { body, faults, notes } = writeBody(kind, data);
+  const { body, faults, notes } = writeBody(kind, data, rules);
   return { faults, notes, data: body };
 }
 
@@ -141,16 +162,17 @@ function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undef
 const shownOrNone = (value: Json | undefined): string => (value === undefined ? 'nothing' : shown(value));
 
 /** The columns of an outbox row that an application may have written by SQL. */
-type StoredDraft = Pick<Entry, 'operation' | 'kind' | 'recordId' | 'payload' | 'base'>;
+type StoredDraft = Pick<Entry, 'operation' | 'kind' | 'recordId' | 'payload' | 'base' | 'allowsUnknown'>;
 
 /** Checks a row of the outbox as `validateEntry` checks a request: an application may have inserted it by SQL. */
-export function validateStored(kinds: readonly Kind[], row: StoredDraft): Validation {
-  const { operation, kind, recordId } = row;
+export function validateStored(kinds: readonly Kind[], row: StoredDraft, seen: SeenNames): Validation {
+  const { operation, kind, recordId, allowsUnknown } = row;
   const payload = jsonOf('payload', row.payload);
   const base = row.base === null ? { value: null } : jsonOf('base', row.base);
   if ('fault' in payload || 'fault' in base)
     return { faults: [payload, base].flatMap((part) => ('fault' in part ? [part.fault] : [])) };
-  return validateEntry(kinds, { operation, kind, id: recordId, data: payload.value, base: base.value });
+  const draft = { operation, kind, id: recordId, data: payload.value, base: base.value };
+  return validateEntry(kinds, { ...draft, allowUnknown: allowsUnknown }, seen);
 }
 
 function jsonOf(name: string, text: string): { readonly value: Json } | { readonly fault: string } {

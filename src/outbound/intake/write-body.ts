@@ -3,6 +3,8 @@ import { readNameOf, writeNameOf } from '../../diff/written.ts';
 import { DEEPEST, canonicalJson, isDeeper } from '../../lib/json.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { isStorable } from '../../lib/text.ts';
+import { unknownField } from './unknown-field.ts';
+import type { NameRules } from './unknown-field.ts';
 import { shown, writtenValue } from './write-value.ts';
 import type { WrittenValue } from './write-value.ts';
 
@@ -21,8 +23,8 @@ interface Member {
 }
 
 /** Turns fields as a caller names and spells them into the body of a write. */
-export function writeBody(kind: Kind, data: JsonObject): WriteBody {
-  const members = Object.entries(data).map(([name, value]) => memberOf(kind, name, value));
+export function writeBody(kind: Kind, data: JsonObject, rules: NameRules): WriteBody {
+  const members = Object.entries(data).map((member) => memberOf(kind, member, rules));
   const entries: [string, Json][] = [];
   const faults: string[] = [];
   const notes: string[] = [];
@@ -40,13 +42,13 @@ export function writeBody(kind: Kind, data: JsonObject): WriteBody {
   };
 }
 
-function memberOf(kind: Kind, name: string, value: Json): Member {
+function memberOf(kind: Kind, [name, value]: readonly [string, Json], rules: NameRules): Member {
   const documented = fieldIn(kind.fields, name);
   const field = documented ?? fieldIn(kind.hints, name);
   const writeName = field === undefined ? name : writeNameOf(field);
   const fault = faultOf(name, value);
   if (fault !== null) return { name, writeName, written: { fault } };
-  if (field === undefined) return { name, writeName, written: undocumented(value) };
+  if (field === undefined) return { name, writeName, written: unlisted(kind, [name, value], rules) };
   const written = writtenValue(field, value);
   return { name, writeName, written: documented === undefined ? asHinted(written, value) : written };
 }
@@ -60,6 +62,14 @@ function faultOf(name: string, value: Json): string | null {
   if (name === 'id') return 'the number of a record cannot be written';
   if (name === '' || !isStorable(name)) return 'this cannot be the name of a field';
   return isDeeper(value, DEEPEST) ? `nested deeper than ${DEEPEST} levels` : null;
+}
+
+/** A field of neither the documentation nor the hints. */
+function unlisted(kind: Kind, [name, value]: readonly [string, Json], rules: NameRules): WrittenValue {
+  const written = undocumented(value);
+  if ('fault' in written || rules.seen.has(name)) return written;
+  if (!rules.allowsUnknown) return { fault: unknownField(kind, name, rules.seen) };
+  return { value, note: 'is neither documented nor ever seen: it is sent as it is' };
 }
 
 function undocumented(value: Json): WrittenValue {

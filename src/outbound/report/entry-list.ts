@@ -90,9 +90,9 @@ export function entryDocument(entry: Entry): JsonObject {
 
 /** An entry as programs see it alone. */
 export function historyDocument({ entry, attempts, isMaker }: History): JsonObject {
-  const { naturalKey, owner } = entry;
+  const { naturalKey, owner, allowsUnknown: allowUnknown } = entry;
   return {
-    ...{ ...entryDocument(entry), next: explain(entry).next, owner, naturalKey, isMaker },
+    ...{ ...entryDocument(entry), next: explain(entry).next, owner, naturalKey, allowUnknown, isMaker },
     ...{ base: jsonOrText(entry.base), preimage: jsonOrText(entry.preimage) },
     history: attempts.map((attempt) => ({ ...attempt })),
   };

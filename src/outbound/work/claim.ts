@@ -3,6 +3,7 @@ import { instantOf, instantText } from '../../lib/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
+import { readSeenNames } from '../../mirror/kinds/seen-names.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { readBlock, saveBlock } from '../../mirror/outbox/block-store.ts';
 import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
@@ -54,7 +55,7 @@ async function claimReady(
   parts: OutboundParts,
   { entry: stored, now }: Ready,
 ): Promise<Claimed | null> {
-  const valid = validateStored(parts.kinds, stored);
+  const valid = validateStored(parts.kinds, stored, await readSeenNames(tx, [stored.kind]));
   if ('faults' in valid) {
     await finishAs(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
     return null;

@@ -1,4 +1,5 @@
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
+import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
 import type { Operation } from '../../mirror/outbox/outbox-store.ts';
 import { LARGEST_BOUND, LARGEST_INTEGER, LEAST_BOUND, patternUpTo } from './whole-numbers.ts';
 
@@ -51,48 +52,101 @@ function valueOf(field: Field): JsonSchema {
   return { anyOf: [NONE, ...VALUES[field.type](field)] };
 }
 
-/** The fields of a kind by the names of a write; the names of a read are accepted too, and other names are sent unchanged. */
-function fieldsOf({ name, fields }: Kind): JsonSchema {
-  const written = fields.filter((field) => field.name !== 'id');
+type Schemas = Readonly<Record<string, JsonSchema>>;
+
+/** Schemas of fields by their names; false = the name is not taken. */
+type Properties = Readonly<Record<string, JsonSchema | false>>;
+
+/** The fields of a write by the names of a read and those of a write; a name of a write goes first. */
+function propertiesOf({ fields, hints }: Kind, seen: ReadonlySet<string>): Properties {
+  const documented = fields.filter(({ name }) => name !== 'id');
+  const hinted = [...hints.flatMap(spellingsOf), ...seen].filter((name) => name !== 'id');
   return {
-    ...{ type: 'object', minProperties: 1, description: `fields of ${name}` },
-    propertyNames: { pattern: '^(?!id$)[^\\u0000]+$' },
-    properties: Object.fromEntries(written.map((field) => [field.write?.name ?? field.name, valueOf(field)])),
-    additionalProperties: ANY,
+    ...Object.fromEntries(hinted.map((name) => [name, ANY])),
+    ...Object.fromEntries(documented.map((field) => [field.name, valueOf(field)])),
+    ...Object.fromEntries(documented.map((field) => [field.write?.name ?? field.name, valueOf(field)])),
   };
 }
 
+const spellingsOf = ({ name, write }: Field): readonly string[] => [name, write?.name ?? name];
+
+/** A field that has two names is written under one of them: one set of properties for each choice. */
+function spelledOnce({ fields }: Kind, all: Properties): readonly Properties[] {
+  const pairs = fields.map(spellingsOf).filter(([read, write]) => read !== write);
+  let choices: readonly Properties[] = [all];
+  for (const names of pairs)
+    choices = choices.flatMap((some) => names.map((other): Properties => ({ ...some, [other]: false })));
+  return choices;
+}
+
+const OTHERS = {
+  none: { additionalProperties: false },
+  any: { propertyNames: { pattern: '^(?!id$)[^\\u0000]+$' }, additionalProperties: ANY },
+};
+
+/** The fields of a kind that are documented, hinted or seen, with or without any others. */
+function fieldsOf(kind: Kind, seen: ReadonlySet<string>, others: keyof typeof OTHERS): JsonSchema {
+  const shapes = spelledOnce(kind, propertiesOf(kind, seen)).map((properties) => ({
+    ...{ type: 'object', minProperties: 1, properties, ...OTHERS[others] },
+  }));
+  const known = `fields of ${kind.name} that are documented or were seen`;
+  const description = others === 'none' ? known : `${known}, and any others`;
+  const [only = {}, ...more] = shapes;
+  return { description, ...(more.length === 0 ? only : { anyOf: shapes }) };
+}
+
 const componentOf = ({ name }: Kind): string => `Fields_${name}`;
+const openComponentOf = ({ name }: Kind): string => `AnyFields_${name}`;
 
 const isWritable = ({ create, update }: Kind): boolean => create !== null || update !== null;
 
 /** The fields of each kind that can be written, by the names of their components. */
-export function fieldComponents(kinds: readonly Kind[]): Readonly<Record<string, JsonSchema>> {
-  return Object.fromEntries(kinds.filter(isWritable).map((kind) => [componentOf(kind), fieldsOf(kind)]));
+export function fieldComponents(kinds: readonly Kind[], seen: SeenNames): Schemas {
+  const components = kinds.filter(isWritable).map((kind) => {
+    const names = seen.get(kind.name) ?? new Set<string>();
+    return {
+      [componentOf(kind)]: fieldsOf(kind, names, 'none'),
+      [openComponentOf(kind)]: fieldsOf(kind, names, 'any'),
+    };
+  });
+  return Object.assign({}, ...components) as Schemas;
 }
 
-function changeOf(kind: Kind, operation: Operation, id: JsonSchema): JsonSchema {
+interface ChangeShape {
+  readonly kind: Kind;
+  readonly operation: Operation;
+  readonly allowsUnknown: boolean;
+}
+
+function changeOf({ kind, operation, allowsUnknown }: ChangeShape, id: JsonSchema): JsonSchema {
   const isUpdate = operation === 'update';
   const base = { type: ['object', 'null'], description: 'the record as seen before the update' };
+  const component = allowsUnknown ? openComponentOf(kind) : componentOf(kind);
+  const title = `${operation} ${kind.name}${allowsUnknown ? ', with fields that nobody knows' : ''}`;
   return {
-    ...{ type: 'object', title: `${operation} ${kind.name}`, additionalProperties: false },
+    ...{ type: 'object', title, additionalProperties: false },
     properties: {
       operation: { const: operation },
       kind: { const: kind.name },
       id: isUpdate ? id : NONE,
-      data: { $ref: `#/components/schemas/${componentOf(kind)}` },
+      data: { $ref: `#/components/schemas/${component}` },
       base: isUpdate ? base : NONE,
+      allowUnknown: { const: allowsUnknown },
     },
-    required: ['operation', 'kind', 'data', ...(isUpdate ? ['id'] : [])],
+    required: [
+      ...['operation', 'kind', 'data'],
+      ...(isUpdate ? ['id'] : []),
+      ...(allowsUnknown ? ['allowUnknown'] : []),
+    ],
   };
 }
 
 /** The body of a create or an update, kind by kind; `id` is the schema of a record's id. */
 export function changeBody(kinds: readonly Kind[], id: JsonSchema): JsonSchema {
-  const operations = ['create', 'update'] as const;
-  return {
-    oneOf: kinds.flatMap((kind) =>
-      operations.filter((name) => kind[name] !== null).map((name) => changeOf(kind, name, id)),
-    ),
-  };
+  const shapes = kinds.flatMap((kind) =>
+    (['create', 'update'] as const)
+      .filter((operation) => kind[operation] !== null)
+      .flatMap((operation) => [false, true].map((allowsUnknown) => ({ kind, operation, allowsUnknown }))),
+  );
+  return { oneOf: shapes.map((shape) => changeOf(shape, id)) };
 }

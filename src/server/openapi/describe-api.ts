@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { z } from 'zod';
+import { readSeenNames } from '../../mirror/kinds/seen-names.ts';
 import { SESSION_COOKIE } from '../access/session-cookie.ts';
 import { sendJsonText } from '../answer/json.ts';
 import { noBody } from '../fields.ts';
@@ -15,7 +16,7 @@ const ABOUT =
   'The mirror, the changes for the service, and decisions on both. Other methods of these paths are 405, with `Allow`.';
 
 /** Collects all routes that are registered afterwards into an OpenAPI document. */
-export async function describeApi(app: Server, { version, kinds }: RouteContext): Promise<void> {
+export async function describeApi(app: Server, { version }: RouteContext): Promise<void> {
   app.addHook('onRoute', (route) => {
     Object.assign(route, { links: route.schema?.links }); // Clients look for the document under this path.
   });
@@ -24,7 +25,7 @@ export async function describeApi(app: Server, { version, kinds }: RouteContext)
       openapi: '3.1.0',
       info: { title: 'bms-sync', version, description: ABOUT },
       components: {
-        schemas: { Problem: PROBLEM, Storable: STORABLE, ...fieldComponents(kinds) },
+        schemas: { Problem: PROBLEM, Storable: STORABLE },
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer' },
           cookie: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
@@ -70,14 +71,18 @@ interface Operation {
   };
 }
 
-/** The document as JSON text. */
-function descriptionOf(app: Server): string {
+/** The document as JSON text; `schemas` are further components. */
+function descriptionOf(app: Server, schemas: Readonly<Record<string, JsonSchema>>): string {
   const document = app.swagger();
   for (const path of Object.values(document.paths ?? {}))
     for (const { requestBody } of Object.values(path as Readonly<Record<string, Operation>>))
       if (requestBody !== undefined)
         requestBody.required = !Object.values(requestBody.content).some(takesNull);
-  return writtenExactly(document);
+  const { components } = document as { readonly components?: { readonly schemas?: object } };
+  return writtenExactly({
+    ...document,
+    components: { ...components, schemas: { ...components?.schemas, ...schemas } },
+  });
 }
 
 /** A body that may be null may be left out. */
@@ -85,11 +90,15 @@ function takesNull({ schema: { anyOf } }: { readonly schema: JsonSchema }): bool
   return Array.isArray(anyOf) && (anyOf as readonly JsonSchema[]).some(({ type }) => type === 'null');
 }
 
-/** Serves the description of this API. */
-export function openapiRoute(app: Server): void {
+/** Serves the description of this API, with the fields that the mirror knows by now. */
+export function openapiRoute(app: Server, { session, kinds }: RouteContext): void {
   app.get(
     '/openapi.json',
     { schema: { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } } },
-    (_request, reply) => sendJsonText(reply, descriptionOf(app)),
+    async (_request, reply) => {
+      const names = kinds.map(({ name }) => name);
+      const seen = await readSeenNames(session, names);
+      return sendJsonText(reply, descriptionOf(app, fieldComponents(kinds, seen)));
+    },
   );
 }

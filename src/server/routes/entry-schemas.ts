@@ -39,6 +39,7 @@ export const history = entry.extend({
   next: z.array(z.string()).describe('what a person can do'),
   owner: z.string().nullable(),
   naturalKey: z.string().nullable(),
+  allowUnknown: z.boolean().describe('fields that nobody knows are sent, too'),
   isMaker: z.boolean(),
   base: json,
   preimage: json,

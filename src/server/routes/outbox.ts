@@ -39,6 +39,7 @@ const change = z.strictObject({
   id: recordIdOrNumber.nullish().describe('of the record to update'),
   data: jsonObject.describe('the fields to write'),
   base: jsonObject.nullish().describe('the record as seen before the update'),
+  allowUnknown: z.boolean().optional().describe('true: fields that nobody knows are sent, too'),
 });
 
 const headers = z.looseObject({

@@ -3,9 +3,22 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
 import { parseJson } from '../../../src/lib/json.ts';
 import type { Json } from '../../../src/lib/json.ts';
-import { validateEntry } from '../../../src/outbound/intake/validate-entry.ts';
+import * as intake from '../../../src/outbound/intake/validate-entry.ts';
 import type { EntryDraft, ValidEntry } from '../../../src/outbound/intake/validate-entry.ts';
-import { validateStored } from '../../../src/outbound/intake/validate-entry.ts';
+import type { Kind } from '../../../src/catalog/kind.ts';
+
+type Validation = ReturnType<typeof intake.validateEntry>;
+
+/** Fields that the mirror has seen, beyond those that are documented. */
+const SEEN = new Map([['clients', new Set(['vip', 'level'])]]);
+
+const validateEntry = (kinds: readonly Kind[], asked: EntryDraft): Validation =>
+  intake.validateEntry(kinds, asked, SEEN);
+
+type Row = Omit<Parameters<typeof intake.validateStored>[1], 'allowsUnknown'>;
+
+const validateStored = (kinds: readonly Kind[], row: Row, allowsUnknown = false): Validation =>
+  intake.validateStored(kinds, { ...row, allowsUnknown }, SEEN);
 
 /** A request as it comes over the command line: its data is the text of JSON. */
 const draft = (
@@ -18,8 +31,8 @@ const draft = (
   ...more,
 });
 
-const create = (kind: string, data: string): ReturnType<typeof validateEntry> =>
-  validateEntry(KINDS, draft('create', kind, data));
+const create = (kind: string, data: string, more: Partial<EntryDraft> = {}): Validation =>
+  validateEntry(KINDS, draft('create', kind, data, more));
 
 const update = (kind: string, data: string, more: Partial<EntryDraft> = { id: '17' }) =>
   validateEntry(KINDS, draft('update', kind, data, more));
@@ -87,7 +100,9 @@ describe('an entry is sent by the names and in the forms of a write', () => {
   });
 
   test('the name of a field may be one of an object’s own: nothing is lost or inherited', () => {
-    const { payload } = ok(update('clients', '{"__proto__":1,"constructor":2,"toString":3}'));
+    const { payload } = ok(
+      update('clients', '{"__proto__":1,"constructor":2,"toString":3}', { id: '17', allowUnknown: true }),
+    );
     expect(payload).toBe('{"__proto__":1,"constructor":2,"toString":3}');
   });
 });
@@ -112,6 +127,19 @@ describe('an entry tells', () => {
       'vip is undocumented: it is sent as it is',
       'level is undocumented: it is sent as it is',
     ]);
+  });
+
+  test('what nobody knows, and is sent all the same where that was asked for', () => {
+    const asked = { id: '17', allowUnknown: true };
+    expect(ok(update('clients', '{"colour":"red","vip":1}', asked))).toMatchObject({
+      payload: '{"colour":"red","vip":1}',
+      allowsUnknown: true,
+      notes: [
+        'colour is neither documented nor ever seen: it is sent as it is',
+        'vip is undocumented: it is sent as it is',
+      ],
+    });
+    expect(ok(update('clients', '{"vip":1}'))).toMatchObject({ allowsUnknown: false });
   });
 
   test('what does not suit a field that was only seen: a hint refuses nothing', () => {
@@ -263,6 +291,33 @@ describe('refused is', () => {
     expect(withBase('create', {})).toEqual(['base: before a create there is nothing']);
   });
 
+  test.each([
+    ['clients', '{"nmae":"Ada"}', 'nmae: clients has no such field: it is neither documented', 'name'],
+    ['clients', '{"Address2":"x"}', 'Address2: clients has no such field', 'address2'],
+    ['clients', '{"vipp":1}', 'nor was ever seen;', 'vip'],
+    ['products', '{"dimension_width":1}', 'the mirror has not read this kind yet;', 'dimensions_width'],
+    ['projects', '{"nam":"Pont"}', 'nam: projects has no such field', 'name'],
+  ])('a field of %s that nobody knows: %s', (kind, data, words, meant) => {
+    const [found = '', ...others] = faults(update(kind, data));
+    expect(others).toEqual([]);
+    expect(found).toContain(words);
+    expect(found).toContain(`; did you mean ${meant}? (To send it all the same: --allow-unknown`);
+  });
+
+  test('a field that is like no other, without a guess; the id is never the guess', () => {
+    for (const name of ['favourite_colour', 'idd', 'x'.repeat(100_000)])
+      expect(faults(update('clients', JSON.stringify({ [name]: 1 })))[0]).toMatch(
+        /nor was ever seen \(To send it/,
+      );
+  });
+
+  test('a choice that is neither true nor false', () => {
+    for (const allowUnknown of [null, 1, 'true'])
+      expect(faults(update('clients', '{"name":"x"}', { id: '17', allowUnknown }))).toEqual([
+        `allowUnknown: expected true or false, got ${JSON.stringify(allowUnknown)}`,
+      ]);
+  });
+
   test('everything that is wrong, at once', () => {
     expect(
       faults(
@@ -315,6 +370,14 @@ describe('a row that an application has inserted', () => {
     ).toMatchObject({
       ...{ recordId: '5', base: '{"name":"n"}' },
     });
+  });
+
+  test('is refused where it names a field that nobody knows, unless the row allows it', () => {
+    const unknown = { ...row, payload: '{"colour":"red"}' };
+    expect(faults(validateStored(KINDS, unknown))).toEqual([
+      expect.stringContaining('colour: clients has no such field') as string,
+    ]);
+    expect(ok(validateStored(KINDS, unknown, true)).payload).toBe('{"colour":"red"}');
   });
 
   test('is refused where its texts are no JSON', () => {
@@ -371,7 +434,7 @@ describe('of any data', () => {
     let accepted = 0;
     fc.assert(
       fc.property(anyName, ([kind, data]) => {
-        const first = create(kind, JSON.stringify(data));
+        const first = create(kind, JSON.stringify(data), { allowUnknown: true });
         if ('faults' in first) {
           expect(first.faults.length).toBeGreaterThan(0);
           for (const fault of first.faults) expect(fault).not.toBe('');
@@ -380,7 +443,7 @@ describe('of any data', () => {
         accepted++;
         const { payload, naturalKey } = first.ok;
         const again = ok(
-          validateStored(KINDS, { operation: 'create', kind, recordId: null, payload, base: null }),
+          validateStored(KINDS, { operation: 'create', kind, recordId: null, payload, base: null }, true),
         );
         expect(again).toMatchObject({ payload, naturalKey });
       }),

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { clients } from '../../../src/catalog/kinds/clients.ts';
+import { saveFields } from '../../../src/mirror/kinds/field-store.ts';
 import { applyRetention } from '../../../src/mirror/runs/retention.ts';
 import { freeze } from '../../../src/outbound/freeze/freeze.ts';
 import { readHistory } from '../../../src/outbound/report/entry-list.ts';
@@ -12,10 +14,11 @@ import type { Stage } from '../stage.ts';
 /** Inserts an entry as an application does: nothing but what the contract names. */
 async function insertRow(on: Stage, columns: Readonly<Record<string, string | null>>): Promise<number> {
   const { key = 'k', kind = 'clients', operation = 'create', payload = '{}', id = null } = columns;
+  const allowed = Number(columns['unknown'] ?? 0);
   const [row] = await on.session.atomically((tx) =>
     tx.query(sql`
-      insert into outbox (idempotency_key, kind, operation, payload, record_id)
-      values (${key}, ${kind}, ${operation}, ${payload}, ${id}) returning id`),
+      insert into outbox (idempotency_key, kind, operation, payload, record_id, allow_unknown)
+      values (${key}, ${kind}, ${operation}, ${payload}, ${id}, ${allowed}) returning id`),
   );
   return Number(row?.['id']);
 }
@@ -40,6 +43,7 @@ describe.each(DATABASES)('a row that an application inserts in %s', (database) =
       { key: 'd', operation: 'delete', payload: '{"a":1}' },
       { key: 'e', operation: 'update', payload: '{"name":"a"}' },
       { key: 'f', payload: '{}' },
+      { key: 'g', payload: '{"code":"ZZ-1","nmae":"Zoé"}' },
     ];
     const ids: number[] = [];
     for (const row of rows) ids.push(await insertRow(on, row));
@@ -50,6 +54,33 @@ describe.each(DATABASES)('a row that an application inserts in %s', (database) =
       expect((JSON.parse(entry.result ?? '{}') as { faults: string[] }).faults.length).toBeGreaterThan(0);
     }
     expect(asked(on, 'POST')).toEqual([]);
+  });
+
+  test('is rejected with a guess where it names a field that nobody knows, and sent where it allows that', async () => {
+    const on = await opened({ database });
+    const payload = '{"code":"ZZ-1","name":"Zoé","nmae":"Zoé"}';
+    const wrong = await insertRow(on, { key: 'wrong', payload });
+    const meant = await insertRow(on, { key: 'meant', payload, unknown: '1' });
+    await on.work();
+    const refused = await on.entry(wrong);
+    expect(refused).toMatchObject({ state: 'rejected', verdict: 'invalid', attempts: 0 });
+    expect(refused.result).toContain('nmae: clients has no such field');
+    expect(refused.result).toContain('did you mean name?');
+    expect(await on.entry(meant)).toMatchObject({ state: 'done', payload });
+  });
+
+  test('names every field that the service has ever sent', async () => {
+    const on = await opened({ database });
+    const id = await on.firstId('clients');
+    await on.session.atomically((tx) =>
+      saveFields(tx, clients, {
+        fields: new Map([['vip', { type: 'integer', fitsHint: true, wire: 'number' }]]),
+        now: on.clock.now(),
+      }),
+    );
+    const entry = await insertRow(on, { operation: 'update', id, payload: '{"vip":1}' });
+    await on.work();
+    expect((await on.entry(entry)).verdict).not.toBe('invalid');
   });
 });
 

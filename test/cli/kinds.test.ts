@@ -1,0 +1,122 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { KindDescription } from '../../src/app/kind-descriptions.ts';
+import { KINDS } from '../../src/catalog/catalog.ts';
+import { saveFields } from '../../src/mirror/kinds/field-store.ts';
+import { openSession } from '../../src/mirror/open-session.ts';
+import { kindNamed } from '../mirror/temp-mirror.ts';
+import { document, run } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const KNOWN = KINDS.map(({ name }) => name);
+
+/** An address where there is no mirror yet, on either database. */
+const PLACES: readonly (readonly [name: string, place: () => Promise<Env>])[] = [
+  ['SQLite', () => Promise.resolve({ DATABASE_URL: `file:${freshMirror()}` })],
+  [
+    'PostgreSQL',
+    async () => {
+      const { url, drop } = await freshDatabase();
+      onTestFinished(drop);
+      return { DATABASE_URL: url };
+    },
+  ],
+];
+
+const kindIn = async (env: Env, kind: string): Promise<KindDescription & { mirror: string }> =>
+  document(await run(['kinds', kind, '--json'], env)) as KindDescription & { mirror: string };
+
+describe.each(PLACES)('kinds in %s', (_name, place) => {
+  test('tells of every kind without a mirror, and makes none', async () => {
+    const env = await place();
+    const asJson = await run(['kinds', '--json'], env);
+    expect(asJson).toMatchObject({ code: 0, stderr: '' });
+    const { kinds, mirror } = document(asJson) as { kinds: KindDescription[]; mirror: string };
+    expect([kinds.map(({ kind }) => kind), mirror]).toEqual([KNOWN, 'absent']);
+    expect(await kindIn(env, 'clients')).toMatchObject({ kind: 'clients', mirror: 'absent' });
+    const { DATABASE_URL: url = '' } = env;
+    if (url.startsWith('file:')) {
+      expect(existsSync(url.slice('file:'.length))).toBe(false);
+      return;
+    }
+    await using session = await openSession(url);
+    expect(await session.query(sql`select 1 as one from pg_namespace where nspname = 'bms_sync'`)).toEqual(
+      [],
+    );
+  });
+
+  test('tells what the mirror has discovered', async () => {
+    const env = await place();
+    await run(['migrate'], env);
+    const fields = new Map([['vip', { type: 'date', fitsHint: true, wire: 'string' }]] as const);
+    {
+      await using session = await openSession(env['DATABASE_URL'] ?? '');
+      await session.atomically((tx) => saveFields(tx, kindNamed('clients'), { fields, now: new Date() }));
+    }
+    const clients = await kindIn(env, 'clients');
+    expect(clients.mirror).toBe('read');
+    expect(clients.fields.at(-1)).toMatchObject({ name: 'vip', known: 'discovered', meaning: 'date' });
+    expect((await run(['kinds', 'clients'], env)).stdout).toMatch(/\nvip +date +discovered +vip +as given\n/);
+  });
+});
+
+describe('kinds', () => {
+  const env = () => ({ DATABASE_URL: `file:${freshMirror()}` });
+
+  test('shows a line a kind to a person', async () => {
+    const { code, stdout } = await run(['kinds'], env());
+    expect(code).toBe(0);
+    for (const kind of KNOWN) expect(stdout).toMatch(new RegExp(`^${kind} `, 'm'));
+    expect(stdout).toMatch(/^clients +in pages +yes +yes +yes +code +19$/m);
+    expect(stdout).toMatch(/^sales_products +no +yes +no +no +all sent fields +/m);
+    expect(stdout).toMatch(/^punches +yes +misprinted +yes +yes +user_id \+ date \+ start_time +/m);
+  });
+
+  test('shows one kind field by field to a person', async () => {
+    const { stdout } = await run(['kinds', 'clients'], env());
+    expect(stdout).toContain(
+      'List:        /api/clients, read page by page (page, per_page), in the order: code.\n',
+    );
+    expect(stdout).toContain(
+      'Create:      the documentation shows code, name; which fields are required it does not say.\n',
+    );
+    expect(stdout).toContain('Natural key: code.\n');
+    expect(stdout).toMatch(/\nname +text +documented +name +text +shown\n/);
+    expect(stdout).toMatch(/\nadresse2 +text +documented +address2 +text\n/);
+    expect(stdout).toMatch(/\n {2}contacts\[\]\.nom +text\n/);
+    expect(stdout).toMatch(/\nid +whole number +documented\n/);
+  });
+
+  test('tells of a kind of the settings', async () => {
+    const kinds = { purchases: { list: '/api/purchases', fields: { total: 'decimal(2)' } } };
+    const described = await kindIn({ ...env(), BMS__KINDS: JSON.stringify(kinds) }, 'purchases');
+    expect(described).toMatchObject({ declaredBy: 'settings', create: null, retrieve: null });
+    expect(described.fields[1]).toMatchObject({
+      name: 'total',
+      meaning: 'amount with 2 places',
+      write: null,
+    });
+  });
+
+  test('refuses a kind that there is not with 2, and a guess', async () => {
+    const ended = await run(['kinds', 'cleints', '--json'], env());
+    expect(ended.code).toBe(2);
+    expect(document(ended)).toMatchObject({
+      error: { code: 'usage.kind', message: 'There is no record kind "cleints"; did you mean clients?' },
+    });
+  });
+
+  test('says that a mirror cannot be read, and tells the rest', async () => {
+    const path = freshMirror();
+    writeFileSync(path, 'no database at all '.repeat(100));
+    const ended = await run(['kinds', 'clients', '--json'], { DATABASE_URL: `file:${path}` });
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toContain('Fields that only the mirror knows are left out: ');
+    expect(document(ended)).toMatchObject({ kind: 'clients', mirror: 'unreadable' });
+    expect(readdirSync(dirname(path))).toContain(join(path).split('/').at(-1));
+  });
+});

@@ -1,0 +1,180 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSession } from '../../src/mirror/open-session.ts';
+import { appendChanges } from '../../src/mirror/records/change-store.ts';
+import { saveAbsences, saveProofs } from '../../src/mirror/records/deletion-store.ts';
+import { saveFieldIssues } from '../../src/mirror/records/issue-store.ts';
+import { closeAttempt, openAttempt } from '../../src/mirror/outbox/attempt-store.ts';
+import { saveLink } from '../../src/mirror/outbox/link-store.ts';
+import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import type { Transaction } from '../../src/mirror/session/session.ts';
+import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
+import { document, run } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const PLACES: readonly (readonly [name: string, place: () => Promise<string>])[] = [
+  ['SQLite', () => Promise.resolve(`file:${freshMirror()}`)],
+  [
+    'PostgreSQL',
+    async () => {
+      const { url, drop } = await freshDatabase();
+      onTestFinished(drop);
+      return url;
+    },
+  ],
+];
+
+const BEFORE = '{"id":17,"client_id":5,"nom":"Pont","description":"10.10"}';
+const RAW = '{"id":17,"client_id":5,"nom":"Pont neuf","description":"10.10"}';
+
+describe.each(PLACES)('record in %s', (_name, place) => {
+  async function mirror(fill: (tx: Transaction) => Promise<unknown>): Promise<Env> {
+    const url = await place();
+    await run(['migrate'], { DATABASE_URL: url });
+    await using session = await openSession(url);
+    await session.atomically(fill);
+    return { DATABASE_URL: url };
+  }
+
+  const put = (tx: Transaction, deletedAt: string | null = null) =>
+    putRecords(tx, 'projects', [{ id: '17', _raw: RAW, _deleted_at: deletedAt }]);
+
+  const absent = (tx: Transaction, state: 'suspected' | 'held') =>
+    saveAbsences(tx, 'projects', [
+      { id: '17', state, sweep: 3, absentSince: NOON, lastSeenAt: null, struckAt: null, isCertified: true },
+    ]);
+
+  /** A record that we created, somebody changed, and that has an issue. */
+  async function whole(tx: Transaction): Promise<void> {
+    await put(tx);
+    const change = { recordId: '17', observedFrom: null };
+    const log = { kind: 'projects', runId: null };
+    const fields = '{"nom":["Pont","Pont neuf"]}';
+    await appendChanges(tx, {
+      ...{ ...log, origin: 'outbox:1', now: NOON },
+      events: [{ ...change, change: 'created', before: null, after: BEFORE, fields: '{}' }],
+    });
+    await appendChanges(tx, {
+      ...{ ...log, origin: 'service', now: later(1000) },
+      events: [{ ...change, change: 'updated', before: BEFORE, after: RAW, fields }],
+    });
+    const issue = { recordId: '17', field: 'description', code: 'odd', detail: '"x"' };
+    await saveFieldIssues(tx, { kind: 'projects', recordIds: ['17'], found: [issue], now: NOON });
+    await insertEntry(tx, {
+      ...{ key: 'pont', kind: 'projects', operation: 'create', recordId: '17' },
+      ...{ payload: '{"name":"Pont"}', base: null, naturalKey: null, now: NOON },
+    });
+    await openAttempt(tx, { outboxId: 1, n: 1, request: 'POST /api/projects', now: NOON });
+    await closeAttempt(tx, {
+      ...{ outboxId: 1, n: 1, grade: 'done', status: 201, responseStart: '{}', now: later(5) },
+    });
+    await saveLink(tx, { kind: 'projects', recordId: '17', outboxId: 1 }, NOON);
+  }
+
+  test('tells the whole story to a program', async () => {
+    const ended = await run(['record', 'projects', '17', '--json'], await mirror(whole));
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(document(ended)).toMatchObject({
+      ...{ kind: 'projects', id: '17', state: 'live', deletedAt: null, absence: null },
+      ...{ firstSeenAt: NOON_TEXT, changedAt: NOON_TEXT },
+      record: { id: 17, client_id: 5, nom: 'Pont neuf', description: '10.10' },
+      versions: [
+        { seq: 1, change: 'created', origin: 'outbox:1', observedAt: NOON_TEXT, fields: {} },
+        { seq: 2, change: 'updated', origin: 'service', fields: { nom: ['Pont', 'Pont neuf'] } },
+      ],
+      issues: [{ field: 'description', code: 'odd', firstSeenAt: NOON_TEXT, closedAt: null }],
+      entries: [{ id: 1, key: 'pont', history: [{ n: 1, grade: 'done', status: 201 }] }],
+      endedEntries: [],
+      links: { createdBy: 1, refersTo: [{ field: 'client_id', kind: 'clients', id: '5' }] },
+    });
+  });
+
+  test('tells the whole story to a person', async () => {
+    const { code, stdout } = await run(['record', 'projects', '17'], await mirror(whole));
+    expect(code).toBe(0);
+    for (const line of [
+      'Record 17 of projects is live.',
+      `First seen ${NOON_TEXT}, last changed ${NOON_TEXT} (UTC).`,
+      'Entry 1 of the outbox created it.',
+      'nom          "Pont neuf"',
+      `  ${NOON_TEXT} UTC  created by our entry 1 (event 1)`,
+      '    nom: "Pont" → "Pont neuf"',
+      '    Try 1, 2026-03-01 12:00:00.000 UTC: done, status 201',
+      '  client_id: bms-sync record clients 5',
+    ])
+      expect(stdout.split('\n')).toContain(line);
+    expect(stdout).toMatch(/\n2026-03-01 12:00:00.000 +open +description +odd /);
+  });
+
+  test.each(['suspected', 'held'] as const)('tells that its deletion is %s', async (state) => {
+    const env = await mirror(async (tx) => {
+      await put(tx);
+      await absent(tx, state);
+    });
+    const story = document(await run(['record', 'projects', '17', '--json'], env));
+    expect(story).toMatchObject({ state, absence: { state, absentSince: NOON_TEXT, concludedAt: null } });
+    const { stdout } = await run(['record', 'projects', '17'], env);
+    expect(stdout).toContain('is live, but the list no longer shows it');
+    expect(stdout).toContain(`Not in the list since ${NOON_TEXT} UTC.`);
+  });
+
+  test('tells that it is deleted, and by which proof', async () => {
+    const env = await mirror(async (tx) => {
+      await put(tx, NOON_TEXT);
+      await absent(tx, 'suspected');
+      await saveProofs(tx, 'projects', { ids: ['17'], proof: 'list', now: NOON });
+    });
+    expect(document(await run(['record', 'projects', '17', '--json'], env))).toMatchObject({
+      ...{ state: 'deleted', deletedAt: NOON_TEXT, absence: { proof: 'list', concludedAt: NOON_TEXT } },
+    });
+    expect((await run(['record', 'projects', '17'], env)).stdout).toContain(
+      `Deleted ${NOON_TEXT} UTC: later certified lists lack it.`,
+    );
+  });
+
+  test('tells of a record without a row what is known of it', async () => {
+    const env = await mirror((tx) =>
+      insertEntry(tx, {
+        ...{ key: 'k', kind: 'projects', operation: 'update', recordId: '404' },
+        ...{ payload: '{"name":"x"}', base: null, naturalKey: null, now: NOON },
+      }),
+    );
+    const ended = await run(['record', 'projects', '404', '--json'], env);
+    expect(ended.code).toBe(0);
+    expect(document(ended)).toMatchObject({ state: 'absent', record: null, entries: [{ id: 1 }] });
+  });
+
+  test('of a record that the mirror does not know fails with 1', async () => {
+    const env = await mirror(() => Promise.resolve());
+    const ended = await run(['record', 'projects', '9223372036854775807', '--json'], env);
+    expect(ended.code).toBe(1);
+    expect(document(ended)).toMatchObject({ error: { code: 'record.absent' } });
+  });
+});
+
+test.each([
+  [['cleints', '17'], 'There is no record kind "cleints"; did you mean clients?'],
+  [['clients', '07'], '"07" is no id of a record'],
+  [['clients', '9223372036854775808'], 'is no id of a record'],
+  [['clients', 'x; drop table clients'], 'is no id of a record'],
+])('record %j is refused with 2', async (argv, words) => {
+  const ended = await run(['record', ...argv], { DATABASE_URL: `file:${freshMirror()}` });
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain(words);
+});
+
+test('numbers of a record keep their digits', async () => {
+  const path = freshMirror();
+  const env = { DATABASE_URL: `file:${path}` };
+  await run(['migrate'], env);
+  {
+    await using session = await openSession(env.DATABASE_URL);
+    const raw = '{"id":9007199254740993,"credit":12345678901234567890.10}';
+    await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '9007199254740993', _raw: raw }]));
+  }
+  for (const argv of [['--json'], []])
+    expect((await run(['record', 'clients', '9007199254740993', ...argv], env)).stdout).toContain(
+      '12345678901234567890.10',
+    );
+});
