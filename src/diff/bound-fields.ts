@@ -24,9 +24,12 @@ export function boundFields(
   records: readonly JsonObject[],
 ): BoundedFields {
   const documented = new Set(kind.fields.map(({ name }) => name));
+  const isKnown = (name: string): boolean => documented.has(name) || known.has(name);
+  if (records.every((record) => Object.keys(record).every(isKnown)))
+    return { records, untracked: new Set() }; // Nearly always.
   const [added, untracked] = [new Set<string>(), new Set<string>()];
   const isTracked = (name: string): boolean => {
-    if (known.has(name) || added.has(name) || documented.has(name)) return true;
+    if (isKnown(name) || added.has(name)) return true;
     if (known.size + added.size >= MOST_FIELDS || name.length > LONGEST_NAME) return false;
     added.add(name);
     return true;

@@ -36,30 +36,31 @@ interface Misfit {
  * Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules.
  */
 export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
-  return decodeAs(DECODERS[field.type], field, { value, onMisfit });
+  return decodingAs(DECODERS[field.type], field)(value, onMisfit);
 }
 
-/** Decodes one value of the wire into its column, which for a reference is that of an id. */
-export function decodeColumn(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
+/** Makes the decoder of a field's column, which for a reference is that of an id. */
+export function columnDecoder(field: Field): (value: Json | undefined, onMisfit: OnMisfit) => SqlValue {
   const decoder = field.refersTo === undefined ? DECODERS[field.type] : reference;
-  return decodeAs(decoder, field, { value, onMisfit });
+  return decodingAs(decoder, field);
 }
 
-interface Received {
-  readonly value: Json | undefined;
-  readonly onMisfit: OnMisfit;
-}
-
-function decodeAs(decoder: Decoder, field: Field, { value, onMisfit }: Received): SqlValue {
-  if (value === undefined || value === null) return null;
-  const decoded = decoder(value, field);
-  if (typeof decoded !== 'object' || decoded === null) return decoded;
-  onMisfit(field, decoded.code, value);
-  return decoded.kept;
+function decodingAs(
+  decoder: Decoder,
+  field: Field,
+): (value: Json | undefined, onMisfit: OnMisfit) => SqlValue {
+  return (value, onMisfit) => {
+    if (value === undefined || value === null) return null;
+    const decoded = decoder(value, field);
+    if (typeof decoded !== 'object' || decoded === null) return decoded;
+    onMisfit(field, decoded.code, value);
+    return decoded.kept;
+  };
 }
 
 const misfit = (code: MisfitCode, kept: SqlValue = null): Misfit => ({ code, kept });
 
+const POINT = '.'.charCodeAt(0);
 const LONGEST_DECIMAL = 1000; // PostgreSQL's numeric ends somewhere; no money does.
 const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
 const LARGEST = 2n ** 63n - 1n;
@@ -83,6 +84,7 @@ const DECODERS: Record<Field['type'], Decoder> = {
   decimal: (value, field) => {
     if (isBlank(value)) return null;
     const token = tokenOf(value);
+    if (token !== null && isCanonical(token, field.scale)) return token;
     const shortest = token === null ? null : shortestNumber(token);
     if (shortest === null || shortest.length > LONGEST_DECIMAL) return misfit('not_a_decimal');
     const scale = field.scale ?? 0;
@@ -125,6 +127,18 @@ const DECODERS: Record<Field['type'], Decoder> = {
 /** An id, and 0 for none; where the service sends ids as texts, an empty one names no record either. */
 const reference: Decoder = (value, field) =>
   value === '' && field.type === 'text' ? null : DECODERS.integer(value, field);
+
+const CANONICAL = /^(?:0|-?[1-9]\d{0,30})\.\d{1,10}$/;
+
+/** A decimal as the service writes nearly all: with exactly the documented places. */
+function isCanonical(token: string, scale: number | undefined): boolean {
+  return (
+    scale !== undefined &&
+    scale > 0 &&
+    token.charCodeAt(token.length - 1 - scale) === POINT &&
+    CANONICAL.test(token)
+  );
+}
 
 /** How the service writes "none" in dates, times and decimals (seen in the wild). */
 function isBlank(value: Json): boolean {

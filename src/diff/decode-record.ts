@@ -2,7 +2,7 @@ import type { Field, Kind } from '../catalog/kind.ts';
 import { compactJson } from '../lib/json.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isStorable, shortened } from '../lib/text.ts';
-import { decodeColumn } from './decode-field.ts';
+import { columnDecoder } from './decode-field.ts';
 import type { MisfitCode, SqlValue } from './decode-field.ts';
 
 interface Misfit {
@@ -22,18 +22,25 @@ const DETAIL_LENGTH = 200;
 
 /** Decodes the fields of a record; a value that fits no rule costs a null and a misfit, never the row. */
 export function decodeRecord(kind: Kind, record: JsonObject): DecodedRecord {
-  const misfits: Misfit[] = [];
-  const lost = new Map<string, Json>();
-  const decode = (field: Field): SqlValue =>
-    decodeColumn(field, ownValue(record, field.name), ({ name }, code, value) => {
+  return recordDecoder(kind)(record);
+}
+
+/** Makes the decoder of a kind, for many records. */
+export function recordDecoder(kind: Kind): (record: JsonObject) => DecodedRecord {
+  const columns = kind.fields.map((field) => ({ ...field, decode: columnDecoder(field) }));
+  return (record) => {
+    const misfits: Misfit[] = [];
+    const lost = new Map<string, Json>();
+    const onMisfit = ({ name }: Field, code: MisfitCode, value: Json): void => {
       misfits.push({ field: name, code, detail: shortened(compactJson(value), DETAIL_LENGTH) });
       if (code !== 'more_places') lost.set(name, value);
-    });
-  // A column of texts stands behind the field whose misfits it keeps.
-  const values = kind.fields.map((field) =>
-    field.textOf === undefined ? decode(field) : textOf(lost.get(field.textOf)),
-  );
-  return { values, misfits };
+    };
+    // A column of texts stands behind the field whose misfits it keeps.
+    const values = columns.map(({ name, textOf: field, decode }) =>
+      field === undefined ? decode(ownValue(record, name), onMisfit) : textOf(lost.get(field)),
+    );
+    return { values, misfits };
+  };
 }
 
 /**

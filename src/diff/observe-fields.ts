@@ -32,9 +32,11 @@ export function observeFields(
   const columns = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
   const news = new Map<string, SeenField>();
   for (const record of records) {
-    for (const name of Object.keys(record).filter(isStorable)) {
+    for (const name of Object.keys(record)) {
       const before = news.get(name) ?? known.get(name);
       const value = record[name] ?? null;
+      if (before !== undefined && columns.has(name) && hasCome(before.wire, value)) continue; // Nearly always.
+      if (!isStorable(name)) continue;
       const wire = alsoCame(before?.wire ?? '', value);
       const seen = columns.has(name)
         ? { ...(before ?? NOTHING_SEEN), wire }
@@ -76,10 +78,13 @@ function fits(hint: Field, value: Json): boolean {
   return !isMisfit;
 }
 
+function hasCome(wire: string, value: Json): boolean {
+  return value === null || wire.includes(jsonType(value)); // No type's name is part of another's.
+}
+
 function alsoCame(wire: string, value: Json): string {
-  if (value === null) return wire;
+  if (hasCome(wire, value)) return wire;
   const type = jsonType(value);
-  if (wire === type || wire.split(' ').includes(type)) return wire;
   return [...wire.split(' '), type].filter(Boolean).sort().join(' ');
 }
 

@@ -7,7 +7,8 @@ export interface Retyped {
   readonly name: string;
   /** The declared type that the column is to have. */
   readonly type: string;
-  readonly to: 'integer' | 'text';
+  /** `as it was`: a column that an older release had SQLite compute becomes a column that landing writes. */
+  readonly to: 'integer' | 'text' | 'as it was';
 }
 
 interface TypeChange {
@@ -44,9 +45,9 @@ function integerOf(column: string): string {
  */
 async function replaceColumn(tx: Transaction, table: string, { name, type, to }: Retyped): Promise<void> {
   const [owner, column] = [identifier(table), identifier(name)];
-  const value = `cast(${column} as ${to})`;
+  const value = to === 'as it was' ? column : `cast(${column} as ${to})`;
   // SQLite's cast cuts to 64 bits and to the digits before a letter: a text was such a number only if it comes back the same.
-  const fits = to === 'text' ? `${column} is not null` : `cast(${value} as text) = ${column}`;
+  const fits = to === 'integer' ? `cast(${value} as text) = ${column}` : `${column} is not null`;
   const indexes = await indexesNaming(tx, table, name);
   for (const index of indexes) await tx.execute(`drop index ${identifier(index.name)}`);
   await tx.execute(`create temp table retyped as select id, ${value} as value from ${owner} where ${fits}`);

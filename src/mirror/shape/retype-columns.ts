@@ -24,7 +24,8 @@ export async function retypeColumns(
   for (const field of fields) await saveRetyped(tx, kind.name, field);
   if (retyped.length === 0) return;
   await changeTypes(tx, { table: kind.name, dialect, columns: retyped });
-  await fillLost(tx, await asMirrored(tx, kind), { retyped, dialect });
+  const cast = retyped.filter(({ to }) => to !== 'as it was');
+  if (cast.length > 0) await fillLost(tx, await asMirrored(tx, kind), { retyped: cast, dialect });
 }
 
 async function saveRetyped(tx: Transaction, kind: string, field: Field): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { decodeRecord } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json.ts';
-import { writtenColumns } from '../../mirror/tables/kind-table.ts';
+import { OWN_COLUMNS, writtenColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
 import type { SqlValue, Transaction } from '../../mirror/session/session.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
 
@@ -11,7 +11,8 @@ export async function findTampered(
   kind: Kind,
   unchanged: readonly Judged[],
 ): Promise<ReadonlyMap<string, Judged>> {
-  const names = writtenColumns(kind).slice(0, kind.fields.length);
+  const own: ReadonlySet<string> = new Set(OWN_COLUMNS);
+  const names = writtenColumns(kind, tx.dialect).filter((name) => !own.has(name));
   const held = await tx.rowsById(
     kind.name,
     names,
@@ -23,7 +24,8 @@ export async function findTampered(
     if (columns === undefined || judged.stored === undefined) continue;
     const { raw } = judged.stored; // The columns' own source: the record may spell the same values in another way.
     const record = parseObject(raw);
-    const { values } = decodeRecord(kind, record);
+    const { values: decoded } = decodeRecord(kind, record);
+    const values = writtenRow(kind, tx.dialect, { values: decoded, own: [] });
     const differing = names.filter((_, at) => textOf(columns[at]) !== textOf(values[at]));
     if (differing.length > 0)
       tampered.set(judged.id, { ...judged, raw, record, repair: `columns changed: ${differing.join(', ')}` });

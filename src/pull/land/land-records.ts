@@ -60,13 +60,27 @@ function quarantineIssue({ id, code, raw }: Quarantined): Issue {
   return { recordId: id, field: null, code, detail: raw };
 }
 
-const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
+/** A turn of the event loop after each slice keeps requests leaving while a page lands. */
+const [ROWS_A_SLICE, TEXT_A_SLICE] = [200, 150_000];
+
+/** Cuts records into slices of about the same work, which grows with the length of their texts. */
+export function* slicesOf(records: readonly Incoming[]): Generator<readonly Incoming[]> {
+  let [from, text] = [0, 0];
+  for (const [index, { raw }] of records.entries()) {
+    const isFull = index - from >= ROWS_A_SLICE || text + raw.length > TEXT_A_SLICE;
+    if (isFull && index > from) {
+      yield records.slice(from, index);
+      [from, text] = [index, 0];
+    }
+    text += raw.length;
+  }
+  if (from < records.length) yield records.slice(from);
+}
 
 /** Lands records within a transaction: rows, their change events, issues and new fields. */
 async function landRecords(tx: Transaction, sweep: Sweep, shown: Shown): Promise<Landed> {
   const landed: Landed = { created: [], changed: [], restored: [], mended: [], overtaken: [] };
-  for (let from = 0; from < shown.records.length; from += ROWS_A_SLICE) {
-    const records = shown.records.slice(from, from + ROWS_A_SLICE);
+  for (const records of slicesOf(shown.records)) {
     const all = await compare(tx, sweep, { ...shown, records });
     for (const record of all) {
       const place = placeOf(record, sweep);
