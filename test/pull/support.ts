@@ -141,6 +141,7 @@ export function dyingAt(session: Session, n: number): Session {
   const step = <T>(work: () => Promise<T>): Promise<T> =>
     ++operations < n ? work() : Promise.reject(new Crash());
   const dyingTransaction = (tx: Transaction): Transaction => ({
+    dialect: tx.dialect,
     query: (statement) => step(() => tx.query(statement)),
     rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
     putRows: (rows) => step(() => tx.putRows(rows)),

@@ -23,6 +23,7 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
     return work().finally(leave);
   };
   const within = (tx: Transaction): Transaction => ({
+    dialect: tx.dialect,
     query: (statement) => step(() => tx.query(statement)),
     rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
     putRows: (rows) => step(() => tx.putRows(rows)),

@@ -103,6 +103,7 @@ function transaction(connection: Connection): Handle {
 
 function stepsOf(connection: Connection, step: <T>(work: () => Promise<T>) => Promise<T>): Transaction {
   return {
+    dialect: 'postgres',
     query: (statement) => step(() => runStatement(connection, statement)),
     rowsById: (table, columns, ids) => step(() => readById(connection, { table, columns, ids })),
     putRows: (rows) => step(() => insertAll(connection, rows, 'replace')),

@@ -21,6 +21,7 @@ export interface Queryable {
 
 /** An open transaction; all methods except `query` differ by database. */
 export interface Transaction extends Queryable {
+  readonly dialect: 'sqlite' | 'postgres';
   /** Reads some columns of the rows with these ids; an id without a row is absent from the map. */
   rowsById(
     table: string,
