@@ -33,13 +33,8 @@ export function observeFields(
     for (const name of Object.keys(record)) {
       const before = news.get(name) ?? known.get(name);
       const value = record[name] ?? null;
-      if (before !== undefined && columns.has(name) && hasCome(before.wire, value)) continue; // Nearly always.
-      if (!isStorable(name)) continue;
-      const wire = alsoCame(before?.wire ?? '', value);
-      const seen = columns.has(name)
-        ? { ...(before ?? NOTHING_SEEN), wire }
-        : { ...seenAlso(kind, name, { before, value }), wire };
-      if (!isSame(seen, before)) news.set(name, seen);
+      const seen = columns.has(name) ? seenInColumn(before, value) : seenAlso(kind, name, { before, value });
+      if (seen !== before && !isSame(seen, before) && isStorable(name)) news.set(name, seen);
     }
   }
   return news;
@@ -50,15 +45,17 @@ interface Sight {
   readonly value: Json;
 }
 
-function seenAlso(
-  { hints }: Kind,
-  name: string,
-  { before = NOTHING_SEEN, value }: Sight,
-): Omit<SeenField, 'wire'> {
+/** Of a field that has its column only the JSON types count; nearly always they are known. */
+function seenInColumn(before = NOTHING_SEEN, value: Json): SeenField {
+  return hasCome(before.wire, value) ? before : { ...before, wire: alsoCame(before.wire, value) };
+}
+
+function seenAlso({ hints }: Kind, name: string, { before = NOTHING_SEEN, value }: Sight): SeenField {
   const hint = hints.find((candidate) => candidate.name === name);
   return {
     type: before.type === 'json' ? 'json' : widerType(before.type, seenType(value)), // Nothing is wider.
     fitsHint: hint !== undefined && before.fitsHint && fitsHint(hint, value),
+    wire: alsoCame(before.wire, value),
   };
 }
 
@@ -147,8 +144,7 @@ export function boundFields(
 ): BoundedFields {
   const documented = new Set(kind.fields.map(({ name }) => name));
   const isKnown = (name: string): boolean => documented.has(name) || known.has(name);
-  if (records.every((record) => Object.keys(record).every(isKnown)))
-    return { records, untracked: new Set() }; // Nearly always.
+  if (records.every((record) => Object.keys(record).every(isKnown))) return { records, untracked: new Set() }; // Nearly always.
   const [added, untracked] = [new Set<string>(), new Set<string>()];
   const isTracked = (name: string): boolean => {
     if (isKnown(name) || added.has(name)) return true;

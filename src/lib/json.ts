@@ -51,8 +51,7 @@ export function compactJson(value: Json): string {
 function hasLossless(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (value instanceof LosslessNumber) return true;
-  for (const name in value) if (hasLossless((value as JsonObject)[name] ?? null)) return true; // Copies no members.
-  return false;
+  return hasMember(value, hasLossless);
 }
 
 /** Writes JSON so that equal values have equal texts: keys sorted, numbers at their shortest. */
@@ -71,7 +70,13 @@ export const DEEPEST = 64;
 export function isDeeper(value: Json, levels: number): boolean {
   if (!isArray(value) && !isObject(value)) return false;
   if (levels === 0) return true;
-  for (const name in value) if (isDeeper((value as JsonObject)[name] ?? null, levels - 1)) return true; // Copies no members.
+  return hasMember(value, (member) => isDeeper(member, levels - 1));
+}
+
+/** Whether some member is such a one; copies none, because this runs for every record. */
+function hasMember(value: readonly Json[] | JsonObject, isSuch: (member: Json) => boolean): boolean {
+  if (isArray(value)) return value.some(isSuch);
+  for (const name in value) if (isSuch(value[name] ?? null)) return true;
   return false;
 }
 

@@ -18,7 +18,7 @@ const DECLARED: Record<string, string> = {
   flag: 'INTEGER',
   decimal: 'TEXT',
   date: 'DATE',
-  time: 'TIME',
+  time: 'TEXT',
   timestamp: 'TIMESTAMP',
   text: 'TEXT',
   json: 'TEXT',
