@@ -25,6 +25,7 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
   const within = (tx: Transaction): Transaction => ({
     dialect: tx.dialect,
     query: (statement) => step(() => tx.query(statement)),
+    write: (statement) => step(() => tx.write(statement)),
     rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
     putRows: (rows) => step(() => tx.putRows(rows)),
     append: (rows) => step(() => tx.append(rows)),

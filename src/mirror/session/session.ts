@@ -30,6 +30,8 @@ export interface Transaction extends Queryable {
   ): Promise<ReadonlyMap<string, Values>>;
   /** Inserts rows, or gives the given columns of the rows with the same `id` these values. */
   putRows(rows: TableRows): Promise<void>;
+  /** Runs a statement that returns nothing. */
+  write(statement: SQL): Promise<void>;
   /** Inserts rows that cannot exist yet. */
   append(rows: TableRows): Promise<void>;
   /** The names of a table's columns; empty if there is no such table. */

@@ -61,7 +61,7 @@ export async function savePage(
   { page, digest, bytes, ids, fields, sent, response }: NewPage,
 ): Promise<void> {
   // Written out: this runs for every page, and to compose it would cost more than the rest of the call.
-  await tx.query(sql`
+  await tx.write(sql`
     insert into pages (kind, page, digest, bytes, ids, fields, sent, response)
     values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response})
     on conflict (kind, page) do update set
@@ -71,12 +71,12 @@ export async function savePage(
 
 /** Removes a page; the next sweep parses it. */
 export async function dropPage(tx: Transaction, kind: string, page: number): Promise<void> {
-  await tx.query(sql`delete from pages where kind = ${kind} and page = ${page}`);
+  await tx.write(sql`delete from pages where kind = ${kind} and page = ${page}`);
 }
 
 /** Removes pages that were requested after a tick. */
 export async function dropPagesAfter(tx: Transaction, kind: string, tick: number): Promise<void> {
-  await tx.query(sql`delete from pages where kind = ${kind} and sent > ${tick}`);
+  await tx.write(sql`delete from pages where kind = ${kind} and sent > ${tick}`);
 }
 
 /**

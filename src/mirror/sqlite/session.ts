@@ -76,6 +76,10 @@ function transaction(writer: Database): { tx: Transaction; end: () => void } {
   const tx: Transaction = {
     dialect: 'sqlite',
     query: (statement) => step(() => runStatement(writer, statement)),
+    write: (statement) =>
+      step(() => {
+        runStatement(writer, statement);
+      }),
     rowsById: (table, columns, ids) => step(() => readById(writer, { table, columns, ids })),
     putRows: (rows) =>
       step(() => {
