@@ -31,6 +31,8 @@ export interface Judged extends Incoming {
   readonly verdict: RecordChange;
   /** Changes by another program that writing this row repairs; empty if there are none. */
   readonly repair?: string;
+  /** The record is new, and a row that another program inserted has its id. */
+  readonly replacesRow?: true;
 }
 
 const COLUMNS = ['_raw', '_response', '_deleted_at', '_first_seen_at', '_listed', '_changed_at'] as const;
@@ -116,7 +118,8 @@ async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): 
     const { values, misfits } = decode(judged.record);
     for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
     const row = writtenRow(kind, tx.dialect, { values, own: ownValues(write, judged, at) });
-    (judged.stored === undefined ? fresh : known).push(row);
+    const isFresh = judged.stored === undefined && judged.replacesRow === undefined;
+    (isFresh ? fresh : known).push(row);
   }
   const [table, columns] = [kind.name, writtenColumns(kind, tx.dialect)];
   if (fresh.length > 0) await tx.append({ table, columns, rows: fresh });

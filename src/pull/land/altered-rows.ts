@@ -18,6 +18,8 @@ interface Recalled {
   /** Absent if the record is new. */
   readonly stored: StoredRow | undefined;
   readonly repair?: string;
+  /** A row that another program inserted has the id of this new record. */
+  readonly replacesRow?: true;
 }
 
 interface Doubtful {
@@ -59,7 +61,7 @@ function recall(sweep: Sweep, known: Known): Recalled {
   const { row, record, own } = known;
   if (row !== undefined && !row.isDeleted) return returned(sweep, known, 'its content was no record');
   const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOfKnown(known));
-  if (is === 'created') return { stored: undefined };
+  if (is === 'created') return { stored: undefined, ...(row !== undefined && { replacesRow: true }) };
   if (is === 'returned')
     return returned(
       sweep,
