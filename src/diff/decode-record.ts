@@ -36,18 +36,25 @@ const DETAIL_LENGTH = 200;
 
 /** Decodes the fields of a record; a value that fits no rule costs a null and a misfit, never the row. */
 export function decodeRecord(kind: Kind, record: JsonObject): DecodedRecord {
-  const misfits: FieldMisfit[] = [];
-  const lost = new Map<string, Json>();
-  const decode = (field: Field): SqlValue =>
-    decodeColumn(field, ownValue(record, field.name), ({ name }, code, value) => {
+  return recordDecoder(kind)(record);
+}
+
+/** Makes the decoder of a kind, for many records. */
+export function recordDecoder({ fields }: Kind): (record: JsonObject) => DecodedRecord {
+  const columns = fields.map((field) => ({ ...field, decode: columnDecoder(field) }));
+  return (record) => {
+    const misfits: FieldMisfit[] = [];
+    const lost = new Map<string, Json>();
+    const onMisfit = ({ name }: Field, code: MisfitCode, value: Json): void => {
       misfits.push({ field: name, code, detail: shortened(compactJson(value), DETAIL_LENGTH) });
       if (code !== 'more_places') lost.set(name, value);
-    });
-  // A column of texts stands behind the field whose misfits it keeps.
-  const values = kind.fields.map((field) =>
-    field.textOf === undefined ? decode(field) : textOf(lost.get(field.textOf)),
-  );
-  return { values, misfits };
+    };
+    // A column of texts stands behind the field whose misfits it keeps.
+    const values = columns.map(({ name, textOf: field, decode }) =>
+      field === undefined ? decode(ownValue(record, name), onMisfit) : textOf(lost.get(field)),
+    );
+    return { values, misfits };
+  };
 }
 
 /**
@@ -82,13 +89,14 @@ interface Misfit {
  * Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules.
  */
 export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
-  return decodeAs(DECODERS[field.type], field, { value, onMisfit });
+  return decoderOf(DECODERS[field.type], field)(value, onMisfit);
 }
 
-/** A value as its column holds it; that of a reference is an id. */
-function decodeColumn(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
-  const decoder = field.refersTo === undefined ? DECODERS[field.type] : reference;
-  return decodeAs(decoder, field, { value, onMisfit });
+type FieldDecoder = (value: Json | undefined, onMisfit: OnMisfit) => SqlValue;
+
+/** Makes the decoder of a field's column; that of a reference holds an id. */
+function columnDecoder(field: Field): FieldDecoder {
+  return decoderOf(field.refersTo === undefined ? DECODERS[field.type] : reference, field);
 }
 
 /** The value by its field's type; undefined where it violates the rules, unless by nothing but too many places. */
@@ -99,17 +107,14 @@ export function fittingValue(field: Field, value: Json | undefined): SqlValue | 
   return decoded.code === 'more_places' ? decoded.kept : undefined;
 }
 
-interface Received {
-  readonly value: Json | undefined;
-  readonly onMisfit: OnMisfit;
-}
-
-function decodeAs(decoder: Decoder, field: Field, { value, onMisfit }: Received): SqlValue {
-  if (value === undefined || value === null) return null;
-  const decoded = decoder(value, field);
-  if (!isMisfit(decoded)) return decoded;
-  onMisfit(field, decoded.code, value);
-  return decoded.kept;
+function decoderOf(decoder: Decoder, field: Field): FieldDecoder {
+  return (value, onMisfit) => {
+    if (value === undefined || value === null) return null;
+    const decoded = decoder(value, field);
+    if (!isMisfit(decoded)) return decoded;
+    onMisfit(field, decoded.code, value);
+    return decoded.kept;
+  };
 }
 
 const isMisfit = (decoded: SqlValue | Misfit): decoded is Misfit =>
@@ -117,6 +122,8 @@ const isMisfit = (decoded: SqlValue | Misfit): decoded is Misfit =>
 
 const misfit = (code: MisfitCode, kept: SqlValue = null): Misfit => ({ code, kept });
 
+const POINT = '.'.charCodeAt(0);
+const CANONICAL = /^(?:0|-?[1-9]\d{0,30})\.\d{1,10}$/;
 const LONGEST_DECIMAL = 1000; // PostgreSQL's numeric has a limit that no amount of money reaches.
 const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
 const LARGEST = 2n ** 63n - 1n;
@@ -140,6 +147,7 @@ const DECODERS: Record<Field['type'], Decoder> = {
   decimal: (value, field) => {
     if (isBlank(value)) return null;
     const token = tokenOf(value);
+    if (token !== null && isCanonical(token, field.scale)) return token;
     const shortest = token === null ? null : shortestNumber(token);
     if (shortest === null || shortest.length > LONGEST_DECIMAL) return misfit('not_a_decimal');
     const scale = field.scale ?? 0;
@@ -182,6 +190,11 @@ const DECODERS: Record<Field['type'], Decoder> = {
 /** An id, and 0 for none; where the service sends ids as texts, an empty one names no record either. */
 const reference: Decoder = (value, field) =>
   value === '' && field.type === 'text' ? null : DECODERS.integer(value, field);
+
+/** A decimal as the service writes nearly all: with exactly the documented places. */
+function isCanonical(token: string, scale = 0): boolean {
+  return scale > 0 && token.charCodeAt(token.length - 1 - scale) === POINT && CANONICAL.test(token);
+}
 
 /** How the service writes "none" in dates, times and decimals (seen in the wild). */
 function isBlank(value: Json): boolean {

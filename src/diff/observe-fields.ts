@@ -30,14 +30,11 @@ export function observeFields(
   const columns = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
   const news = new Map<string, SeenField>();
   for (const record of records) {
-    for (const name of Object.keys(record).filter(isStorable)) {
+    for (const name of Object.keys(record)) {
       const before = news.get(name) ?? known.get(name);
       const value = record[name] ?? null;
-      const wire = alsoCame(before?.wire ?? '', value);
-      const seen = columns.has(name)
-        ? { ...(before ?? NOTHING_SEEN), wire }
-        : { ...seenAlso(kind, name, { before, value }), wire };
-      if (!isSame(seen, before)) news.set(name, seen);
+      const seen = columns.has(name) ? seenInColumn(before, value) : seenAlso(kind, name, { before, value });
+      if (seen !== before && !isSame(seen, before) && isStorable(name)) news.set(name, seen);
     }
   }
   return news;
@@ -48,15 +45,17 @@ interface Sight {
   readonly value: Json;
 }
 
-function seenAlso(
-  { hints }: Kind,
-  name: string,
-  { before = NOTHING_SEEN, value }: Sight,
-): Omit<SeenField, 'wire'> {
+/** Of a field that has its column only the JSON types count; nearly always they are known. */
+function seenInColumn(before = NOTHING_SEEN, value: Json): SeenField {
+  return hasCome(before.wire, value) ? before : { ...before, wire: alsoCame(before.wire, value) };
+}
+
+function seenAlso({ hints }: Kind, name: string, { before = NOTHING_SEEN, value }: Sight): SeenField {
   const hint = hints.find((candidate) => candidate.name === name);
   return {
     type: before.type === 'json' ? 'json' : widerType(before.type, seenType(value)), // Nothing is wider.
     fitsHint: hint !== undefined && before.fitsHint && fitsHint(hint, value),
+    wire: alsoCame(before.wire, value),
   };
 }
 
@@ -70,10 +69,13 @@ function fitsHint(hint: Field, value: Json): boolean {
   return fittingValue(hint, value) !== undefined;
 }
 
+function hasCome(wire: string, value: Json): boolean {
+  return value === null || wire.includes(jsonType(value)); // No type's name is part of another's.
+}
+
 function alsoCame(wire: string, value: Json): string {
-  if (value === null) return wire;
+  if (hasCome(wire, value)) return wire;
   const type = jsonType(value);
-  if (wire === type || wire.split(' ').includes(type)) return wire;
   return [...wire.split(' '), type].filter(Boolean).sort().join(' ');
 }
 
@@ -141,9 +143,11 @@ export function boundFields(
   records: readonly JsonObject[],
 ): BoundedFields {
   const documented = new Set(kind.fields.map(({ name }) => name));
+  const isKnown = (name: string): boolean => documented.has(name) || known.has(name);
+  if (records.every((record) => Object.keys(record).every(isKnown))) return { records, untracked: new Set() }; // Nearly always.
   const [added, untracked] = [new Set<string>(), new Set<string>()];
   const isTracked = (name: string): boolean => {
-    if (known.has(name) || added.has(name) || documented.has(name)) return true;
+    if (isKnown(name) || added.has(name)) return true;
     if (known.size + added.size >= MOST_FIELDS || name.length > LONGEST_NAME) return false;
     added.add(name);
     return true;

@@ -17,42 +17,6 @@ export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
   return start !== null && body[start] === OPEN_ARRAY ? start : null;
 }
 
-/** The start of an element and the start of the next. */
-export interface Part {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** An array, cut up. */
-interface Elements {
-  readonly parts: readonly Part[];
-  /** The position behind its bracket. */
-  readonly end: number;
-}
-
-/**
- * Cuts an array up into the texts of its elements, by one pass over its bytes.
- *
- * If two elements have the same bytes and one is from valid JSON, both have the same value.
- *
- * @param start The position of its bracket.
- * @returns Null if the text ends before the array, or if its elements are separated by anything but a comma.
- */
-export function elementsOf(body: Uint8Array, start: number): Elements | null {
-  const parts: Part[] = [];
-  let at = afterSpace(body, start + 1);
-  if (body[at] === CLOSE_ARRAY) return { parts, end: at + 1 };
-  for (;;) {
-    const end = valueEnd(body, at);
-    if (end === null) return null;
-    parts.push({ start: at, end });
-    const behind = afterSpace(body, end);
-    if (body[behind] === CLOSE_ARRAY) return { parts, end: behind + 1 };
-    if (body[behind] !== COMMA) return null;
-    at = afterSpace(body, behind + 1);
-  }
-}
-
 /**
  * Finds the end of a JSON value, by one pass over its bytes.
  *

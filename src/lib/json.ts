@@ -50,7 +50,8 @@ export function compactJson(value: Json): string {
 /** JSON.stringify is five times as fast, and right for all but the numbers that it cannot know. */
 function hasLossless(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return value instanceof LosslessNumber || Object.values(value).some(hasLossless);
+  if (value instanceof LosslessNumber) return true;
+  return hasMember(value, hasLossless);
 }
 
 /** Writes JSON so that equal values have equal texts: keys sorted, numbers at their shortest. */
@@ -68,7 +69,15 @@ export const DEEPEST = 64;
 /** Whether a value is nested deeper than `levels`; recurses no deeper than that. */
 export function isDeeper(value: Json, levels: number): boolean {
   if (!isArray(value) && !isObject(value)) return false;
-  return levels === 0 || Object.values(value).some((member: Json) => isDeeper(member, levels - 1));
+  if (levels === 0) return true;
+  return hasMember(value, (member) => isDeeper(member, levels - 1));
+}
+
+/** Whether some member is such a one; copies none, because this runs for every record. */
+function hasMember(value: readonly Json[] | JsonObject, isSuch: (member: Json) => boolean): boolean {
+  if (isArray(value)) return value.some(isSuch);
+  for (const name in value) if (isSuch(value[name] ?? null)) return true;
+  return false;
 }
 
 export function isNumber(value: Json | undefined): value is number | LosslessNumber {

@@ -2,7 +2,7 @@
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
 
 export function isStorable(text: string): boolean {
-  return !UNSTORABLE.test(text);
+  return text.isWellFormed() && !text.includes('\0'); // Many times as fast as the pattern.
 }
 
 /** A text with a replacement character for each character that no database keeps. */

@@ -7,7 +7,7 @@ import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { decodeRecord } from '../../src/diff/decode-record.ts';
 import { parseObject } from '../../src/lib/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
-import { kindColumns, writtenColumns } from '../../src/mirror/tables/kind-table.ts';
+import { kindColumns, writtenColumns, writtenRow } from '../../src/mirror/tables/kind-table.ts';
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { redecode } from '../../src/mirror/shape/redecode.ts';
@@ -94,9 +94,9 @@ async function oldMirror(session: Session): Promise<void> {
 async function land(tx: Transaction, kind: Kind, raws: readonly string[]): Promise<void> {
   const rows = raws.map((raw): SqlValue[] => {
     const { values } = decodeRecord(kind, parseObject(raw));
-    return [...values, raw, NOON_TEXT, NOON_TEXT, null, 2, 2];
+    return writtenRow(kind, tx.dialect, { values, own: [raw, NOON_TEXT, NOON_TEXT, null, 2, 2] });
   });
-  await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows });
+  await tx.putRows({ table: kind.name, columns: writtenColumns(kind, tx.dialect), rows });
 }
 
 async function register(tx: Transaction, { name, fields }: Kind): Promise<void> {

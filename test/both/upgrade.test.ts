@@ -8,7 +8,7 @@ import { decodeRecord } from '../../src/diff/decode-record.ts';
 import { compactJson } from '../../src/lib/json.ts';
 import { growKindTable } from '../../src/mirror/shape/grow-kind-tables.ts';
 import { identifier } from '../../src/mirror/session/sql-text.ts';
-import { writtenColumns } from '../../src/mirror/tables/kind-table.ts';
+import { writtenColumns, writtenRow } from '../../src/mirror/tables/kind-table.ts';
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 import type { Row, Session, Transaction } from '../../src/mirror/session/session.ts';
@@ -63,11 +63,11 @@ async function landOld(tx: Transaction, { world }: Sandbox): Promise<void> {
   const ids = world.ids('clients');
   await tx.putRows({
     table: 'clients',
-    columns: writtenColumns(clients),
+    columns: writtenColumns(clients, tx.dialect),
     rows: ids.map((id) => {
       const record = world.get('clients', id) ?? {};
       const own = [compactJson(record), LAST_YEAR, LAST_YEAR, null, 2, 2];
-      return [...decodeRecord(clients, record).values, ...own];
+      return writtenRow(clients, tx.dialect, { values: decodeRecord(clients, record).values, own });
     }),
   });
   await tx.query(sql`

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { arrayStart, elementsOf, valueEnd } from '../../src/lib/json-bytes.ts';
+import { arrayStart, valueEnd } from '../../src/lib/json-bytes.ts';
 import { spelled } from '../support/json-models.ts';
 import { lists, textOf } from '../source/lists.ts';
 
@@ -74,33 +74,6 @@ describe('the records of a list', () => {
   });
 });
 
-test('an array is cut up into what was put into it, wherever spaces stand', () => {
-  const space = fc.constantFrom('', ' ', '\r\n\t');
-  fc.assert(
-    fc.property(fc.array(spelled, { maxLength: 6 }), space, fc.string(), (values, gap, behind) => {
-      const texts = values.map(({ text }) => text);
-      const array = `[${gap}${texts.join(`${gap},${gap}`)}${gap}]`;
-      const body = bytes(array + behind);
-      const { parts, end } = elementsOf(body, 0) ?? { parts: [], end: -1 };
-      expect(end).toBe(bytes(array).length);
-      const cuts = parts.map((part) => Buffer.from(body.subarray(part.start, part.end)).toString().trimEnd());
-      expect(cuts).toEqual(texts.map((text) => text.trimEnd()));
-    }),
-    { numRuns: 1000 },
-  );
-});
-
-test.each(['[', '[1', '[1,', '["', '[1 2]', '[{}{}]', '["a"1]', '[[]', '[{"a":[1}'])(
-  'what is no whole array is not cut up: %s',
-  (text) => {
-    const cut = elementsOf(bytes(text), 0);
-    if (cut !== null)
-      expect(
-        () => JSON.parse(`[${text.slice(cut.parts[0]?.start, cut.parts[0]?.end)}]`) as unknown,
-      ).toThrow();
-  },
-);
-
 test('the end of any value is where the value ends', () => {
   fc.assert(
     fc.property(spelled, fc.string(), ({ text }, behind) => {
@@ -117,7 +90,6 @@ test('any bytes are read without a fault, and never beyond their end', () => {
       const all = Uint8Array.from(body);
       const start = arrayStart(all, DATA) ?? 0;
       const end = valueEnd(all, start) ?? start;
-      expect(elementsOf(all, start)?.end ?? 0).toBeLessThanOrEqual(all.length);
       expect(start).toBeLessThanOrEqual(all.length);
       expect(end).toBeGreaterThanOrEqual(start);
       expect(end).toBeLessThanOrEqual(all.length);

@@ -141,7 +141,9 @@ export function dyingAt(session: Session, n: number): Session {
   const step = <T>(work: () => Promise<T>): Promise<T> =>
     ++operations < n ? work() : Promise.reject(new Crash());
   const dyingTransaction = (tx: Transaction): Transaction => ({
+    dialect: tx.dialect,
     query: (statement) => step(() => tx.query(statement)),
+    write: (statement) => step(() => tx.write(statement)),
     rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
     putRows: (rows) => step(() => tx.putRows(rows)),
     append: (rows) => step(() => tx.append(rows)),

@@ -37,7 +37,6 @@ vi.mock('../../src/pull/deletions/ask-for-absent.ts', planted.withDoubles);
 vi.mock('../../src/pull/state/sweep.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/list-length.ts', planted.withDoubles);
 vi.mock('../../src/source/answer/read-answer.ts', planted.withDoubles);
-vi.mock('../../src/source/page/page-digest.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/sweep-plan.ts', planted.withDoubles);
 
 const blank = blankMirror();

@@ -10,7 +10,6 @@ import type { hasOtherWrites, createSweepState } from '../../src/pull/state/swee
 import type { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
 import type { provenEnd } from '../../src/source/paging/list-length.ts';
 import type { readRecord } from '../../src/source/answer/read-answer.ts';
-import type { knownIds } from '../../src/source/page/page-digest.ts';
 import type { advance } from '../../src/source/paging/sweep-plan.ts';
 import {
   appending,
@@ -36,7 +35,6 @@ export interface Plantable {
   judge: typeof judge;
   createSweepState: typeof createSweepState;
   hasOtherWrites: typeof hasOtherWrites;
-  knownIds: typeof knownIds;
   readRecord: typeof readRecord;
   provenEnd: typeof provenEnd;
   advance: typeof advance;
@@ -272,15 +270,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     parts: {
       hasOtherWrites: (real) => (ids, page, sweep) =>
         ids.length === page.keys.length && real(ids, page, sweep),
-    },
-  },
-  {
-    name: 'a record that moved within its page is taken for the one that stood there',
-    id: '§3.1b (1)',
-    fixed: TO_AND_FRO,
-    parts: {
-      knownIds: (real) => (shown, known) =>
-        real(shown, known)?.map((id, index) => (id === undefined ? id : known.keys.at(index))) ?? null,
     },
   },
   {

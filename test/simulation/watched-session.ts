@@ -23,7 +23,9 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
     return work().finally(leave);
   };
   const within = (tx: Transaction): Transaction => ({
+    dialect: tx.dialect,
     query: (statement) => step(() => tx.query(statement)),
+    write: (statement) => step(() => tx.write(statement)),
     rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
     putRows: (rows) => step(() => tx.putRows(rows)),
     append: (rows) => step(() => tx.append(rows)),

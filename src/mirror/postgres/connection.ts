@@ -92,6 +92,7 @@ async function prepareSession(
     client_min_messages: 'warning',
     lock_timeout: String(lockTimeoutMs),
     statement_timeout: '0',
+    plan_cache_mode: 'force_custom_plan', // A plan made while a table was empty reads all of it, a page at a time, once it is full.
     ...LIVENESS_SETTINGS,
     ...(role === 'reads' && { default_transaction_read_only: 'on' }),
   };

@@ -1,9 +1,10 @@
+import type { SQL } from 'drizzle-orm';
 import type { Connection } from './connection.ts';
 import { MirrorError } from '../session/errors.ts';
 import { LOCKED, WRITER_BUSY, isLoss } from './errors.ts';
 import { mayPass } from './retry.ts';
 import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './statements.ts';
-import type { Transaction } from '../session/session.ts';
+import type { TableRows, Transaction } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
 
 /** How an attempt ended. `unknown`: the connection was lost at COMMIT; the server can tell the outcome by `xid`. */
@@ -78,20 +79,32 @@ function transaction(connection: Connection): Handle {
   const enqueue = createQueue();
   let isOver = false;
   let firstFault: Error | null = null;
+  const note = (error: unknown): void => {
+    firstFault ??= error instanceof Error ? error : new Error(String(error));
+  };
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      firstFault ??= error instanceof Error ? error : new Error(String(error));
+      note(error);
       throw error;
     }
   };
-  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+  const refuseEnded = (): void => {
     if (isOver) throw new Error('This transaction has ended.');
-    return enqueue(() => guarded(work));
+  };
+  const steps: Steps = {
+    wait: async (work) => {
+      refuseEnded();
+      return enqueue(() => guarded(work));
+    },
+    send: (work) => {
+      refuseEnded();
+      void enqueue(() => work().catch(note));
+    },
   };
   return {
-    tx: stepsOf(connection, step),
+    tx: stepsOf(connection, steps),
     run: guarded,
     end: () => {
       isOver = true;
@@ -101,15 +114,34 @@ function transaction(connection: Connection): Handle {
   };
 }
 
-function stepsOf(connection: Connection, step: <T>(work: () => Promise<T>) => Promise<T>): Transaction {
+/** The ways to run a statement of a transaction; all run in the order in which they were asked for. */
+interface Steps {
+  readonly wait: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Does not wait: rows are decoded while the server writes others. A fault refuses the commit, which waits for all. */
+  readonly send: (work: () => Promise<void>) => void;
+}
+
+function stepsOf(connection: Connection, { wait, send }: Steps): Transaction {
+  const write = async (statement: SQL): Promise<void> => {
+    send(async () => {
+      await runStatement(connection, statement);
+    });
+    return Promise.resolve();
+  };
+  const sendRows = async (rows: TableRows, onId: 'replace' | 'refuse'): Promise<void> => {
+    send(() => insertAll(connection, rows, onId));
+    return Promise.resolve();
+  };
   return {
-    query: (statement) => step(() => runStatement(connection, statement)),
-    rowsById: (table, columns, ids) => step(() => readById(connection, { table, columns, ids })),
-    putRows: (rows) => step(() => insertAll(connection, rows, 'replace')),
-    append: (rows) => step(() => insertAll(connection, rows, 'refuse')),
-    columnsOf: (table) => step(() => tableColumns(connection, table)),
+    dialect: 'postgres',
+    query: (statement) => wait(() => runStatement(connection, statement)),
+    write,
+    rowsById: (table, columns, ids) => wait(() => readById(connection, { table, columns, ids })),
+    putRows: (rows) => sendRows(rows, 'replace'),
+    append: (rows) => sendRows(rows, 'refuse'),
+    columnsOf: (table) => wait(() => tableColumns(connection, table)),
     execute: (statement) =>
-      step(async () => {
+      wait(async () => {
         await connection.script(statement);
         forgetTypes(connection);
       }),

@@ -46,5 +46,6 @@ export function arrayLiteral(values: readonly SqlValue[]): string {
 function element(value: SqlValue): string {
   if (value === null) return 'NULL';
   if (typeof value === 'number') return String(value);
-  return `"${value.replace(NEEDS_ESCAPE, '\\$&')}"`;
+  const isPlain = !value.includes('"') && !value.includes('\\'); // Nearly always, and much quicker to see than to replace.
+  return `"${isPlain ? value : value.replace(NEEDS_ESCAPE, '\\$&')}"`;
 }

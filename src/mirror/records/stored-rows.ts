@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
 import { fieldChanges } from '../../diff/change-event.ts';
 import type { ChangeEvent } from '../../diff/change-event.ts';
-import { decodeRecord } from '../../diff/decode-record.ts';
+import { recordDecoder } from '../../diff/decode-record.ts';
 import { judge, inListShape } from '../../diff/judge-page.ts';
 import type { Incoming, Stored, RecordChange } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/clock.ts';
@@ -10,7 +10,7 @@ import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction, Values } from '../session/session.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
-import { writtenColumns } from '../tables/kind-table.ts';
+import { writtenColumns, writtenRow } from '../tables/kind-table.ts';
 import { appendChanges } from './change-store.ts';
 import { forgetAbsences } from './deletion-store.ts';
 import { saveFieldIssues, saveRepairs } from './issue-store.ts';
@@ -31,6 +31,8 @@ export interface Judged extends Incoming {
   readonly verdict: RecordChange;
   /** Changes by another program that writing this row repairs; empty if there are none. */
   readonly repair?: string;
+  /** The record is new, and a row that another program inserted has its id. */
+  readonly replacesRow?: true;
 }
 
 const COLUMNS = ['_raw', '_response', '_deleted_at', '_first_seen_at', '_listed', '_changed_at'] as const;
@@ -86,8 +88,7 @@ interface RowsToWrite {
 export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<readonly string[]> {
   const { kind, records, response, origin, runId, now } = write;
   const found: Issue[] = [];
-  const rows = records.map((record) => rowOf(write, record, found));
-  await tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows });
+  await putRecords(tx, write, found);
   await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map(({ id }) => id), found, now });
 
   const repairs = records.flatMap(({ id, repair }) => (repair === undefined ? [] : [{ id, detail: repair }]));
@@ -108,17 +109,32 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<re
 const newIds = (records: readonly Judged[]): string[] =>
   records.filter(({ stored }) => stored === undefined).map(({ id }) => id);
 
-function rowOf(
-  { kind, response, isListed, now }: RowsToWrite,
-  { id, raw, record, stored, verdict }: Judged,
-  found: Issue[],
+/** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
+async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): Promise<void> {
+  const { kind, records } = write;
+  const [decode, at] = [recordDecoder(kind), instantText(write.now)];
+  const [fresh, known]: [SqlValue[][], SqlValue[][]] = [[], []];
+  for (const judged of records) {
+    const { values, misfits } = decode(judged.record);
+    for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
+    const row = writtenRow(kind, tx.dialect, { values, own: ownValues(write, judged, at) });
+    const isFresh = judged.stored === undefined && judged.replacesRow === undefined;
+    (isFresh ? fresh : known).push(row);
+  }
+  const [table, columns] = [kind.name, writtenColumns(kind, tx.dialect)];
+  if (fresh.length > 0) await tx.append({ table, columns, rows: fresh });
+  if (known.length > 0) await tx.putRows({ table, columns, rows: known });
+}
+
+/** The values of `OWN_COLUMNS`. */
+function ownValues(
+  { response, isListed }: RowsToWrite,
+  { raw, stored, verdict }: Judged,
+  at: string,
 ): SqlValue[] {
-  const decoded = decodeRecord(kind, record);
-  found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
-  const at = instantText(now);
   const listed = stored?.listed ?? (isListed ? response : null);
   const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
-  return [...decoded.values, raw, stored?.firstSeenAt ?? at, changedAt, null, response, listed];
+  return [raw, stored?.firstSeenAt ?? at, changedAt, null, response, listed];
 }
 
 /**

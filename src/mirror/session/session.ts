@@ -21,6 +21,7 @@ export interface Queryable {
 
 /** An open transaction; all methods except `query` differ by database. */
 export interface Transaction extends Queryable {
+  readonly dialect: 'sqlite' | 'postgres';
   /** Reads some columns of the rows with these ids; an id without a row is absent from the map. */
   rowsById(
     table: string,
@@ -29,6 +30,8 @@ export interface Transaction extends Queryable {
   ): Promise<ReadonlyMap<string, Values>>;
   /** Inserts rows, or gives the given columns of the rows with the same `id` these values. */
   putRows(rows: TableRows): Promise<void>;
+  /** Runs a statement that returns nothing. */
+  write(statement: SQL): Promise<void>;
   /** Inserts rows that cannot exist yet. */
   append(rows: TableRows): Promise<void>;
   /** The names of a table's columns; empty if there is no such table. */

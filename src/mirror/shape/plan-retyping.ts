@@ -16,7 +16,8 @@ export interface Retyped {
   readonly name: string;
   /** The declared type that the column is to have. */
   readonly type: string;
-  readonly to: 'integer' | 'text';
+  /** `as it was`: a column that an older release had SQLite compute becomes a column that landing writes. */
+  readonly to: 'integer' | 'text' | 'as it was';
 }
 
 /** The changes that an upgrade makes to the column types of one kind. */
@@ -110,19 +111,30 @@ function withColumns(kind: Kind, known: readonly Discovered[], changed: readonly
   return { ...kind, fields: [...fields.values()] };
 }
 
+/** The types of an older release and of this one, and how a value gets from one to the other. */
+const CHANGES: ReadonlyMap<string, Retyped['to']> = new Map([
+  ['text bigint', 'integer'],
+  ['bigint text', 'text'],
+  ['time text', 'text'],
+  ['real generated real', 'as it was'],
+  ['bigint generated bigint', 'as it was'],
+]);
+
 async function outdated(db: Queryable, kind: Kind, dialect: Dialect): Promise<readonly Retyped[]> {
   const present = await typesOf(db, kind.name, dialect);
   return kindColumns(kind, dialect).flatMap(({ name, type }): Retyped[] => {
     const change = `${present.get(name) ?? ''} ${type}`.toLowerCase();
-    if (change === 'text bigint') return [{ name, type, to: 'integer' }];
-    return change === 'bigint text' ? [{ name, type, to: 'text' }] : [];
+    const to = CHANGES.get(change);
+    return to === undefined ? [] : [{ name, type, to }];
   });
 }
 
 async function typesOf(db: Queryable, table: string, dialect: Dialect): Promise<ReadonlyMap<string, string>> {
   const types =
     dialect === 'sqlite'
-      ? sql`select name, type from pragma_table_xinfo(${table})`
+      ? sql`
+        select name, type || case when hidden > 1 then ' generated' else '' end as type
+        from pragma_table_xinfo(${table})`
       : sql`
         select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
         where attrelid = to_regclass(${placeOf(table)}) and attnum > 0 and not attisdropped`;

@@ -8,7 +8,7 @@ import { isObject, parseJson } from '../../lib/json.ts';
 import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, writtenColumns } from '../tables/kind-table.ts';
+import { OWN_COLUMNS, writtenColumns, writtenRow } from '../tables/kind-table.ts';
 import { selectOne } from '../tables/rows.ts';
 import type { Row, Session, SqlValue, Transaction } from '../session/session.ts';
 
@@ -73,8 +73,12 @@ async function redecodeSome(
   const found: Issue[] = [];
   await tx.putRows({
     table: kind.name,
-    columns: writtenColumns(kind),
-    rows: rows.map((row) => decodeStored(kind, row, found)),
+    columns: writtenColumns(kind, tx.dialect),
+    rows: rows.map((row) => {
+      const values = decodeStored(kind, row, found);
+      const own = OWN_COLUMNS.map((name) => row[name] ?? null);
+      return writtenRow(kind, tx.dialect, { values, own });
+    }),
   });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: rows.map((row) => String(row['id'])), found, now });
   return rows.length < limit ? null : String(rows.at(-1)?.['id']);
@@ -86,6 +90,5 @@ function decodeStored(kind: Kind, row: Row, found: Issue[]): SqlValue[] {
   const id = String(row['id']);
   found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
   // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
-  const values = kind.fields.map(({ name }, index) => (name === 'id' ? id : (decoded.values[index] ?? null)));
-  return [...values, ...OWN_COLUMNS.map((name) => row[name] ?? null)];
+  return kind.fields.map(({ name }, index) => (name === 'id' ? id : (decoded.values[index] ?? null)));
 }

@@ -25,7 +25,8 @@ export async function retypeColumns(
   for (const field of fields) await saveRetyped(tx, kind.name, field);
   if (retyped.length === 0) return;
   await changeTypes(tx, { table: kind.name, dialect, columns: retyped });
-  await fillLost(tx, await asMirrored(tx, kind), { retyped, dialect });
+  const cast = retyped.filter(({ to }) => to !== 'as it was');
+  if (cast.length > 0) await fillLost(tx, await asMirrored(tx, kind), { retyped: cast, dialect });
 }
 
 async function saveRetyped(tx: Transaction, kind: string, field: Field): Promise<void> {
@@ -86,9 +87,9 @@ function integerOf(column: string): string {
  */
 async function replaceColumn(tx: Transaction, table: string, { name, type, to }: Retyped): Promise<void> {
   const [owner, column] = [identifier(table), identifier(name)];
-  const value = `cast(${column} as ${to})`;
+  const value = to === 'as it was' ? column : `cast(${column} as ${to})`;
   // SQLite's cast cuts to 64 bits and to the digits before a letter: a text was such a number only if it comes back the same.
-  const fits = to === 'text' ? `${column} is not null` : `cast(${value} as text) = ${column}`;
+  const fits = to === 'integer' ? `cast(${value} as text) = ${column}` : `${column} is not null`;
   const indexes = await indexesNaming(tx, table, name);
   for (const index of indexes) await tx.execute(`drop index ${identifier(index.name)}`);
   await tx.execute(`create temp table retyped as select id, ${value} as value from ${owner} where ${fits}`);

@@ -4,7 +4,7 @@ import type { TextList } from '../../lib/text-list.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { PAGES, TOUCHED } from '../tables/change-tables.ts';
-import { append, readNumber, readTexts, select, without } from '../tables/rows.ts';
+import { append, readNumber, select, without } from '../tables/rows.ts';
 
 /** The content of a page when it was last landed. */
 export interface StoredPage {
@@ -22,15 +22,13 @@ export interface StoredPage {
   readonly response: number;
 }
 
-/** A stored page; `records` are the digests of its records in their order, if known. */
 interface NewPage extends Omit<StoredPage, 'keys'> {
   readonly page: number;
-  readonly records?: string | null;
 }
 
 /** Reads a kind's pages by their numbers. */
 export async function readPages(db: Queryable, kind: string): Promise<Map<number, StoredPage>> {
-  const rows = await select(db, without(PAGES, 'kind', 'records'), sql`where kind = ${kind}`);
+  const rows = await select(db, without(PAGES, 'kind'), sql`where kind = ${kind}`);
   const fieldsOf = createFieldNames();
   return new Map(
     rows.map(({ page, fields, ...row }) => [
@@ -60,38 +58,25 @@ function createFieldNames(): (text: string) => readonly string[] {
 export async function savePage(
   tx: Transaction,
   kind: string,
-  { page, digest, bytes, ids, fields, sent, response, records = null }: NewPage,
+  { page, digest, bytes, ids, fields, sent, response }: NewPage,
 ): Promise<void> {
   // Written out: this runs for every page, and to compose it would cost more than the rest of the call.
-  await tx.query(sql`
-    insert into pages (kind, page, digest, bytes, ids, fields, sent, response, records)
-    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response}, ${records})
+  await tx.write(sql`
+    insert into pages (kind, page, digest, bytes, ids, fields, sent, response)
+    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response})
     on conflict (kind, page) do update set
       digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
-      sent = excluded.sent, response = excluded.response, records = excluded.records`);
-}
-
-/** Reads the digests of a page's records; null if there are none, or if the page was landed again since it was read. */
-export async function readRecordDigests(
-  db: Queryable,
-  kind: string,
-  { page, digest, response }: Pick<NewPage, 'page' | 'digest' | 'response'>,
-): Promise<string | null> {
-  const digests = sql`
-    select records from pages
-    where kind = ${kind} and page = ${page} and digest = ${digest} and response = ${response}`;
-  const [records = null] = await readTexts(db, digests);
-  return records;
+      sent = excluded.sent, response = excluded.response`);
 }
 
 /** Removes a page; the next sweep parses it. */
 export async function dropPage(tx: Transaction, kind: string, page: number): Promise<void> {
-  await tx.query(sql`delete from pages where kind = ${kind} and page = ${page}`);
+  await tx.write(sql`delete from pages where kind = ${kind} and page = ${page}`);
 }
 
 /** Removes pages that were requested after a tick. */
 export async function dropPagesAfter(tx: Transaction, kind: string, tick: number): Promise<void> {
-  await tx.query(sql`delete from pages where kind = ${kind} and sent > ${tick}`);
+  await tx.write(sql`delete from pages where kind = ${kind} and sent > ${tick}`);
 }
 
 /**

@@ -74,7 +74,12 @@ function transaction(writer: Database): { tx: Transaction; end: () => void } {
     return Promise.resolve(work());
   };
   const tx: Transaction = {
+    dialect: 'sqlite',
     query: (statement) => step(() => runStatement(writer, statement)),
+    write: (statement) =>
+      step(() => {
+        runStatement(writer, statement);
+      }),
     rowsById: (table, columns, ids) => step(() => readById(writer, { table, columns, ids })),
     putRows: (rows) =>
       step(() => {

@@ -49,9 +49,7 @@ export function insertAll(
     connection,
     `insert into ${identifier(table)} (${names}) values (${places})${conflict}`,
   );
-  const id = columns.indexOf('id');
-  for (const row of rows)
-    insert.run(onId === 'replace' ? [...row, ...row.filter((_, index) => index !== id)] : row);
+  for (const row of rows) insert.run(row);
 }
 
 /** The names of a table's columns, generated ones too. */
@@ -60,13 +58,10 @@ export function tableColumns(connection: Database, table: string): ReadonlySet<s
   return new Set(rows.map(({ name }) => name));
 }
 
-/**
- * Binds the values a second time instead of using `excluded`: behind a virtual REAL column, SQLite (3.53 at least) gives the
- * columns of `excluded` the affinity of others, and an integer of 18 digits comes out rounded.
- */
 function replacement(others: readonly string[]): string {
   if (others.length === 0) return ' on conflict (id) do nothing';
-  return ` on conflict (id) do update set ${others.map((column) => `${identifier(column)} = ?`).join(', ')}`;
+  const values = others.map(identifier).map((column) => `${column} = excluded.${column}`);
+  return ` on conflict (id) do update set ${values.join(', ')}`;
 }
 
 /** Changes the row in place: it has no other holder, and copying each row would cost more than reading it. */

@@ -29,7 +29,6 @@ export const PAGES = {
     text('fields'),
     bigint('sent'),
     bigint('response'),
-    optionalText('records'),
   ],
   primaryKey: ['kind', 'page'],
 } as const satisfies EngineTable;

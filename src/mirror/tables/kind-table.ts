@@ -1,7 +1,7 @@
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
-import { identifier } from '../session/sql-text.ts';
-import type { Session } from '../session/session.ts';
+import { decimalPlaces } from '../../lib/decimal.ts';
+import type { Session, SqlValue } from '../session/session.ts';
 
 export type Dialect = Session['dialect'];
 
@@ -9,7 +9,7 @@ export interface Column {
   readonly name: string;
   /** The declared type, which BI clients rely on. */
   readonly type: string;
-  /** The rest of the definition: a constraint, or how the column is derived from another. */
+  /** The rest of the definition: a constraint. */
   readonly rule?: string;
 }
 
@@ -29,7 +29,7 @@ const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
     flag: 'INTEGER',
     decimal: 'TEXT',
     date: 'DATE',
-    time: 'TIME',
+    time: 'TEXT', // DuckDB cannot read the type TIME of a SQLite file.
     timestamp: 'TIMESTAMP',
     text: 'TEXT',
     json: 'TEXT',
@@ -48,10 +48,9 @@ const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
   },
 };
 
-/** The columns of a kind's table, in their order: the fields, our own, and those that SQLite derives for decimals. */
+/** The columns of a kind's table, in their order: the fields, our own, and SQLite's twins of decimals. */
 export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
   const { integer, instant, text } = TYPES[dialect];
-  const isDecimal = ({ type }: Field): boolean => type === 'decimal';
   return [
     ...kind.fields.map((field) => ({
       name: field.name,
@@ -64,32 +63,64 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
     { name: '_deleted_at', type: instant },
     { name: '_response', type: integer, rule: 'NOT NULL' },
     { name: '_listed', type: integer },
-    ...(dialect === 'sqlite' ? kind.fields.filter(isDecimal).flatMap(decimalTwins) : []),
+    ...(dialect === 'sqlite' ? kind.fields.filter(isDecimal).flatMap(twinColumns) : []),
   ];
 }
 
-/** The columns that landing writes, in the order of `decodeRecord` followed by `OWN_COLUMNS`. */
-export function writtenColumns(kind: Kind): readonly string[] {
-  return [...kind.fields.map(({ name }) => name), ...OWN_COLUMNS];
+/** The columns that landing writes: the fields, our own, and SQLite's twins of decimals. */
+export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] {
+  return [...kind.fields.map(({ name }) => name), ...OWN_COLUMNS, ...twinNames(kind, dialect)];
 }
+
+/** A row for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
+export function writtenRow(
+  kind: Kind,
+  dialect: Dialect,
+  { values, own }: { readonly values: readonly SqlValue[]; readonly own: readonly SqlValue[] },
+): SqlValue[] {
+  return [...values, ...own, ...twinValues(kind, dialect, values)];
+}
+
+/** SQLite's twins of a decoded record's decimals, in the order of their columns; none in PostgreSQL. */
+function twinValues({ fields }: Kind, dialect: Dialect, values: readonly SqlValue[]): SqlValue[] {
+  const twins: SqlValue[] = [];
+  if (dialect === 'postgres') return twins;
+  for (const [index, field] of fields.entries()) {
+    if (!isDecimal(field)) continue;
+    const value = values[index] ?? null;
+    if (value === null) twins.push(null, null);
+    else twins.push(Number(value), unitsOf(String(value)));
+  }
+  return twins;
+}
+
+const isDecimal = ({ type }: Field): boolean => type === 'decimal';
+
+/** SQLite has no exact decimal: beside the exact text stand a REAL to chart and an integer of 0.0001 to sum exactly. */
+function twinColumns({ name }: Field): Column[] {
+  return [
+    { name: `${name}_real`, type: 'REAL' },
+    { name: `${name}_e4`, type: 'BIGINT' },
+  ];
+}
+
+function twinNames({ fields }: Kind, dialect: Dialect): string[] {
+  if (dialect === 'postgres') return [];
+  return fields.filter(isDecimal).flatMap((field) => twinColumns(field).map(({ name }) => name));
+}
+
+const [UNIT_PLACES, MOST_DIGITS] = [4, 14];
 
 /**
- * SQLite has no exact decimal: beside the exact text there is a REAL for charts and an integer of 0.0001 for exact sums.
+ * A canonical decimal in units of 0.0001, as text where a JS number would not hold it exactly.
  *
- * The integer is null beyond 4 places or 14 digits before the point, where 64 bits would not hold it.
+ * Null beyond 4 places or 14 digits before the point, where 64 bits would not hold it.
  */
-function decimalTwins({ name }: Field): Column[] {
-  const text = identifier(name);
-  const point = `instr(${text} || '.', '.')`; // The position of the decimal point, or the end of the text without one.
-  const places = `max(0, length(${text}) - ${point})`;
-  const digits = `${point} - 1 - (${text} like '-%')`;
-  const units = `cast(replace(${text}, '.', '') || substr('0000', 1 + ${places}) as integer)`;
-  return [
-    { name: `${name}_real`, type: 'REAL', rule: `GENERATED ALWAYS AS (cast(${text} as real)) VIRTUAL` },
-    {
-      name: `${name}_e4`,
-      type: 'BIGINT',
-      rule: `GENERATED ALWAYS AS (case when ${places} <= 4 and ${digits} <= 14 then ${units} end) VIRTUAL`,
-    },
-  ];
+function unitsOf(decimal: string): SqlValue {
+  const places = decimalPlaces(decimal);
+  const whole = decimal.length - (places === 0 ? 0 : places + 1) - (decimal.startsWith('-') ? 1 : 0);
+  if (places > UNIT_PLACES || whole > MOST_DIGITS) return null;
+  const units = decimal.replace('.', '') + '0'.repeat(UNIT_PLACES - places);
+  const number = Number(units);
+  return Number.isSafeInteger(number) ? number : units;
 }

@@ -42,7 +42,7 @@ async function askForIds(
     const options = { tick: work.sweep.ticks.next, signal: parts.signal };
     const answers = await Promise.all(some.map((id) => parts.source.retrieve(kind, id, options)));
     const records = answers.flatMap(({ record }) => record ?? []);
-    requireCompany({ kind, tenants }, { isKnown: false, partial: null, read: () => records });
+    requireCompany({ kind, tenants }, { isKnown: false, read: () => records });
     const shown = answers.flatMap(({ record, ...ticks }) =>
       record === null ? [] : [{ ...sortPage([record]), ...ticks }],
     );

@@ -11,13 +11,15 @@ import type { FirstSighting } from '../state/earlier-sightings.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { decodeRecord } from '../../diff/decode-record.ts';
-import { writtenColumns } from '../../mirror/tables/kind-table.ts';
+import { OWN_COLUMNS, writtenColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
 
 /** The stored state that a record is compared with if its row was altered. */
 interface Recalled {
   /** Absent if the record is new. */
   readonly stored: StoredRow | undefined;
   readonly repair?: string;
+  /** A row that another program inserted has the id of this new record. */
+  readonly replacesRow?: true;
 }
 
 interface Doubtful {
@@ -59,7 +61,7 @@ function recall(sweep: Sweep, known: Known): Recalled {
   const { row, record, own } = known;
   if (row !== undefined && !row.isDeleted) return returned(sweep, known, 'its content was no record');
   const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOfKnown(known));
-  if (is === 'created') return { stored: undefined };
+  if (is === 'created') return { stored: undefined, ...(row !== undefined && { replacesRow: true }) };
   if (is === 'returned')
     return returned(
       sweep,
@@ -120,7 +122,8 @@ export async function findTampered(
   kind: Kind,
   unchanged: readonly Judged[],
 ): Promise<ReadonlyMap<string, Judged>> {
-  const names = writtenColumns(kind).slice(0, kind.fields.length);
+  const own: ReadonlySet<string> = new Set(OWN_COLUMNS);
+  const names = writtenColumns(kind, tx.dialect).filter((name) => !own.has(name));
   const held = await tx.rowsById(
     kind.name,
     names,
@@ -132,7 +135,8 @@ export async function findTampered(
     if (columns === undefined || judged.stored === undefined) continue;
     const { raw } = judged.stored; // The columns' own source: the record may spell the same values in another way.
     const record = parseObject(raw);
-    const { values } = decodeRecord(kind, record);
+    const { values: decoded } = decodeRecord(kind, record);
+    const values = writtenRow(kind, tx.dialect, { values: decoded, own: [] });
     const differing = names.filter((_, at) => textOf(columns[at]) !== textOf(values[at]));
     if (differing.length > 0)
       tampered.set(judged.id, { ...judged, raw, record, repair: `columns changed: ${differing.join(', ')}` });

@@ -4,7 +4,6 @@ import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts
 import type { TextList } from '../../lib/text-list.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { dropPage, idsText, savePage } from '../../mirror/sightings/page-store.ts';
-import type { StoredPage } from '../../mirror/sightings/page-store.ts';
 import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
 import type { ListResponse } from '../../source/paging/sweep.ts';
 import { hasOtherWrites } from '../state/sweep.ts';
@@ -53,7 +52,7 @@ export async function landPage(
       sighting: sightingOf(sweep, response, page.ids),
     };
   }
-  const { seen, unclear, fields: shown, ...sorted } = contentOf(response, page, sweep);
+  const { seen, unclear, fields: shown, ...sorted } = contentOf(response);
   await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
   const landed = await landRecords(tx, sweep, { ...sorted, answer: { sent, answered, isListed: true, now } });
   const fields = [...shown].filter((name) => tracked.has(name));
@@ -104,28 +103,8 @@ interface PageContent extends SortedPage {
 
 const HAS_ID: ReadonlySet<string> = new Set<Quarantined['code']>(['two_versions', 'too_deep']);
 
-/** Takes the part of a page that must be landed: its changed records if that is safe, else all of them. */
-function contentOf(response: ListResponse, page: StoredPage | undefined, sweep: Sweep): PageContent {
-  return (page && changedContent(response, page, sweep)) ?? wholeContent(response);
-}
-
-/**
- * Takes the changed records of a page; null if all records must be parsed.
- *
- * Unparsed records are taken as last landed. That is safe only if no other write has altered their rows, and if the
- * changed records still show every field the page had (else a vanished field would go unnoticed).
- */
-function changedContent({ partial, keys }: ListResponse, page: StoredPage, sweep: Sweep): PageContent | null {
-  if (partial === null || hasOtherWrites(partial.unchanged, page, sweep.state)) return null;
-  const sorted = sortPage(partial.changed);
-  if (sorted.quarantined.length > 0) return null;
-  const fields = fieldsOf(sorted.incoming);
-  return page.fields.every((name) => fields.has(name))
-    ? { ...sorted, seen: keys, unclear: [], fields: new Set([...page.fields, ...fields]) }
-    : null;
-}
-
-function wholeContent(response: ListResponse): PageContent {
+/** Takes the content of a page that was parsed. */
+function contentOf(response: ListResponse): PageContent {
   const sorted = sortPage(response.read());
   return {
     ...sorted,

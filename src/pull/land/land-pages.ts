@@ -18,8 +18,7 @@ const PAGE_WEIGHT = 10;
 /** The largest weight of a transaction: a code-sorted list changes all of the index, and every commit waits for the disk. */
 export const TOGETHER = {
   most: 8 * (100 + PAGE_WEIGHT),
-  weigh: ({ isKnown, partial, rows }: ListResponse): number =>
-    PAGE_WEIGHT + (isKnown ? 0 : (partial?.changed.length ?? rows)),
+  weigh: ({ isKnown, rows }: ListResponse): number => PAGE_WEIGHT + (isKnown ? 0 : rows),
   lingerMs: 100,
 };
 

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { valueDrift } from '../../diff/field-drift.ts';
-import type { Quarantined, SortedPage } from '../../diff/judge-page.ts';
+import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
 import { boundFields, MOST_FIELDS, observeFields } from '../../diff/observe-fields.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { shortened, storable } from '../../lib/text.ts';
@@ -34,7 +34,22 @@ export interface LandedRecords {
   readonly quarantined: readonly string[];
 }
 
-const ROWS_A_SLICE = 50; // A turn of the event loop after each keeps requests leaving while a page lands.
+/** A turn of the event loop after each slice keeps requests leaving while a page lands. */
+const [ROWS_A_SLICE, TEXT_A_SLICE] = [200, 150_000];
+
+/** Cuts records into slices of about the same work, which grows with the length of their texts. */
+export function* slicesOf(records: readonly Incoming[]): Generator<readonly Incoming[]> {
+  let [from, text] = [0, 0];
+  for (const [index, { raw }] of records.entries()) {
+    const isFull = index - from >= ROWS_A_SLICE || text + raw.length > TEXT_A_SLICE;
+    if (isFull && index > from) {
+      yield records.slice(from, index);
+      [from, text] = [index, 0];
+    }
+    text += raw.length;
+  }
+  if (from < records.length) yield records.slice(from);
+}
 
 /**
  * Lands the records of one response within a transaction: rows, their change events and new fields; issues for those
@@ -50,8 +65,7 @@ export async function landRecords(
     ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },
     quarantined: issues,
   };
-  for (let from = 0; from < incoming.length; from += ROWS_A_SLICE) {
-    const records = incoming.slice(from, from + ROWS_A_SLICE);
+  for (const records of slicesOf(incoming)) {
     const compared = await compareRecords(tx, sweep, { records, answer });
     for (const record of compared) {
       const place = placeOf(record, sweep);

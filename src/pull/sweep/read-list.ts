@@ -2,7 +2,6 @@ import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
 import { MOVING_AFTER } from '../../mirror/kinds/uncertified-store.ts';
-import { readRecordDigests } from '../../mirror/sightings/page-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -115,14 +114,10 @@ function openList(
   { kind, claim }: SweepRequest,
   { sweep, reopen, signal }: Opening,
 ): AsyncIterable<ListResponse> {
-  const { session, source } = parts;
+  const { source } = parts;
   const { tenants, knownRows, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const responses = source.sweep(kind, {
     ...{ knownRows, hasHoles, digestScope, signal, knownPages: pages, tick: ticks.next },
-    recordDigests: async (number) => {
-      const page = pages.get(number);
-      return page ? readRecordDigests(session, kind.name, { ...page, page: number }) : null;
-    },
     isMoving: lease.uncertifiedSweeps >= MOVING_AFTER,
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),

@@ -112,7 +112,7 @@ async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promi
 }
 
 async function isKnown({ parts, kind }: TenantGuard, response: ListResponse): Promise<boolean> {
-  if (response.isKnown || response.partial !== null) return true; // Records shown before belong to the same company.
+  if (response.isKnown) return true; // Records shown before belong to the same company.
   const ids = idsOf(response.read());
   const known = await parts.session.atomically((tx) => tx.rowsById(kind.name, ['id'], ids));
   return known.size > 0;

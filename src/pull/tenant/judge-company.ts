@@ -22,7 +22,7 @@ export interface CompaniesOfKind {
  */
 export function requireCompany(
   { kind, tenants }: CompaniesOfKind,
-  { isKnown: isSame, partial, read }: Pick<ListResponse, 'isKnown' | 'partial' | 'read'>,
+  { isKnown: isSame, read }: Pick<ListResponse, 'isKnown' | 'read'>,
 ): boolean {
   if (!namesCompany(kind)) return false;
   if (isSame) return true;
@@ -30,8 +30,6 @@ export function requireCompany(
     for (const company of companiesOf(read())) tenants.companies.add(company);
     return false;
   }
-  const changed = countCompanies(partial?.changed ?? [], tenants.companies);
-  if (partial !== null && changed.others.size === 0) return true;
   const named = countCompanies(read(), tenants.companies);
   const judgement = judgeCompany(named);
   if (judgement === 'other') throw tenantMismatch({ kind, tenants }, [...named.others.keys()]);

@@ -56,9 +56,11 @@ export function pageLoader(
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
     const expected = expect(page);
-    const unparsed = tryUnparsed(expected);
-    const read = (answer: Received): ListPage | Promise<ListPage> =>
-      unparsed(answer) ?? oneByOne(() => parseRest(answer, expected));
+    const [readUnparsed, readParsed] = [readKnown(expected), readPage(expected)];
+    const read = (answer: Received): ListPage | Promise<ListPage> => {
+      if (expected.known === undefined) return readParsed(answer);
+      return readUnparsed(answer) ?? oneByOne(() => inLaterTurn(answer, readParsed));
+    };
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };
   return {
@@ -90,16 +92,9 @@ function takingBy(
   };
 }
 
-/** Reads an answer without parsing its records; null if some of them must be parsed. */
-function tryUnparsed(expected: KnownPageHint): (answer: Received) => ListPage | null {
-  const [known, whole] = [readKnown(expected), readPage(expected)];
-  return (answer) => known(answer) ?? (expected.digests === undefined ? whole(answer) : null);
-}
-
-async function parseRest(answer: Received, expected: KnownPageHint): Promise<ListPage> {
+async function inLaterTurn(answer: Received, read: (answer: Received) => ListPage): Promise<ListPage> {
   await yieldToEventLoop(); // Serve arrived pages first: that frees their slot for the next request.
-  const digests = (await expected.digests?.()) ?? null;
-  return answer.withRedactedErrors(() => readPage(expected, digests)(answer));
+  return answer.withRedactedErrors(() => read(answer));
 }
 
 /** A loaded page as the plans compare it. */

@@ -20,8 +20,6 @@ export interface SweepOptions extends LoadOptions {
   readonly digestScope?: string | undefined;
   /** The pages as last landed, by number: unchanged ones are not parsed. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
-  /** Reads the record digests of a known page, for pages that have changed: unchanged records are not parsed. */
-  readonly recordDigests?: ((page: number) => Promise<string | null>) | undefined;
   /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
   readonly reopen?: SweepPlan | undefined;
 }
@@ -32,10 +30,9 @@ export async function* sweepList(
   kind: ListedKind,
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
-  const { digestScope, knownPages, recordDigests, reopen } = options;
+  const { digestScope, knownPages, reopen } = options;
   const expect = (page: number): KnownPageHint => {
-    const known = digestScope === undefined ? undefined : knownPages?.get(page);
-    return { digestScope, known, digests: known && recordDigests && (() => recordDigests(page)) };
+    return { digestScope, known: digestScope === undefined ? undefined : knownPages?.get(page) };
   };
   const { load, take } = pageLoader(parts, kind, { ...options, expect });
 

@@ -53,16 +53,6 @@ describe('growing kind tables', () => {
     expect(await byName(old)).toEqual(await byName(fresh));
   });
 
-  test('an added decimal has working twins', async () => {
-    const session = tempSession();
-    await grow(session, small);
-    await grow(session, grown);
-    await session.atomically((tx) => putRecords(tx, 'things', [{ id: '1', price: '-12.3456' }]));
-    expect(await session.query(sql`select price_real, price_e4 from things`)).toEqual([
-      { price_real: -12.3456, price_e4: -123_456 },
-    ]);
-  });
-
   test('never moves, retypes or drops a column that is there', async () => {
     const session = tempSession();
     await grow(session, small);

@@ -5,7 +5,6 @@ import {
   idsOf,
   idsText,
   readPages,
-  readRecordDigests,
   savePage,
   settlePages,
   confirmRows,
@@ -58,20 +57,6 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
     const anew = { digest: 'd2', bytes: 3, fields: ['id'], sent: 7, response: 9 };
     await save(session, {}, { ...anew, ids: '[8]' });
     expect((await readPages(session, 'clients')).get(1)).toMatchObject({ ...anew, ids: '[8]' });
-  });
-
-  test('the digests of its records are read for the page as it was landed, and no other', async () => {
-    const session = await open();
-    const digests = (page: Partial<typeof PAGE>, kind = 'clients'): Promise<string | null> =>
-      readRecordDigests(session, kind, { ...PAGE, ...page });
-    await session.atomically((tx) => savePage(tx, 'clients', { ...PAGE, records: 'one two' }));
-    expect(await digests({})).toBe('one two');
-    expect(await digests({ page: 2 })).toBeNull();
-    expect(await digests({ digest: 'd2' })).toBeNull();
-    expect(await digests({ response: 5 })).toBeNull();
-    expect(await digests({}, 'products')).toBeNull();
-    await save(session, {});
-    expect(await digests({})).toBeNull();
   });
 
   test('one that is dropped is gone, and no other', async () => {

@@ -6,8 +6,8 @@ import type { Kind } from '../../../src/catalog/kind.ts';
 import { decodeRecord } from '../../../src/diff/decode-record.ts';
 import { sortPage } from '../../../src/diff/judge-page.ts';
 import { parseJson } from '../../../src/lib/json.ts';
-import { kindColumns, writtenColumns } from '../../../src/mirror/tables/kind-table.ts';
-import type { Session, Values } from '../../../src/mirror/session/session.ts';
+import { kindColumns, writtenColumns, writtenRow } from '../../../src/mirror/tables/kind-table.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON_TEXT, columnsOf, kindNamed, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 import { canonicalDecimal, decimalDigits, idText, sentRecord } from '../wire-records.ts';
 import type { SentRecord } from '../wire-records.ts';
@@ -18,7 +18,7 @@ const DECLARED: Record<string, string> = {
   flag: 'INTEGER',
   decimal: 'TEXT',
   date: 'DATE',
-  time: 'TIME',
+  time: 'TEXT',
   timestamp: 'TIMESTAMP',
   text: 'TEXT',
   json: 'TEXT',
@@ -69,21 +69,16 @@ describe('the columns of a kind', () => {
     ).rejects.toThrow('UNIQUE');
   });
 
-  test('the decimal twins are derived: nobody writes them', async () => {
+  test('the decimal twins are ordinary columns: a client hides generated ones', async () => {
     const session = await tempMirror();
-    for (const twin of ['ptotal_real', 'ptotal_e4']) {
-      expect(writtenColumns(kindNamed('punches'))).not.toContain(twin);
-      await expect(
-        session.atomically((tx) => putRecords(tx, 'punches', [{ id: '1', [twin]: 1 }])),
-      ).rejects.toThrow('generated column');
-    }
+    const hidden = await session.query(sql`select name from pragma_table_xinfo('punches') where hidden > 0`);
+    expect(hidden).toEqual([]);
   });
 
-  test('what landing writes is every column that is not derived', () => {
-    for (const kind of KINDS) {
-      const stored = kindColumns(kind, 'sqlite').filter(({ rule }) => rule?.startsWith('GENERATED') !== true);
-      expect(writtenColumns(kind)).toEqual(stored.map(({ name }) => name));
-    }
+  test('landing writes every column', () => {
+    for (const kind of KINDS)
+      for (const dialect of ['sqlite', 'postgres'] as const)
+        expect(writtenColumns(kind, dialect)).toEqual(kindColumns(kind, dialect).map(({ name }) => name));
   });
 
   test('no two columns differ only in case, which SQLite would take for one: hints counted, they may become columns', () => {
@@ -100,24 +95,31 @@ describe('the columns of a kind', () => {
     const name = `it's a "price" ü`;
     const kind = madeUpKind('oddities', [{ name, type: 'decimal', scale: 2 }]);
     const session = await tempMirror([kind]);
-    await session.atomically((tx) => putRecords(tx, kind.name, [{ id: '1', [name]: '12.50' }]));
-    const [row] = await session.query(sql`select ${sql.identifier(`${name}_e4`)} as e4 from oddities`);
-    expect(row).toEqual({ e4: 125_000 });
+    const columns = writtenColumns(kind, 'sqlite');
+    const values = kind.fields.map((field) => (field.name === name ? '12.50' : '1'));
+    const row = writtenRow(kind, 'sqlite', { values, own: ['{}', NOON_TEXT, NOON_TEXT, null, 1, 1] });
+    await session.atomically((tx) => tx.putRows({ table: kind.name, columns, rows: [row] }));
+    const [stored] = await session.query(sql`select ${sql.identifier(`${name}_e4`)} as e4 from oddities`);
+    expect(stored).toEqual({ e4: 125_000 });
   });
 });
 
 describe('decimals', () => {
   const VALUES = 200_000;
 
-  /** Stores texts in a decimal column, one row each, and reads what SQLite derives from them. */
+  /** Stores texts in a decimal column, one row each, and reads it and its twins. */
   async function derivedFrom(session: Session, texts: readonly string[]) {
-    await session.atomically((tx) =>
-      tx.putRows({
-        table: 'punches',
-        columns: ['id', 'ptotal', '_raw', '_first_seen_at', '_changed_at', '_response'],
-        rows: texts.map((text, index) => [index + 1, text, '{}', NOON_TEXT, NOON_TEXT, 1]),
-      }),
-    );
+    const kind = kindNamed('punches');
+    const rows = texts.map((text, index) => {
+      const decimals = new Map<string, string | number>([
+        ['id', index + 1],
+        ['ptotal', text],
+      ]);
+      const values = kind.fields.map(({ name }) => decimals.get(name) ?? null);
+      return writtenRow(kind, 'sqlite', { values, own: ['{}', NOON_TEXT, NOON_TEXT, null, 1, 1] });
+    });
+    const columns = writtenColumns(kind, 'sqlite');
+    await session.atomically((tx) => tx.putRows({ table: 'punches', columns, rows }));
     return session.query(sql`
       select ptotal as exact, cast(ptotal_e4 as text) as e4, ptotal_real as real, typeof(ptotal) as type
       from punches order by id limit ${texts.length}`);
@@ -256,12 +258,13 @@ describe('a record that is decoded, stored and read back', () => {
     const [incoming] = sortPage([parseJson(raw)]).incoming;
     if (!incoming) throw new Error(`no record in ${raw}`);
     const { values } = decodeRecord(kind, incoming.record);
-    const row: Values = [...values, incoming.raw, NOON_TEXT, NOON_TEXT, null, 7, 3];
+    const own = [incoming.raw, NOON_TEXT, NOON_TEXT, null, 7, 3];
+    const row = writtenRow(kind, 'sqlite', { values, own });
     await session.atomically((tx) =>
-      tx.putRows({ table: kind.name, columns: writtenColumns(kind), rows: [row] }),
+      tx.putRows({ table: kind.name, columns: writtenColumns(kind, 'sqlite'), rows: [row] }),
     );
     const columns = sql.join(
-      writtenColumns(kind).map(
+      writtenColumns(kind, 'sqlite').map(
         (name) => sql`cast(${sql.identifier(name)} as text) as ${sql.identifier(name)}`,
       ),
       sql`, `,

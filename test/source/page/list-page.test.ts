@@ -21,10 +21,8 @@ function landed(body: string | Uint8Array): KnownPage | null {
 }
 
 /** Reads an answer as a sweep does. */
-const reader =
-  (expected: KnownPageHint, digests: string | null = null) =>
-  (answer: Received) =>
-    readKnown(expected)(answer) ?? readPage(expected, digests)(answer);
+const reader = (expected: KnownPageHint) => (answer: Received) =>
+  readKnown(expected)(answer) ?? readPage(expected)(answer);
 
 const again = (body: string | Uint8Array, known: KnownPage | null, digestScope = SALT): ListPage =>
   reader({ digestScope, ...(known && { known }) })(received(body));
