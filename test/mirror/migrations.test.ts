@@ -67,7 +67,7 @@ const postgres: Dialect = {
     (
       await session.query(sql`
         select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as required from pg_attribute
-        where attrelid = to_regclass(${table}) and attnum > 0 order by attnum`)
+        where attrelid = to_regclass(${table}) and attnum > 0 and not attisdropped order by attnum`)
     ).map(({ name, type, required }) => ({ name, type, required: required === 1 })),
   key: async (session, table) =>
     (

@@ -13,7 +13,7 @@ const SHOWN = {
   integer: 'BIGINT',
   flag: 'INTEGER',
   date: 'DATE',
-  time: 'TIME',
+  time: 'TEXT',
   timestamp: 'TIMESTAMP',
   text: 'TEXT',
   json: 'TEXT',
@@ -42,8 +42,8 @@ describe('bi_<kind>', () => {
     const session = await tempMirror();
     await session.atomically((tx) =>
       putRecords(tx, 'punches', [
-        { id: '1', ptotal: '-7.50' },
-        { id: '2', ptotal: '0.123456789' },
+        { id: '1', ptotal: '-7.50', ptotal_real: -7.5, ptotal_e4: -75_000 },
+        { id: '2', ptotal: '0.123456789', ptotal_real: 0.123456789 },
         { id: '3', ptotal: null },
       ]),
     );
