@@ -38,6 +38,7 @@ try {
   const config = ['--config-file', join(ROOT, 'scripts/schemathesis.toml')];
   const api = ['run', `${url}/openapi.json`, '-H', AUTH, ...process.argv.slice(2)];
   const asked = spawnSync(SCHEMATHESIS, [...config, ...api], { cwd: folder, stdio: 'inherit' });
+  if (asked.error !== undefined) console.log(`schemathesis: ${asked.error.message}`);
   const metrics = await (
     await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })
   ).text();
