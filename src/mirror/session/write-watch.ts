@@ -12,7 +12,7 @@ export interface WriteStanding {
   readonly fault: string | null;
 }
 
-export interface WatchedSession {
+interface WatchedSession {
   readonly session: Session;
   readonly writes: () => WriteStanding;
 }

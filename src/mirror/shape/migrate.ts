@@ -27,7 +27,7 @@ const MIGRATIONS: Record<Dialect, string> = {
   postgres: fileURLToPath(new URL('../../../migrations/postgres', import.meta.url)),
 };
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** The role of PostgreSQL that may read the views: the setting `bi.readerRole`. */
   readonly readerRole?: string | null;
 }

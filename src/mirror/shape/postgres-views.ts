@@ -15,7 +15,7 @@ import type { View } from '../views/draw-views.ts';
 import { namesOfViews } from '../views/views.ts';
 
 /** Our views of a mirror before its tables are changed. */
-export interface ViewsBefore {
+interface ViewsBefore {
   /** By key. */
   readonly views: ReadonlyMap<string, OurView>;
   readonly uses: readonly Use[];

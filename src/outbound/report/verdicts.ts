@@ -1,7 +1,7 @@
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 
 /** The explanation of an entry's state, for a person. */
-export interface Explanation {
+interface Explanation {
   readonly meaning: string;
   /** The actions open to a person; absent if no action is needed. */
   readonly next: readonly string[];

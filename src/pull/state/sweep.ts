@@ -64,7 +64,7 @@ export function createTicks(from: number, clock: Clock): Ticks {
 }
 
 /** The state that landing adds to. */
-export interface SweepState {
+interface SweepState {
   /** Rows written again since the oldest known page was landed. */
   readonly touched: TouchedRows;
   /** Keys of the open issues about whole records. */

@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { slicesOf } from '../../../src/pull/land/land-records.ts';
+
+const MOST_ROWS = 200;
+const MOST_TEXT = 150_000;
+
+const incoming = fc
+  .array(fc.oneof(fc.nat(3_000), fc.integer({ min: 100_000, max: 400_000 })), { maxLength: 600 })
+  .map((lengths) => lengths.map((length, at) => ({ id: String(at + 1), raw: 'x'.repeat(length), record: {} })));
+
+test('slices hold all records in their order, and a record that is too long for a slice stands alone', () => {
+  fc.assert(
+    fc.property(incoming, (records) => {
+      const slices = [...slicesOf(records)];
+      expect(slices.flat().map(({ id }) => id)).toEqual(records.map(({ id }) => id));
+      for (const slice of slices) {
+        const text = slice.reduce((sum, { raw }) => sum + raw.length, 0);
+        expect(slice.length).toBeGreaterThan(0);
+        expect(slice.length).toBeLessThanOrEqual(MOST_ROWS);
+        if (slice.length > 1) expect(text).toBeLessThanOrEqual(MOST_TEXT);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
