@@ -7,7 +7,9 @@ const MOST_TEXT = 150_000;
 
 const incoming = fc
   .array(fc.oneof(fc.nat(3_000), fc.integer({ min: 100_000, max: 400_000 })), { maxLength: 600 })
-  .map((lengths) => lengths.map((length, at) => ({ id: String(at + 1), raw: 'x'.repeat(length), record: {} })));
+  .map((lengths) =>
+    lengths.map((length, at) => ({ id: String(at + 1), raw: 'x'.repeat(length), record: {} })),
+  );
 
 test('slices hold all records in their order, and a record that is too long for a slice stands alone', () => {
   fc.assert(
