@@ -9,7 +9,7 @@ import { openExistingMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 
-export type { KindVerdict } from '../audit/verify-kind.ts';
+export type { KindComparison } from '../audit/verify-kind.ts';
 export type { VerifyReport } from '../runs/verify-kinds.ts';
 
 interface VerifyCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'> {

@@ -11,7 +11,7 @@ import type { AuditParts, KindReading } from './read-kind.ts';
 import { repairCommand, shown } from './shown.ts';
 
 /** The result for one kind: every record of the list and every live row is counted once. */
-export interface KindVerdict {
+export interface KindComparison {
   readonly kind: string;
   /** Records that agreed at the first comparison. */
   readonly same: number;
@@ -34,7 +34,7 @@ export interface KindVerdict {
 
 /** A verdict, with the differing records that a second reading may repair: a row that no list shows stays. */
 export interface KindAudit {
-  readonly verdict: KindVerdict;
+  readonly verdict: KindComparison;
   readonly mendable: readonly string[];
 }
 
@@ -110,7 +110,7 @@ interface Confirmed {
   /** Rows whose deletion only lacks its proof. */
   readonly waiting: IdList;
   /** By record and field: pages that overlap show a record twice. */
-  readonly told: Map<string, KindVerdict['differences'][number]>;
+  readonly told: Map<string, KindComparison['differences'][number]>;
 }
 
 const nothing = (): Confirmed => ({

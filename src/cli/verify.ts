@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { verify } from '../app/verify.ts';
-import type { KindVerdict, VerifyReport } from '../app/verify.ts';
+import type { KindComparison, VerifyReport } from '../app/verify.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -45,7 +45,7 @@ function exitCodeOf({ kinds }: VerifyReport): ExitCode {
   return kinds.every(isBarred) ? EXIT.failed : EXIT.incomplete;
 }
 
-function isBarred({ reason, same, moved, differs, quarantined }: KindVerdict): boolean {
+function isBarred({ reason, same, moved, differs, quarantined }: KindComparison): boolean {
   return reason !== null && reason !== 'interrupted' && same + moved + differs + quarantined === 0;
 }
 
@@ -62,7 +62,7 @@ function printReport(stdout: Output, { runId, durationMs, kinds }: VerifyReport)
   printDifferences(stdout, kinds);
 }
 
-function printDifferences(stdout: Output, kinds: readonly KindVerdict[]): void {
+function printDifferences(stdout: Output, kinds: readonly KindComparison[]): void {
   const wrong = kinds.filter(({ differs }) => differs > 0);
   if (wrong.length === 0) return;
   const all = wrong.flatMap(({ kind, differences }) => differences.map((one) => ({ kind, ...one })));

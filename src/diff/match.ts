@@ -27,12 +27,12 @@ interface MatchInput extends Claim {
   readonly record: JsonObject;
 }
 
-interface LookInput extends Claim {
+interface SearchInput extends Claim {
   readonly candidates: readonly { readonly id: string; readonly record: JsonObject }[];
 }
 
 /** The result of searching the service for a create with an unknown outcome. */
-export type Look =
+export type SearchResult =
   | { readonly is: 'found'; readonly id: string }
   | { readonly is: 'twins' | 'look-alike'; readonly ids: readonly string[] }
   | { readonly is: 'absent' };
@@ -58,7 +58,7 @@ export function matchRecord({ kind, payload, record, marker }: MatchInput): Matc
 }
 
 /** Judges all records that a payload may have created; a record is found only if no other is in doubt. */
-export function judgeLook({ candidates, ...claim }: LookInput): Look {
+export function judgeSearch({ candidates, ...claim }: SearchInput): SearchResult {
   const judged = candidates.map(({ id, record }) => ({ id, match: matchRecord({ ...claim, record }) }));
   const idsOf = (...matches: readonly Match[]) => [
     ...new Set(judged.filter(({ match }) => matches.includes(match)).map(({ id }) => id)),

@@ -12,7 +12,7 @@ import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 /** A pull that the background service has done, or the run that this process must now work; without `runId` if no run was requested. */
 type Handed = { readonly report: PullReport } | { readonly runId?: number };
 
-type HandedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
+type DelegatedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 type Parts = Pick<PullParts, 'session' | 'clock' | 'logger' | 'owner' | 'signal' | 'onProgress'>;
 
 const LOOK_MS = 500;
@@ -44,7 +44,7 @@ interface Asked {
 async function follow(parts: Parts, request: PullRequest, { runId, startedMs }: Asked): Promise<Handed> {
   const { session, clock, signal } = parts;
   for (let before: RunState | null = null; ;) {
-    const run = await unfailed(parts, runId);
+    const run = await requireSuccess(parts, runId);
     if (hasEnded(run.state, before) || signal?.aborted === true) {
       const durationMs = Math.round(clock.monotonicMs() - startedMs);
       return { report: { ...reportOf(run, request, clock.now()), durationMs } };
@@ -58,7 +58,7 @@ async function follow(parts: Parts, request: PullRequest, { runId, startedMs }: 
 }
 
 /** @throws {SyncError} `run.failed` */
-async function unfailed({ session, clock }: Parts, runId: number): Promise<HandedRun> {
+async function requireSuccess({ session, clock }: Parts, runId: number): Promise<DelegatedRun> {
   const run = await findRun(session, runId, clock.now());
   if (run !== null && run.state !== 'failed') return run;
   throw new SyncError(`Run ${runId} of the background service failed: ${run?.reason ?? 'its row is gone'}`, {
@@ -73,7 +73,7 @@ function hasEnded(state: RunState, before: RunState | null): boolean {
 }
 
 /** The progress within a list is known only to the other process; here, only the list that it has read last is known. */
-function tellOf({ reports }: HandedRun, { onProgress }: Parts): void {
+function tellOf({ reports }: DelegatedRun, { onProgress }: Parts): void {
   const last = reports.at(-1);
   if (last !== undefined) onProgress?.({ kind: last.kind, pages: last.pages, lastPage: last.pages });
 }
@@ -88,7 +88,7 @@ async function takeOver({ session, clock, owner }: Parts, runId: number): Promis
   });
 }
 
-function reportOf(run: HandedRun, { kinds }: PullRequest, now: Date): Omit<PullReport, 'durationMs'> {
+function reportOf(run: DelegatedRun, { kinds }: PullRequest, now: Date): Omit<PullReport, 'durationMs'> {
   const detail =
     run.state === 'interrupted'
       ? `Run ${run.id} of the background service was broken off, and is not begun again.`

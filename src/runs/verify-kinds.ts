@@ -1,5 +1,5 @@
 import { verifyKind } from '../audit/verify-kind.ts';
-import type { KindVerdict } from '../audit/verify-kind.ts';
+import type { KindComparison } from '../audit/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
 import type { RunState } from '../mirror/runs/run-store.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
@@ -10,7 +10,7 @@ import { pullBetween } from './pull-between.ts';
 import type { PullSettings } from './pull-between.ts';
 
 export interface VerifyReport extends RunFacts {
-  readonly kinds: readonly KindVerdict[];
+  readonly kinds: readonly KindComparison[];
 }
 
 /**
@@ -36,8 +36,8 @@ async function verifyAll(
   parts: PullParts,
   kinds: readonly ListedKind[],
   settings: PullSettings,
-): Promise<KindVerdict[]> {
-  const verdicts: KindVerdict[] = [];
+): Promise<KindComparison[]> {
+  const verdicts: KindComparison[] = [];
   await claimSource(parts.session, { baseUrl: settings.baseUrl, acceptNew: false });
   for (const kind of kinds) {
     const isStopped = parts.signal?.aborted ?? false;
@@ -50,13 +50,13 @@ async function verifyAll(
   return verdicts;
 }
 
-function notReached({ name }: ListedKind): KindVerdict {
+function notReached({ name }: ListedKind): KindComparison {
   const none = { same: 0, moved: 0, differs: 0, missing: 0, surplus: 0, quarantined: 0 };
   const detail = 'The run was interrupted before this kind.';
   return { kind: name, ...none, reason: 'interrupted', detail, repair: null, differences: [] };
 }
 
-function runState(verdicts: readonly KindVerdict[]): RunState {
+function runState(verdicts: readonly KindComparison[]): RunState {
   if (verdicts.some(({ reason }) => reason === 'interrupted')) return 'interrupted';
   return verdicts.every(({ reason, differs }) => reason === null && differs === 0) ? 'done' : 'incomplete';
 }

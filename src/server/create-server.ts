@@ -24,7 +24,7 @@ import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { statusRoutes } from './routes/status.ts';
-import { createSeats } from './seats.ts';
+import { createWaitingLimit } from './waiting-limit.ts';
 import { validateByZod } from './json-schema.ts';
 
 const ROUTES = [
@@ -42,7 +42,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const { clock, logger, token, version } = parts;
   const app = createApp(parts);
   const closing = endWaiting(app, clock);
-  const seats = createSeats(limits.WAITING);
+  const seats = createWaitingLimit(limits.WAITING);
   const context: RouteContext = { ...parts, access: createAccess(token, clock), closing, seats };
   logRequests(app, logger);
   const registry = countRequests(app, { seats, version });

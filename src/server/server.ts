@@ -14,7 +14,7 @@ import type { Session } from '../mirror/session/session.ts';
 import type { WriteStanding } from '../mirror/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze/freeze.ts';
 import type { Access, Caller } from './access/access.ts';
-import type { Seats } from './seats.ts';
+import type { WaitingLimit } from './waiting-limit.ts';
 
 /** The dependencies of the HTTP server. */
 export interface ServerParts {
@@ -61,7 +61,7 @@ export interface RouteContext extends ServerParts {
   /** Fires when the server closes: waiting requests end. */
   readonly closing: AbortSignal;
   /** Limits the requests that wait. */
-  readonly seats: Seats;
+  readonly seats: WaitingLimit;
 }
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { verifyKind } from '../../src/audit/verify-kind.ts';
-import type { KindVerdict } from '../../src/audit/verify-kind.ts';
+import type { KindComparison } from '../../src/audit/verify-kind.ts';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { expandIds } from '../../src/cli/ranges.ts';
@@ -56,9 +56,9 @@ async function touch(
   }
 }
 
-async function verifyAll(service: Sandbox, session: Session, minute: number): Promise<KindVerdict[]> {
+async function verifyAll(service: Sandbox, session: Session, minute: number): Promise<KindComparison[]> {
   await using source = openSandboxSource(service, clockAt(minute));
-  const verdicts: KindVerdict[] = [];
+  const verdicts: KindComparison[] = [];
   for (const kind of LISTED_KINDS)
     verdicts.push(
       (
@@ -75,7 +75,7 @@ async function verifyAll(service: Sandbox, session: Session, minute: number): Pr
 async function mend(
   service: Sandbox,
   session: Session,
-  { verdict: { kind, repair }, minute }: { readonly verdict: KindVerdict; readonly minute: number },
+  { verdict: { kind, repair }, minute }: { readonly verdict: KindComparison; readonly minute: number },
 ): Promise<void> {
   if (repair === null) return;
   const [, ids] = /--ids (\S+)$/.exec(repair) ?? [];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { judgeLook, matchRecord, naturalKeyOf } from '../../src/diff/match.ts';
+import { judgeSearch, matchRecord, naturalKeyOf } from '../../src/diff/match.ts';
 import type { Match } from '../../src/diff/match.ts';
 import { fieldNamed } from '../../src/diff/written.ts';
 import { isNumber, parseJson } from '../../src/lib/json.ts';
@@ -384,7 +384,7 @@ describe('a look', () => {
   const ALIKE = { code: 'c', name: 'A' };
   const OTHER = { code: 'D', name: 'A' };
   const look = (records: readonly JsonObject[], marker: { field: string; text: string } | null = null) =>
-    judgeLook({
+    judgeSearch({
       kind: CLIENTS,
       payload: EXACT,
       marker,
@@ -412,7 +412,7 @@ describe('a look', () => {
 
   test('counts a record once that it was shown twice', () => {
     const candidates = [EXACT, EXACT].map((record) => ({ id: '7', record }));
-    expect(judgeLook({ kind: CLIENTS, payload: EXACT, marker: null, candidates })).toEqual({
+    expect(judgeSearch({ kind: CLIENTS, payload: EXACT, marker: null, candidates })).toEqual({
       is: 'found',
       id: '7',
     });

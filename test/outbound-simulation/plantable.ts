@@ -1,4 +1,4 @@
-import type { judgeLook } from '../../src/diff/match.ts';
+import type { judgeSearch } from '../../src/diff/match.ts';
 import type { merge, readBack } from '../../src/diff/merge.ts';
 import type { rowsFirstSeenAfter } from '../../src/mirror/records/first-seen.ts';
 import type { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
@@ -13,7 +13,7 @@ import type { createWrite } from '../../src/source/write.ts';
 /** Functions of the code under test for which a test can put a double, made of the real one. */
 export interface Plantable {
   decideSettlement: typeof decideSettlement;
-  judgeLook: typeof judgeLook;
+  judgeSearch: typeof judgeSearch;
   rowsFirstSeenAfter: typeof rowsFirstSeenAfter;
   claimEntry: typeof claimEntry;
   changeEntry: typeof changeEntry;

@@ -63,7 +63,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     ...{ id: 'D13', name: 'a look-alike is adopted', caughtBy: /stranger/ },
     parts: {
-      judgeLook: (real) => (input) => {
+      judgeSearch: (real) => (input) => {
         const look = real(input);
         const [id] = look.is === 'look-alike' ? look.ids : [];
         return id === undefined ? look : { is: 'found', id };

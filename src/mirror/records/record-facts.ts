@@ -13,7 +13,7 @@ const EVENT = pick(CHANGES, 'record_id', 'change', 'observed_at', 'after');
 type KeptEvent = RowOf<typeof EVENT>;
 
 /** Facts about a record from the engine's tables, without sightings. */
-export interface RecordBooks {
+export interface RecordEvidence {
   readonly firstEvent: KeptEvent | null;
   readonly lastEvent: KeptEvent | null;
   /** When its deletion was concluded; null if no conclusion is kept. */
@@ -27,12 +27,12 @@ export interface RecordBooks {
 }
 
 /** Reads the facts about some records; every id has an entry in the map. */
-export async function readBooks(
+export async function readEvidence(
   db: Queryable,
   kind: string,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, RecordBooks>> {
-  const books = new Map<string, RecordBooks>();
+): Promise<ReadonlyMap<string, RecordEvidence>> {
+  const books = new Map<string, RecordEvidence>();
   for (const some of inChunks(ids)) await readSome(db, { kind, ids: some }, books);
   return books;
 }
@@ -40,7 +40,7 @@ export async function readBooks(
 async function readSome(
   db: Queryable,
   { kind, ids }: { readonly kind: string; readonly ids: readonly string[] },
-  books: Map<string, RecordBooks>,
+  books: Map<string, RecordEvidence>,
 ): Promise<void> {
   const isOne = sql`kind = ${kind} and record_id in (${sqlList(ids)})`;
   const idsIn = async (statement: SQL): Promise<ReadonlySet<string>> =>
@@ -85,7 +85,7 @@ interface AlsoKnown {
 
 /** The facts by which a row that is missing or that the list lacks is judged; a record without books has no event. */
 export function factsOf(
-  own: RecordBooks | undefined,
+  own: RecordEvidence | undefined,
   { wasShown, mayNeverHaveLanded = false, mayBeForgotten = false }: AlsoKnown,
 ): RecordFacts {
   return {

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
 import { fieldChanges } from '../../diff/change-event.ts';
 import type { ChangeEvent } from '../../diff/change-event.ts';
@@ -100,7 +100,7 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<re
   const returned = records.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
   await forgetAbsences(tx, kind.name, returned);
 
-  await breathe(); // Rows and events of a record of 100,000 fields take long enough one by one.
+  await yieldToEventLoop(); // Rows and events of a record of 100,000 fields take long enough one by one.
   const events = records.flatMap((record) => eventOf(write, record));
   await appendChanges(tx, { kind: kind.name, events, origin, runId, now });
   return rewritten;

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
 import { identifier } from '../session/sql-text.ts';
 import { kindColumns } from '../tables/kind-table.ts';
@@ -13,7 +13,7 @@ export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialec
     present.size === 0 ? createTable(kind.name, columns) : addColumns(kind.name, columns, present);
   for (const statement of statements) {
     await tx.execute(statement);
-    await breathe(); // Of hundreds of new columns, each takes SQLite milliseconds.
+    await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
   }
 }
 

@@ -85,7 +85,7 @@ export async function dropPagesAfter(tx: Transaction, kind: string, tick: number
  * An unchanged page keeps the ticks at which it was landed. The sweep found that none of the removed dirty rows is on it, and
  * every later one has a later tick. Raising the ticks would rewrite all pages.
  */
-export async function settlePages(
+export async function prunePages(
   tx: Transaction,
   kind: string,
   { lastPage, began }: { readonly lastPage: number; readonly began: number },

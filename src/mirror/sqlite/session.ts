@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { createQueue } from '../../lib/queue.ts';
 import { sqliteError } from '../session/errors.ts';
@@ -127,7 +127,7 @@ function createGroupCommit(writer: Database, path: string): GroupCommit {
   const enqueue = createQueue();
   const waiting: Waiting[] = [];
   const commitGroup = async (): Promise<void> => {
-    await breathe(); // I/O that has arrived meanwhile may add work to this group, and waits for this thread either way.
+    await yieldToEventLoop(); // I/O that has arrived meanwhile may add work to this group, and waits for this thread either way.
     const group = waiting.splice(0, MOST_TOGETHER);
     if (waiting.length > 0) void enqueue(commitGroup);
     await runGroup(writer, group).catch((error: unknown) => {

@@ -7,7 +7,7 @@ import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
+import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
 import { leapTick } from '../../mirror/kinds/tick-store.ts';
@@ -77,7 +77,7 @@ async function readFacts(
   kind: string,
   { id, row }: { readonly id: string; readonly row: StoredRow },
 ): Promise<RecordFacts> {
-  const own = (await readBooks(tx, kind, [id])).get(id);
+  const own = (await readEvidence(tx, kind, [id])).get(id);
   const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
   return factsOf(own, {
     wasShown: row.listed !== null,

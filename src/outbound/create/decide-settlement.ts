@@ -1,10 +1,10 @@
-import type { Look } from '../../diff/match.ts';
+import type { SearchResult } from '../../diff/match.ts';
 import { lookTimes } from './look-schedule.ts';
 import type { OutboundRules } from '../parts.ts';
 
 /** The known facts about a create with an unknown outcome. */
 export interface SettlementFacts {
-  readonly look: Look;
+  readonly look: SearchResult;
   /** Equal records are legitimate in this kind. */
   readonly repeats: boolean;
   /** When its last send was given up. */
@@ -131,7 +131,7 @@ function notKnown({ look, repeats }: SettlementFacts): Settlement {
   return judged.is === 'adopt' ? { is: 'park', verdict: 'no_certificate', ids: [judged.id] } : judged;
 }
 
-function found(look: Exclude<Look, { readonly is: 'absent' }>, repeats: boolean): Settlement {
+function found(look: Exclude<SearchResult, { readonly is: 'absent' }>, repeats: boolean): Settlement {
   if (look.is === 'found') {
     if (!repeats) return { is: 'adopt', id: look.id };
     return { is: 'park', verdict: 'repeats', ids: [look.id] };

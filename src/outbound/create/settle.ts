@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { judgeLook } from '../../diff/match.ts';
-import type { Look } from '../../diff/match.ts';
+import { judgeSearch } from '../../diff/match.ts';
+import type { SearchResult } from '../../diff/match.ts';
 import { instantOf, instantText } from '../../lib/clock.ts';
 import { parseObject } from '../../lib/json.ts';
 import { countCompleteSweeps, readStanding } from '../../mirror/kinds/kind-standing.ts';
@@ -42,7 +42,7 @@ export async function settle(
   const givenUp = instantOf(await givenUpAt(tx, entry));
   const restEnds = new Date(givenUp.getTime() + rules.settleSeconds * 1000);
   const decision = decideSettlement({
-    ...{ look: await lookFor(tx, rules, unsettled), repeats: kind.repeats === true, now, rules },
+    ...{ look: await searchFor(tx, rules, unsettled), repeats: kind.repeats === true, now, rules },
     givenUpAt: givenUp,
     sweepsSince: await countCompleteSweeps(tx, kind.name, restEnds),
     isMarked: markerOf(kind, entry, rules.markerFields) !== null,
@@ -79,14 +79,18 @@ async function givenUpAt(tx: Transaction, { id, createdAt }: Entry): Promise<str
 }
 
 /** Judges every record that is new since the send, except those that a person has seen and decided against. */
-async function lookFor(tx: Transaction, rules: OutboundRules, { kind, entry }: Unsettled): Promise<Look> {
+async function searchFor(
+  tx: Transaction,
+  rules: OutboundRules,
+  { kind, entry }: Unsettled,
+): Promise<SearchResult> {
   const dismissed = wasAskedFor(entry) ? (notesOf(entry).ids ?? []) : [];
   const newcomers = await rowsFirstSeenAfter(tx, kind.name, watermarkOf(entry));
   const candidates = newcomers
     .filter(({ id }) => !dismissed.includes(id))
     .map(({ id, raw }) => ({ id, record: parseObject(raw) }));
   const marker = markerOf(kind, entry, rules.markerFields);
-  return judgeLook({ kind, payload: payloadOf(entry), marker, candidates });
+  return judgeSearch({ kind, payload: payloadOf(entry), marker, candidates });
 }
 
 async function carryOut(

@@ -52,7 +52,7 @@ async function isThere(
 export const MOST_CONTROL_FAILURES = 3;
 
 /** How records of a kind can be retrieved one by one. */
-export interface WayToAsk {
+export interface RetrievalMethod {
   /** Null if retrieving can prove nothing in this sweep. */
   readonly path: { readonly kind: RetrievableKind; readonly control: string } | null;
   /** Records of the kind can be retrieved, even if this sweep has shown none that could be the control. */
@@ -61,11 +61,11 @@ export interface WayToAsk {
 }
 
 /** A path that failed in three sweeps is tried with the control first, because it may work again. */
-export async function wayToAsk(
+export async function retrievalMethod(
   parts: PullParts,
   { kind, lease, ticks }: Sweep,
   control: string | null,
-): Promise<WayToAsk> {
+): Promise<RetrievalMethod> {
   const [askable, failures] = [askableKind(kind), lease.controlFailures];
   const hasFailed = failures >= MOST_CONTROL_FAILURES;
   if (askable === null || control === null)

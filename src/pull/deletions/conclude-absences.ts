@@ -11,19 +11,19 @@ import {
 } from '../../mirror/records/deletion-store.ts';
 import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
-import { writeTombstones, proveByAsking } from './prove-by-asking.ts';
+import { tombstoneRecords, proveByAsking } from './prove-by-asking.ts';
 import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
 import type { AbsenceEvidence } from './find-absent.ts';
-import type { ListVerdict } from '../state/certify-list.ts';
+import type { ListCertification } from '../state/certify-list.ts';
 import type { PullParts } from '../run/parts.ts';
 import { releaseOverdue } from './release-held.ts';
-import { settleStrays, withoutStrays } from './settle-strays.ts';
-import type { Sorted } from './settle-strays.ts';
+import { repairStrays, withoutStrays } from './repair-strays.ts';
+import type { Sorted } from './repair-strays.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 import { underLease } from './under-lease.ts';
-import { wayToAsk } from './ask-for-absent.ts';
-import type { WayToAsk } from './ask-for-absent.ts';
+import { retrievalMethod } from './ask-for-absent.ts';
+import type { RetrievalMethod } from './ask-for-absent.ts';
 
 /** The conclusions about rows that the list does not show. */
 export interface Concluded {
@@ -37,7 +37,7 @@ export interface Concluded {
 }
 
 interface CompleteReading {
-  readonly list: ListVerdict;
+  readonly list: ListCertification;
   readonly tally: Tally;
   /** Live rows that a certified list does not have. */
   readonly outside: readonly string[];
@@ -51,7 +51,7 @@ export async function concludeAbsences(
   reading: CompleteReading,
 ): Promise<Concluded> {
   const noted = await readAbsences(parts.session, sweep.kind.name);
-  const way = await wayToAsk(parts, sweep, reading.tally.latestId());
+  const way = await retrievalMethod(parts, sweep, reading.tally.latestId());
   const evidence = evidenceOf(sweep, reading, { noted, isUsable: way.isUsable });
   if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: way.failures };
   const { absent, mended } = await sortOutside(parts, sweep, { ...reading, evidence, noted });
@@ -78,14 +78,14 @@ async function sortOutside(
 ): Promise<Sorted> {
   const ids = noted.keys();
   if (evidence.isCertified && verdict.certified)
-    return settleStrays(parts, sweep, { certificate: verdict, ids: outside, noted: ids });
+    return repairStrays(parts, sweep, { certificate: verdict, ids: outside, noted: ids });
   const { session } = parts;
   const live = await countLive(session, sweep.kind.name);
   const rows = await findAbsent(session, { kind: sweep.kind.name, evidence, noted: ids, live });
   return { absent: await withoutStrays(session, sweep, { rows, lastShown: evidence.lastShown }), mended: 0 };
 }
 
-interface ToProve extends Planned, CompleteReading, WayToAsk {
+interface ToProve extends Planned, CompleteReading, RetrievalMethod {
   readonly noted: Map<string, Absence>;
   readonly isCertified: boolean;
 }
@@ -96,7 +96,7 @@ async function prove(
   sweep: Sweep,
   { plan, hold, path, failures, noted, rules, isCertified }: ToProve,
 ): Promise<Pick<Concluded, 'deleted' | 'controlFailures'>> {
-  const missed = await writeTombstones(parts, sweep, { ids: plan.tombstones, proof: 'list' });
+  const missed = await tombstoneRecords(parts, sweep, { ids: plan.tombstones, proof: 'list' });
   const asking = path && { ...path, noted, rules };
   const asked =
     asking && plan.ask.length > 0
@@ -128,7 +128,7 @@ function failuresAfter(
 function evidenceOf(
   { began, lease }: Sweep,
   { list, tally }: CompleteReading,
-  { noted, isUsable }: { readonly noted: ReadonlyMap<string, Absence> } & Pick<WayToAsk, 'isUsable'>,
+  { noted, isUsable }: { readonly noted: ReadonlyMap<string, Absence> } & Pick<RetrievalMethod, 'isUsable'>,
 ): AbsenceEvidence | null {
   const { verdict, unseenSince } = list;
   const before = isUsable && !tally.hasHoles() ? lease.lastCompleteSweep : null;
@@ -150,7 +150,7 @@ interface Planned {
   readonly hold: HoldClock | null;
 }
 
-interface ToNote extends Planned, Pick<ListVerdict, 'sentAt'> {
+interface ToNote extends Planned, Pick<ListCertification, 'sentAt'> {
   readonly evidence: AbsenceEvidence;
 }
 
@@ -173,7 +173,7 @@ async function note(parts: PullParts, sweep: Sweep, { plan, hold, evidence, sent
   }
 }
 
-interface PlanFacts extends CompleteReading, WayToAsk {
+interface PlanFacts extends CompleteReading, RetrievalMethod {
   readonly evidence: AbsenceEvidence;
   readonly noted: ReadonlyMap<string, Absence>;
   readonly absent: readonly AbsentRow[];

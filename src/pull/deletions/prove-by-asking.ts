@@ -2,7 +2,7 @@ import type { RetrievableKind } from '../../catalog/kind.ts';
 import { isProvenGone } from '../../diff/plan-deletions.ts';
 import type { Absence, DeletionRules } from '../../diff/plan-deletions.ts';
 import { saveAbsences } from '../../mirror/records/deletion-store.ts';
-import { writeTombstones as buryRows } from '../../mirror/records/tombstone-store.ts';
+import { writeTombstones } from '../../mirror/records/tombstone-store.ts';
 import { askForAbsent } from './ask-for-absent.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Sweep } from '../state/sweep.ts';
@@ -67,7 +67,10 @@ export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): P
   for (const absence of [...struck, ...unlisted]) noted.set(absence.id, absence);
   const seen = [...struck, ...unlisted].map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
   await underLease(parts, sweep, (tx) => saveAbsences(tx, sweep.kind.name, seen));
-  const deleted = await writeTombstones(parts, sweep, { ids: proven.map(({ id }) => id), proof: 'retrieve' });
+  const deleted = await tombstoneRecords(parts, sweep, {
+    ids: proven.map(({ id }) => id),
+    proof: 'retrieve',
+  });
   return { deleted, struck, unlisted, isSound };
 }
 
@@ -76,7 +79,7 @@ const struckState = ({ state }: Absence): Absence['state'] => (state === 'unlist
 const ROWS_A_TRANSACTION = 500;
 
 /** Marks the rows of records that are proven to be gone; returns their number. */
-export async function writeTombstones(
+export async function tombstoneRecords(
   parts: PullParts,
   sweep: Sweep,
   { ids, proof }: { readonly ids: readonly string[]; readonly proof: 'retrieve' | 'list' },
@@ -87,7 +90,7 @@ export async function writeTombstones(
     const some = ids.slice(from, from + ROWS_A_TRANSACTION);
     const response = ticks.next();
     const done = await underLease(parts, sweep, (tx, now) =>
-      buryRows(tx, { kind: kind.name, ids: some, proof, response, runId, now }),
+      writeTombstones(tx, { kind: kind.name, ids: some, proof, response, runId, now }),
     );
     deleted += done.length;
   }

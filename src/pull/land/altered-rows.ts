@@ -3,8 +3,8 @@ import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
 import { isObject, parseJson, parseObject } from '../../lib/json.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
-import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
-import type { RecordBooks } from '../../mirror/records/record-facts.ts';
+import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
+import type { RecordEvidence } from '../../mirror/records/record-facts.ts';
 import type { Transaction, SqlValue } from '../../mirror/session/session.ts';
 import type { StoredRow, Judged } from '../../mirror/records/stored-rows.ts';
 import type { FirstSighting } from '../state/earlier-sightings.ts';
@@ -37,7 +37,7 @@ export async function recallRows(
   { records, rows }: Doubtful,
 ): Promise<ReadonlyMap<string, Recalled>> {
   const ids = records.map(({ id }) => id);
-  const books = await readBooks(tx, sweep.kind.name, ids);
+  const books = await readEvidence(tx, sweep.kind.name, ids);
   const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
   const recalled = new Map<string, Recalled>();
   for (const record of records) {
@@ -52,7 +52,7 @@ export async function recallRows(
 interface Known {
   readonly record: Incoming;
   readonly row: StoredRow | undefined;
-  readonly own: RecordBooks;
+  readonly own: RecordEvidence;
   readonly seen: FirstSighting | null;
   readonly forgottenBefore: string | null;
 }

@@ -9,7 +9,7 @@ import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
 import type { Sweep } from './sweep.ts';
 
 /** The proven facts about a list after a sweep. */
-export interface ListVerdict {
+export interface ListCertification {
   readonly verdict: Certification;
   /** When every id was shown, by all responses that are kept. */
   readonly spans: Spans;
@@ -24,7 +24,7 @@ export interface ListVerdict {
 }
 
 /** Decides from the last sweeps' sightings whether the list is known exactly, and at which instant. */
-export async function certifyList(session: Session, sweep: Sweep): Promise<ListVerdict> {
+export async function certifyList(session: Session, sweep: Sweep): Promise<ListCertification> {
   sweep.earlier.release(); // Both together would hold every id twice.
   const responses = await readSightings(session, sweep.kind.name, sweep.pages);
   const shown = spansOf(responses, []);
@@ -48,7 +48,7 @@ async function withKnown(
   session: Session,
   { kind, lease }: Sweep,
   responses: readonly SeenPage[],
-): Promise<Pick<ListVerdict, 'verdict' | 'spans'>> {
+): Promise<Pick<ListCertification, 'verdict' | 'spans'>> {
   const known = lease.completeSweeps === 0 ? [] : await knownBefore(session, { kind, lease }, responses);
   const spans = spansOf(responses, known);
   return { verdict: certify(responses, known, spans), spans };

@@ -8,7 +8,7 @@ import { closeQuarantined, closeRepairs } from '../../mirror/records/issue-store
 import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../mirror/outbox/outbox-queue.ts';
-import { settlePages } from '../../mirror/sightings/page-store.ts';
+import { prunePages } from '../../mirror/sightings/page-store.ts';
 import { redecode } from '../../mirror/shape/redecode.ts';
 import { saveKindReport } from '../../mirror/runs/run-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
@@ -108,7 +108,7 @@ async function conclude(tx: Transaction, { sweep, tally }: ListReading, result: 
   await noteFlapping(tx, sweep, { tally, now });
   await noteListIssues(tx, sweep, result);
   await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
-  await settlePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
+  await prunePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
   if (result.ending.state === 'complete') await keepUnlisted(tx, kind.name, result.ending.verdict.spans);
   await pruneSightings(tx, kind.name);
   if (result.report.state === 'certified')

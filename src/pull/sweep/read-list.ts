@@ -8,7 +8,7 @@ import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/sweep.ts';
 import type { SweepRequest } from './begin-sweep.ts';
 import { certifyList } from '../state/certify-list.ts';
-import type { ListVerdict } from '../state/certify-list.ts';
+import type { ListCertification } from '../state/certify-list.ts';
 import { requireTenant } from '../tenant/guard-source.ts';
 import { landArriving } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
@@ -28,7 +28,10 @@ export interface ListReading {
 
 /** How the reading of a list ended: a stable word why it did not reach its end, and the same for a person. */
 export type Ending = Pick<KindReport, 'reason' | 'detail'> &
-  ({ readonly state: 'complete'; readonly verdict: ListVerdict } | { readonly state: 'invalid' | 'aborted' });
+  (
+    | { readonly state: 'complete'; readonly verdict: ListCertification }
+    | { readonly state: 'invalid' | 'aborted' }
+  );
 
 /** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
 export async function readList(
@@ -57,7 +60,7 @@ function reasonOf({
   verdict,
   certifiedAt,
   isOfThisSweep,
-}: ListVerdict): Pick<KindReport, 'reason' | 'detail'> {
+}: ListCertification): Pick<KindReport, 'reason' | 'detail'> {
   if (!verdict.certified) return { reason: verdict.reason, detail: verdict.detail };
   if (isOfThisSweep) return { reason: null, detail: null };
   return {
@@ -73,7 +76,7 @@ function reasonOf({
 async function isWorthAnother(
   { session, signal }: PullParts,
   { kind, rules }: SweepRequest,
-  { sweep, tally, verdict }: ListReading & { readonly verdict: ListVerdict },
+  { sweep, tally, verdict }: ListReading & { readonly verdict: ListCertification },
 ): Promise<boolean> {
   if (verdict.isOfThisSweep || tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
   if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;

@@ -13,7 +13,7 @@ import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/compare-live.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
-import type { ListVerdict } from '../state/certify-list.ts';
+import type { ListCertification } from '../state/certify-list.ts';
 import type { Sweep } from '../state/sweep.ts';
 
 /**
@@ -121,7 +121,7 @@ interface RowsApart {
 async function compareRows(
   session: Session,
   { kind, began }: Sweep,
-  { verdict, spans }: ListVerdict,
+  { verdict, spans }: ListCertification,
 ): Promise<RowsApart> {
   const certificate = verdict.certified ? verdict : null;
   const comparison = compareLive({ spans, certificate, began: began ?? 0 });

@@ -93,7 +93,7 @@ const WINDOW_MS = 60_000;
  * From this attempt on, each wrong token makes the client wait, longer each time. The right token is always accepted, because
  * other clients may share its address.
  */
-const PATIENCE = 20;
+const FREE_ATTEMPTS = 20;
 const REMEMBERED = 10_000;
 
 interface Failures {
@@ -118,7 +118,7 @@ export function createAttempts(clock: Pick<Clock, 'monotonicMs'>): Attempts {
       failures.set(network, now);
       const [oldest] = failures.keys();
       if (failures.size > REMEMBERED && oldest !== undefined) failures.delete(oldest);
-      const excess = now.count - PATIENCE;
+      const excess = now.count - FREE_ATTEMPTS;
       return excess < 0 ? 0 : Math.min(2 ** excess, secondsLeft(now));
     },
   };

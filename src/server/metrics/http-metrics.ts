@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { ServerParts, Server } from '../server.ts';
-import type { Seats } from '../seats.ts';
+import type { WaitingLimit } from '../waiting-limit.ts';
 
 const SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
 const REFUSED = [401, 403, 421, 429];
@@ -9,7 +9,10 @@ const REFUSED = [401, 403, 421, 429];
 const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
 
 /** Counts the answers of this process, and the resources that it uses. */
-export function countRequests(app: Server, { seats, version }: { seats: Seats; version: string }): Registry {
+export function countRequests(
+  app: Server,
+  { seats, version }: { seats: WaitingLimit; version: string },
+): Registry {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });

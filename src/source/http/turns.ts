@@ -12,7 +12,7 @@ interface TurnParts extends Pick<SourceParts, 'clock'> {
 
 /** Creates the queue that all requests of a source wait in: a semaphore and a rate limit. */
 export function createTurns(settings: SourceSettings, { clock, width, counts }: TurnParts): TakeTurn {
-  const gate = createGate(width.now);
+  const gate = createSemaphore(width.now);
   const pace = createPace(settings.requestsPerSecond, clock);
 
   return async (run, signal) => {
@@ -28,13 +28,13 @@ export function createTurns(settings: SourceSettings, { clock, width, counts }: 
 }
 
 /** A semaphore whose size may change: waiting callers enter in order. */
-interface Gate {
+interface Semaphore {
   /** Resolves when there is room; rejects when the signal fires first. Every entry needs a `leave`. */
   enter(signal: AbortSignal): Promise<void>;
   leave(): void;
 }
 
-function createGate(size: () => number): Gate {
+function createSemaphore(size: () => number): Semaphore {
   let inside = 0;
   const waiting = new Set<() => void>();
 

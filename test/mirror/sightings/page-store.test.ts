@@ -6,7 +6,7 @@ import {
   idsText,
   readPages,
   savePage,
-  settlePages,
+  prunePages,
   confirmRows,
   readDirtyRows,
   saveDirtyRows,
@@ -75,7 +75,7 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
       await savePage(tx, 'products', { ...PAGE, page: 9 });
       for (const kind of ['clients', 'products'])
         for (const response of [3, 20, 21]) await saveDirtyRows(tx, kind, { ids: ['7'], response });
-      await settlePages(tx, 'clients', { lastPage: 2, began: 20 });
+      await prunePages(tx, 'clients', { lastPage: 2, began: 20 });
     });
     expect(await read(session)).toEqual([
       [1, 3, 4],
@@ -96,7 +96,7 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
   test('an emptied list leaves no page', async () => {
     const session = await open();
     await save(session, {});
-    await session.atomically((tx) => settlePages(tx, 'clients', { lastPage: 0, began: 9 }));
+    await session.atomically((tx) => prunePages(tx, 'clients', { lastPage: 0, began: 9 }));
     expect(await read(session)).toEqual([]);
   });
 });

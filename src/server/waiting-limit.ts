@@ -1,7 +1,7 @@
 import { SyncError } from '../lib/sync-error.ts';
 
 /** A limit on the number of requests that wait at the same time. */
-export interface Seats {
+export interface WaitingLimit {
   readonly taken: () => number;
   /**
    * Takes a seat; returns a function that gives it back, which works once.
@@ -11,7 +11,7 @@ export interface Seats {
   readonly take: () => () => void;
 }
 
-export function createSeats(count: number): Seats {
+export function createWaitingLimit(count: number): WaitingLimit {
   const taken = new Set<symbol>();
   return {
     taken: () => taken.size,

@@ -3,7 +3,7 @@ import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
-import { factsOf, readBooks } from '../../mirror/records/record-facts.ts';
+import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 import { liftTombstones, readDead, tombstoneStrays } from '../../mirror/records/stray-store.ts';
 import type { Stray } from '../../mirror/records/stray-store.ts';
@@ -32,7 +32,7 @@ export interface Sorted {
 const ROWS_A_TRANSACTION = 500;
 
 /** Sorts rows outside a certified list: disappeared records, and rows that only another writer can have made. */
-export async function settleStrays(parts: PullParts, sweep: Sweep, outside: Outside): Promise<Sorted> {
+export async function repairStrays(parts: PullParts, sweep: Sweep, outside: Outside): Promise<Sorted> {
   const { certificate } = outside;
   const lifted = await liftFalse(parts, sweep, outside);
   const rows = await liveRowsOf(parts.session, sweep.kind.name, [...outside.ids, ...lifted]);
@@ -70,7 +70,7 @@ interface Judging {
 }
 
 async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Judging): Promise<Stray[]> {
-  const books = await readBooks(
+  const books = await readEvidence(
     db,
     sweep.kind.name,
     rows.map(({ id }) => id),
@@ -114,7 +114,7 @@ async function liftFalse(
   return underLease(parts, sweep, async (tx, now) => {
     const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
     const dead = await readDead(tx, kind.name, candidates);
-    const books = await readBooks(
+    const books = await readEvidence(
       tx,
       kind.name,
       dead.map(({ id }) => id),
