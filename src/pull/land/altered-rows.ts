@@ -58,19 +58,20 @@ interface Known {
 }
 
 function recall(sweep: Sweep, known: Known): Recalled {
-  const { row, record, own } = known;
-  if (row !== undefined && !row.isDeleted) return returned(sweep, known, 'its content was no record');
-  const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOfKnown(known));
-  if (is === 'created') return { stored: undefined, ...(row !== undefined && { replacesRow: true }) };
-  if (is === 'returned')
-    return returned(
-      sweep,
-      known,
-      row === undefined ? 'its row was missing' : 'its row was marked as deleted',
-    );
-  return {
-    stored: row ?? { ...lost(sweep, known), raw: own.lastEvent?.after ?? record.raw, isDeleted: true },
-  };
+  const { row } = known;
+  if (row === undefined) return recallMissing(sweep, known);
+  if (!row.isDeleted) return returned(sweep, known, 'its content was no record');
+  const is = judgeListed('tombstone', factsOfKnown(known));
+  if (is === 'created') return { stored: undefined, replacesRow: true };
+  return is === 'returned' ? returned(sweep, known, 'its row was marked as deleted') : { stored: row };
+}
+
+function recallMissing(sweep: Sweep, known: Known): Recalled {
+  const is = judgeListed('none', factsOfKnown(known));
+  if (is === 'created') return { stored: undefined };
+  if (is === 'returned') return returned(sweep, known, 'its row was missing');
+  const raw = known.own.lastEvent?.after ?? known.record.raw;
+  return { stored: { ...lost(sweep, known), raw, isDeleted: true } };
 }
 
 function factsOfKnown({ row, own, seen, forgottenBefore }: Known): RecordFacts {

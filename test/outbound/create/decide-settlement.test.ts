@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Look } from '../../../src/diff/match.ts';
+import type { SearchResult } from '../../../src/diff/match.ts';
 import { decideSettlement } from '../../../src/outbound/create/decide-settlement.ts';
 import type {
   AskedSweeps,
@@ -15,7 +15,7 @@ const RULES = {
   preimageMaxAgeSeconds: 900,
 };
 const SENT = Date.parse('2026-03-01T12:00:00Z');
-const ABSENT: Look = { is: 'absent' };
+const ABSENT: SearchResult = { is: 'absent' };
 
 interface At extends Partial<Omit<SettlementFacts, 'now' | 'knownAt' | 'sweptAt' | 'givenUpAt'>> {
   /** Seconds since the send was given up. */
@@ -37,7 +37,7 @@ function decide({ now, known, swept = known, ...facts }: At): Settlement {
   });
 }
 
-const FOUND: Look = { is: 'found', id: '7' };
+const FOUND: SearchResult = { is: 'found', id: '7' };
 
 describe('a create whose outcome is unknown', () => {
   test('is adopted once the list is known after the rest', () => {
@@ -140,7 +140,7 @@ describe('a create whose outcome is unknown', () => {
 
 describe('whatever the facts are', () => {
   const seconds = fc.integer({ min: -100_000, max: 400_000 });
-  const looks = fc.constantFrom<Look>(
+  const looks = fc.constantFrom<SearchResult>(
     ABSENT,
     FOUND,
     { is: 'twins', ids: ['7', '8'] },
