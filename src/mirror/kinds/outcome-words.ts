@@ -121,16 +121,22 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 function faultWords({ state, reason, isFirst, rows }: ReadingEnd): OutcomeWords {
-  const why = FAULTS[reason ?? ''] ?? COMPLETE[reason ?? '']?.why ?? reason ?? 'no reason is kept';
-  if (reason === 'busy')
-    return { label: 'busy', why, known: 'another process is reading it into this mirror', next: null };
-  if (reason === 'other_source')
-    return { label: 'refused', why, known: 'nothing of it was taken into the mirror', next: null };
+  const why = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? wordsOf(reason) ?? reason);
+  const untouched = UNTOUCHED[reason ?? ''];
+  if (untouched !== undefined) return { ...untouched, why, next: null };
   const label = `${state === 'invalid' ? 'unreadable' : 'not read to its end'}: ${why}`;
   const known = rows === 0 ? 'nothing of it was read' : `${counted(rows)} that were read stay in the mirror`;
   const proof = isFirst ? ' Nothing counts as deleted before a list was read to its end.' : '';
   return { label, why, known, next: `${AGAIN}${proof}` };
 }
+
+/** Reasons for which this pull read nothing of a list into the mirror, and need not. */
+const UNTOUCHED: Readonly<Record<string, Pick<OutcomeWords, 'label' | 'known'>>> = {
+  busy: { label: 'busy', known: 'another process is reading it into this mirror' },
+  other_source: { label: 'refused', known: 'nothing of it was taken into the mirror' },
+};
+
+const wordsOf = (reason: string): string | undefined => COMPLETE[reason]?.why;
 
 const counted = (rows: number | null): string =>
   rows === null ? 'all rows' : rows === 1 ? 'the 1 row' : `all ${rows.toLocaleString('en-US')} rows`;

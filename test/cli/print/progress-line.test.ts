@@ -37,7 +37,8 @@ describe('the line of a kind', () => {
   });
 
   test('leaves out what is not known', () => {
-    const { rows: _rows, ...pagesOnly } = reading({ lastPage: null });
+    const told = { kind: 'clients', pages: 12, lastPage: null };
+    const pagesOnly = { ...told, place: 1, startedMs: 1_000, latestMs: 5_000, endedMs: null };
     expect(progressLine(pagesOnly, 5_000, null)).toBe('clients  page 12');
   });
 
