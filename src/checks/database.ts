@@ -36,25 +36,25 @@ export async function checkDatabase({
   const absent = absentFile(config.database.url);
   if (absent !== null) return { checks: checkAbsentFile(absent), isMirror: false };
   const more: CheckResult[] = [];
-  let isMirror = false;
+  const found = { isMirror: false };
   const opened = await check('database', async () => {
     await using session = await openMirror();
     const { readerRole } = config.bi;
     const shape = await examineShape(session, allKinds(config), { readerRole });
     more.push(await checkSpace(session), ...(await checkFile(session)));
-    const found = `${session.location} can be written (${await databaseVersion(session)})`;
+    const place = `${session.location} can be written (${await databaseVersion(session)})`;
     if (shape !== 'current') more.push(...(await checkFutureReader(session, readerRole)));
     if (shape === 'none') await refuseWithoutRight(session);
-    if (shape === 'none') return `${found}; it holds no mirror yet, the first pull creates it`;
+    if (shape === 'none') return `${place}; it holds no mirror yet, the first pull creates it`;
     if (shape === 'of an older release')
-      return `${found}; its mirror is of an older release, and the next command migrates it: back it up first`;
-    isMirror = true;
+      return `${place}; its mirror is of an older release, and the next command migrates it: back it up first`;
+    found.isMirror = true;
     more.push(await tellChangeLog(session));
     if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole)));
     more.push(...(await readBlocks(session)).map(blocked));
-    return `${found}; ${await contentOf(session)}`;
+    return `${place}; ${await contentOf(session)}`;
   });
-  return { checks: [opened, ...more], isMirror: isMirror && opened.ok };
+  return { checks: [opened, ...more], isMirror: found.isMirror && opened.ok };
 }
 
 /** @throws {MirrorError} If this user of PostgreSQL may not create the schema of the tables. */
