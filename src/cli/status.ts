@@ -32,15 +32,15 @@ function printStatus(stdout: Output, status: StatusReport): void {
   if (drift.length > 0) printDrift(stdout, drift);
 }
 
-const labelOf = ({ state, reason }: Status['kinds'][number]): string =>
-  outcomeWords({ state, reason, isFirst: false, rows: null }).label;
+const wordsOf = ({ state, reason }: Status['kinds'][number]): ReturnType<typeof outcomeWords> =>
+  outcomeWords({ state, reason, isFirst: false, rows: null });
 
 function printKinds(stdout: Output, { kinds, nextPulls, isServed }: StatusReport): void {
   const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const next = new Map(nextPulls.map(({ kind, at, pages }) => [kind, pulledAt(at, pages)]));
   const rows = kinds.map((row) => [
-    ...[row.kind, labelOf(row), row.rows],
+    ...[row.kind, wordsOf(row).label, row.rows],
     ...[row.last_sweep_at, row.certified_at, row.last_change_at],
     ...[row.open_issues, next.get(row.kind) ?? '-'],
   ]);
@@ -55,7 +55,7 @@ const pulledAt = (at: string, pages: number | null): string =>
 function needsOf(row: Status['kinds'][number]): string[] {
   const { kind, state, held_deletions: held } = row;
   return [
-    ...(state === 'invalid' || state === 'aborted' ? [`${kind} (${labelOf(row)})`] : []),
+    ...(state === 'invalid' || state === 'aborted' ? [`${kind} (${wordsOf(row).why ?? state})`] : []),
     ...(held > 0 ? [`${kind} (${held} deletions are held: bms-sync deletions)`] : []),
   ];
 }

@@ -124,7 +124,7 @@ function faultWords({ state, reason, isFirst, rows }: ReadingEnd): OutcomeWords 
   const why = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? wordsOf(reason) ?? reason);
   const untouched = UNTOUCHED[reason ?? ''];
   if (untouched !== undefined) return { ...untouched, why, next: null };
-  const label = `${state === 'invalid' ? 'unreadable' : 'not read to its end'}: ${why}`;
+  const label = state === 'invalid' ? 'unreadable' : 'not read to its end';
   const known = rows === 0 ? 'nothing of it was read' : `${counted(rows)} that were read stay in the mirror`;
   const proof = isFirst ? ' Nothing counts as deleted before a list was read to its end.' : '';
   return { label, why, known, next: `${AGAIN}${proof}` };

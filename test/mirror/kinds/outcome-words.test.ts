@@ -43,10 +43,10 @@ test('a first reading of a long list says what is known, and what the next pull 
 });
 
 test('an interrupted first reading says that landed rows stay, and what the next one repeats', () => {
-  const { label, known, next } = outcomeWords({
+  const { label, why, known, next } = outcomeWords({
     ...{ state: 'aborted', reason: 'interrupted', isFirst: true, rows: 1200 },
   });
-  expect(label).toBe('not read to its end: the pull was interrupted');
+  expect([label, why]).toEqual(['not read to its end', 'the pull was interrupted']);
   expect(known).toBe('all 1,200 rows that were read stay in the mirror');
   expect(next).toContain('reads the whole list again');
   expect(next).toContain('Nothing counts as deleted before');
