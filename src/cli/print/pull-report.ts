@@ -23,8 +23,7 @@ export function printPull(stdout: Output, { runId, durationMs, kinds, disappeare
   printLine(stdout, textTable(HEADER, rows));
   printLine(stdout, `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`);
   for (const line of outcomeLines(kinds)) printLine(stdout, line);
-  for (const { kind, state, detail } of kinds)
-    if (detail !== null && state !== 'complete') printLine(stdout, `${kind}: ${detail}`);
+  for (const line of detailLines(kinds)) printLine(stdout, line);
   printDisappeared(stdout, disappeared);
 }
 
@@ -39,6 +38,14 @@ function outcomeLines(kinds: readonly PulledKind[]): string[] {
     const names = group.length === kinds.length && kinds.length > 1 ? 'All kinds' : namesOf(group);
     return [`${names}: ${known ?? ''}.`, ...(next === null ? [] : [next])].join(' ');
   });
+}
+
+/** What happened and where, with advice; one line for all kinds that say the same. */
+function detailLines(kinds: readonly PulledKind[]): string[] {
+  const told = kinds.filter(({ state, detail }) => detail !== null && state !== 'complete');
+  return [...groupBy(told, ({ detail }) => detail)].map(
+    ([detail, group]) => `${namesOf(group)}: ${detail ?? ''}`,
+  );
 }
 
 const namesOf = (kinds: readonly PulledKind[]): string => kinds.map(({ kind }) => kind).join(', ');

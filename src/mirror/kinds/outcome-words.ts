@@ -125,7 +125,8 @@ function faultWords({ state, reason, isFirst, rows }: ReadingEnd): OutcomeWords 
   const untouched = UNTOUCHED[reason ?? ''];
   if (untouched !== undefined) return { ...untouched, why, next: null };
   const label = state === 'invalid' ? 'unreadable' : 'not read to its end';
-  const known = rows === 0 ? 'nothing of it was read' : `${counted(rows)} that were read stay in the mirror`;
+  const known =
+    rows === 0 ? 'this command read nothing of it' : `${counted(rows)} that were read stay in the mirror`;
   const proof = isFirst ? ' Nothing counts as deleted before a list was read to its end.' : '';
   return { label, why, known, next: `${AGAIN}${proof}` };
 }

@@ -54,5 +54,5 @@ test('an interrupted first reading says that landed rows stay, and what the next
 
 test('a list that had not been read says that nothing of it was', () => {
   const end = { state: 'aborted', reason: 'unreachable', isFirst: false, rows: 0 };
-  expect(outcomeWords(end).known).toBe('nothing of it was read');
+  expect(outcomeWords(end).known).toBe('this command read nothing of it');
 });
