@@ -74,6 +74,7 @@ function liveLines(stderr: Output, { note, all, lineOf }: NotedKinds): ProgressD
       drawn.clear();
     },
     stderr: {
+      isTTY: true,
       write: (text, done) => {
         if (drawn.size === 0) return stderr.write(text, done);
         lines.log(text);
