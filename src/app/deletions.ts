@@ -1,15 +1,15 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { decideHeld, readShownHolds } from '../mirror/records/deletion-store.ts';
-import type { DecidedHold, HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
+import { decideHeld, readDisappearances } from '../mirror/records/deletion-store.ts';
+import type { DecidedHold, Disappearances, HoldDecision } from '../mirror/records/deletion-store.ts';
 import { openExistingMirror } from './open-mirror.ts';
 
-export type { HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
+export type { Disappearances, HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
 
-/** Lists mass disappearances, whether they wait for a person or a person has decided them. */
-export async function listHolds(config: Config): Promise<readonly ShownHold[]> {
+/** Lists the records that disappeared and are not proven to be gone. */
+export async function listDisappearances(config: Config): Promise<Disappearances> {
   await using session = await openExistingMirror(config);
-  return await readShownHolds(session);
+  return await readDisappearances(session);
 }
 
 /**

@@ -3,14 +3,16 @@ import type { Config } from '../config/settings.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { openMirror } from './open-mirror.ts';
+import { openSession } from '../mirror/open-session.ts';
+import { nextSlots } from './next-slots.ts';
 import { openConfiguredSource } from './open-source.ts';
 
-/** Checks everything that a pull needs; changes no data. */
+/** Checks everything that a pull needs; creates nothing and changes nothing. */
 export function examine(config: Config, logger: Logger): Promise<readonly CheckResult[]> {
   return checkAll({
     config,
-    openMirror: () => openMirror(config),
+    slots: nextSlots(config, systemClock.now()),
+    openMirror: () => openSession(config.database.url),
     openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),
   });
 }

@@ -4,6 +4,11 @@ import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createOwner } from '../pull/run/owner.ts';
 import type { PullParts } from '../pull/run/parts.ts';
+import { isFirstReading, readUncertified } from '../mirror/kinds/uncertified-store.ts';
+import { readDisappeared } from '../mirror/records/deletion-store.ts';
+import type { ShownHold } from '../mirror/records/deletion-store.ts';
+import type { KindReport } from '../mirror/runs/run-store.ts';
+import type { Session } from '../mirror/session/session.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
 import { delegatePull } from '../runs/delegate-pull.ts';
@@ -14,6 +19,21 @@ import { openConfiguredSource } from './open-source.ts';
 export type { Progress } from '../pull/run/parts.ts';
 export type { PullReport } from '../pull/pull-kinds.ts';
 export type { KindReport } from '../mirror/runs/run-store.ts';
+export { outcomeWords } from '../mirror/kinds/outcome-words.ts';
+export type { ShownHold } from '../mirror/records/deletion-store.ts';
+
+/** The report of one kind. */
+export interface PulledKind extends KindReport {
+  /** True until a second reading has reached the end of the list. */
+  readonly isFirst: boolean;
+}
+
+/** What a pull did, and what is about to happen: the document of `pull --json`. */
+export interface PullSummary extends Omit<PullReport, 'kinds'> {
+  readonly kinds: readonly PulledKind[];
+  /** Records of these kinds that disappeared and are not proven to be gone. */
+  readonly disappeared: readonly ShownHold[];
+}
 
 interface PullCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'> {
   /** Names of the kinds; none means all. */
@@ -30,14 +50,25 @@ interface PullCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'
 export async function pull(
   config: Config,
   { kinds, acceptNewSource, ...command }: PullCommand,
-): Promise<PullReport> {
+): Promise<PullSummary> {
   const wanted = listedKinds(config, kinds);
   await using source = openConfiguredSource(config, { clock: systemClock, logger: command.logger });
   await using session = await openMirror(config);
   const parts = { session, source, clock: systemClock, owner: createOwner(), ...command };
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
   const handed = await delegatePull(parts, request);
-  return 'report' in handed ? handed.report : await pullKinds(parts, { ...request, ...handed });
+  const report = 'report' in handed ? handed.report : await pullKinds(parts, { ...request, ...handed });
+  return await withStanding(session, report);
+}
+
+async function withStanding(session: Session, report: PullReport): Promise<PullSummary> {
+  const names = new Set(report.kinds.map(({ kind }) => kind));
+  const firsts = new Set((await readUncertified(session)).filter(isFirstReading).map(({ kind }) => kind));
+  return {
+    ...report,
+    kinds: report.kinds.map((kind) => ({ ...kind, isFirst: firsts.has(kind.kind) })),
+    disappeared: (await readDisappeared(session)).filter(({ kind }) => names.has(kind)),
+  };
 }
 
 /** The settings by which every pull and backfill reads. */

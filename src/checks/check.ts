@@ -5,9 +5,24 @@ import { SyncError } from '../lib/sync-error.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { Source } from '../source/source.ts';
 
+/** A schedule of the background service, with the instant (UTC) when it comes due next. */
+export interface ScheduleSlot {
+  readonly name: string;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly kinds: readonly string[];
+  /** The number of pages from the beginning of each list; null = whole lists. */
+  readonly pages: number | null;
+  readonly verifies: boolean;
+  readonly at: string;
+}
+
 /** The settings, and how to open what they name. */
 export interface DoctorParts {
   readonly config: Config;
+  /** What `serve` would do next. */
+  readonly slots: readonly ScheduleSlot[];
+  /** Opens the database as it is: nothing is migrated. */
   readonly openMirror: () => Promise<Session>;
   /** @throws {UsageError} If its address or the token is not set. */
   readonly openSource: () => Source;

@@ -7,7 +7,8 @@ import { readBlocks } from '../mirror/outbox/block-store.ts';
 import type { WriteBlock } from '../mirror/outbox/block-store.ts';
 import { readChangeLogSize } from '../mirror/records/change-log-size.ts';
 import type { ChangeLogSize } from '../mirror/records/change-log-size.ts';
-import { databaseVersion, postgresSize } from '../mirror/session/database-facts.ts';
+import { databaseVersion, mayCreateSchema, postgresSize } from '../mirror/session/database-facts.ts';
+import { MirrorError } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { checkIntegrity } from '../mirror/sqlite/integrity-check.ts';
 import { boundUrl } from '../mirror/kinds/source-binding.ts';
@@ -15,27 +16,59 @@ import { boundCompanies } from '../mirror/kinds/tenant-store.ts';
 import { check } from './check.ts';
 import type { DoctorParts } from './check.ts';
 import { DAMAGE_HINT } from './daily-check.ts';
-import { checkReaderRole } from './reader-role.ts';
+import { checkFutureReader, checkReaderRole } from './reader-role.ts';
+import { MB, judgeSpace, megabytes } from './space.ts';
+import { absentFile, checkAbsentFile } from './absent-mirror.ts';
+import { allKinds } from '../config/known-kinds.ts';
+import { examineShape } from '../mirror/shape/migrate.ts';
 
-const MB = 2 ** 20;
+interface DatabaseFindings {
+  readonly checks: readonly CheckResult[];
+  /** True if a pull would find a mirror of this release. */
+  readonly isMirror: boolean;
+}
 
-/** Checks the database, its free space, and the kinds that the token may not write. */
+/** Checks the database, its free space, and the kinds that the token may not write; creates nothing. */
 export async function checkDatabase({
   config,
   openMirror,
-}: Pick<DoctorParts, 'config' | 'openMirror'>): Promise<readonly CheckResult[]> {
+}: Pick<DoctorParts, 'config' | 'openMirror'>): Promise<DatabaseFindings> {
+  const absent = absentFile(config.database.url);
+  if (absent !== null) return { checks: checkAbsentFile(absent), isMirror: false };
   const more: CheckResult[] = [];
+  const found = { isMirror: false };
   const opened = await check('database', async () => {
     await using session = await openMirror();
-    more.push(await checkSpace(session), ...(await checkFile(session)), await tellChangeLog(session));
-    more.push(...(await checkReaderRole(session, config.bi.readerRole)));
+    const { readerRole } = config.bi;
+    const shape = await examineShape(session, allKinds(config), { readerRole });
+    more.push(await checkSpace(session), ...(await checkFile(session)));
+    const place = `${session.location} can be written (${await databaseVersion(session)})`;
+    if (shape !== 'current') more.push(...(await checkFutureReader(session, readerRole)));
+    if (shape === 'none') await refuseWithoutRight(session);
+    if (shape === 'none') return `${place}; it holds no mirror yet, the first pull creates it`;
+    if (shape === 'of an older release')
+      return `${place}; its mirror is of an older release, and the next command migrates it: back it up first`;
+    found.isMirror = true;
+    more.push(await tellChangeLog(session));
+    if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole)));
     more.push(...(await readBlocks(session)).map(blocked));
-    const url = await boundUrl(session);
-    const found = `${session.location} can be written (${await databaseVersion(session)})`;
-    if (url === null) return `${found}; it holds no data yet`;
-    return `${found}; it holds ${url}${told(await boundCompanies(session))}`;
+    return `${place}; ${await contentOf(session)}`;
   });
-  return [opened, ...more];
+  return { checks: [opened, ...more], isMirror: found.isMirror && opened.ok };
+}
+
+/** @throws {MirrorError} If this user of PostgreSQL may not create the schema of the tables. */
+async function refuseWithoutRight(session: Session): Promise<void> {
+  if (session.dialect !== 'postgres' || (await mayCreateSchema(session))) return;
+  throw new MirrorError(`${session.location} lets this user create no schema.`, {
+    code: 'mirror.not_writable',
+    hint: 'GRANT CREATE ON DATABASE … TO the user in DATABASE_URL: the first pull creates the schema of the tables.',
+  });
+}
+
+async function contentOf(session: Session): Promise<string> {
+  const url = await boundUrl(session);
+  return url === null ? 'it holds no data yet' : `it holds ${url}${told(await boundCompanies(session))}`;
 }
 
 /** The companies in the mirror; with their kinds, if there are several. */
@@ -78,20 +111,6 @@ async function checkFile(session: Session): Promise<readonly CheckResult[]> {
   if (findings.length === 0) return [passed(name, 'SQLite finds the file sound')];
   return [{ name, ok: false, code: 'mirror.damaged', detail: findings.join('; '), hint: DAMAGE_HINT }];
 }
-
-const LEAST_FREE = 256 * MB;
-
-/** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
-export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): CheckResult {
-  const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
-  if (free >= Math.max(LEAST_FREE, size / 2)) return passed('database.space', detail);
-  return {
-    ...{ name: 'database.space', ok: false, code: 'mirror.little_space', detail },
-    hint: 'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.',
-  };
-}
-
-const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;
 
 function blocked({ kind, reason, since }: WriteBlock): CheckResult {
   return {

@@ -1,21 +1,22 @@
 import { listedKinds } from '../config/known-kinds.ts';
-import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import type { DoctorParts } from './check.ts';
 import { checkDatabase } from './database.ts';
+import { tellPlans, tellSettings } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkService } from './service.ts';
 import { checkTenants } from './tenants.ts';
 
-/** Checks all requirements: the settings, the database, the queue, the service and the token. Changes no data. */
+/** Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing. */
 export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult[]> {
-  const database = await checkDatabase(parts);
+  const { checks: database, isMirror } = await checkDatabase(parts);
   const service = await checkService(parts);
   const readable = listedKinds(parts.config).filter(({ name }) => isWell(service, `kinds.${name}`));
   return [
-    passed('settings', 'valid'), // They were read before this point, or refused.
+    tellSettings(parts.config), // They were read before this point, or refused.
     ...database,
-    ...(isWell(database, 'database') ? await checkTenants(parts, readable) : []),
+    ...(isMirror ? await checkTenants(parts, readable) : []),
+    ...tellPlans(parts.config, parts.slots),
     ...(await checkQueue(parts.config.queue.url)),
     ...service,
   ];

@@ -19,6 +19,15 @@ export async function checkReaderRole(
   return [{ name: NAME, ok: false, code, detail: message, hint: hint ?? null }];
 }
 
+/** Checks that a role exists to which a pull is going to grant the views. */
+export async function checkFutureReader(
+  session: Session,
+  role: string | null,
+): Promise<readonly CheckResult[]> {
+  const isThere = session.dialect !== 'postgres' || role === null || (await hasRole(session, role));
+  return isThere ? [] : await checkReaderRole(session, role);
+}
+
 /** Describes the wrong rights of a quoted role that should only read the views. */
 function judgeReader(role: string, rights: Rights): CheckResult {
   const faults = RULES.filter(({ against }) => rights[against].length > 0);

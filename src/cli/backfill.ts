@@ -35,7 +35,7 @@ async function runBackfill(context: CommandContext, kind: string, options: Backf
   try {
     const report = await backfillKind(config, {
       ...{ kind, extent, request, restart: options.restart ?? false },
-      logger: loggerOf(context, config),
+      logger: loggerOf(context, config, progress.stderr),
       onProgress: progress.onProgress,
       signal: context.io.signal,
     });

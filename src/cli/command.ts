@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import { createLogger } from '../lib/logger.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { Io } from './print/io.ts';
+import type { Io, Output } from './print/io.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -35,12 +35,12 @@ export function settingsOf({ io, protect }: CommandContext, { config: file }: Co
   return config;
 }
 
-/** Logs go to stderr: stdout belongs to the command's answer. */
-export function loggerOf({ io }: CommandContext, config: Config): Logger {
+/** Logs go to stderr, through the progress display where there is one: stdout belongs to the command's answer. */
+export function loggerOf({ io }: CommandContext, config: Config, stderr: Output = io.stderr): Logger {
   return createLogger({
     level: config.log.level,
     secrets: secretsOf(config),
-    destination: { write: (line) => void io.stderr.write(line) },
+    destination: { write: (line) => void stderr.write(line) },
   });
 }
 

@@ -1,15 +1,17 @@
 import type { Command } from 'commander';
-import { decideDeletions, listHolds } from '../app/deletions.ts';
-import type { HoldDecision, ShownHold } from '../app/deletions.ts';
+import { decideDeletions, listDisappearances } from '../app/deletions.ts';
+import type { Disappearances, HoldDecision } from '../app/deletions.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
+import { idsOf, printDisappeared } from './print/disappeared.ts';
 import { printJson, printLine, textTable } from './print/io.ts';
 import type { Output } from './print/io.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list mass disappearances and the decisions on them').action(
-    (_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()),
-  );
+  const list = createCommand(
+    'list',
+    'list what disappeared: what waits for you, and what waits for proof',
+  ).action((_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()));
   const decide = (name: string, summary: string, decision: HoldDecision): Command =>
     createCommand(name, summary)
       .argument('<kind>', 'record kind')
@@ -25,9 +27,9 @@ export function deletionsCommand(context: CommandContext): Command {
 }
 
 async function runList(context: CommandContext, options: CommonOptions): Promise<void> {
-  const holds = await listHolds(settingsOf(context, options));
-  if (options.json) printJson(context.io.stdout, { deletions: holds });
-  else printHolds(context.io.stdout, holds);
+  const found = await listDisappearances(settingsOf(context, options));
+  if (options.json) printJson(context.io.stdout, found);
+  else printAbsences(context.io.stdout, found);
 }
 
 interface DecisionMade {
@@ -50,14 +52,18 @@ const MEANING: Record<HoldDecision, string> = {
   rejected: 'rejected. They stay live; approve takes it back.',
 };
 
-function printHolds(stdout: Output, holds: readonly ShownHold[]): void {
-  if (holds.length === 0) {
-    printLine(stdout, 'Nothing is held.');
-    return;
-  }
-  const rows = holds.map(({ kind, state, records, since, ids }) => [
-    ...[kind, state, records, since],
-    ids.length < records ? `${ids.join(', ')}, …` : ids.join(', '),
+const IDS_SHOWN = 20;
+
+function printAbsences(stdout: Output, { deletions, suspected }: Disappearances): void {
+  if (deletions.length === 0) printLine(stdout, 'Nothing is held.');
+  else printHolds(stdout, deletions);
+  printDisappeared(stdout, suspected);
+}
+
+function printHolds(stdout: Output, holds: Disappearances['deletions']): void {
+  const rows = holds.map((hold) => [
+    ...[hold.kind, hold.state, hold.records, hold.since],
+    idsOf(hold, IDS_SHOWN),
   ]);
   printLine(stdout, textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows));
   if (holds.some(({ state }) => state === 'held'))

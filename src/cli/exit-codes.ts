@@ -1,4 +1,4 @@
-import type { PullReport } from '../app/pull.ts';
+import type { PullSummary } from '../app/pull.ts';
 import type { Outcome } from '../app/push.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 
@@ -11,12 +11,19 @@ export function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof SyncError ? EXIT.failed : EXIT.internal;
 }
 
-/** A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. */
-export function exitCodeOfPull({ kinds }: PullReport): ExitCode {
-  const ended = kinds.filter(({ state }) => state === 'complete' || state === 'certified');
-  if (ended.length === kinds.length) return EXIT.done;
+const LACKING_NOTHING: ReadonlySet<string> = new Set(['complete', 'certified', 'busy']);
+
+type Ended = Pick<PullSummary['kinds'][number], 'state' | 'reason'>;
+
+/**
+ * A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. A kind that another
+ * process is reading lacks nothing: it is read.
+ */
+export function exitCodeOfPull({ kinds }: { readonly kinds: readonly Ended[] }): ExitCode {
+  if (kinds.every(({ state }) => LACKING_NOTHING.has(state))) return EXIT.done;
   const isBarred = kinds.every(
-    ({ state, reason }) => (state === 'aborted' && reason !== 'interrupted') || reason === 'other_source',
+    ({ state, reason }) =>
+      state === 'busy' || (state === 'aborted' && reason !== 'interrupted') || reason === 'other_source',
   );
   return isBarred ? EXIT.failed : EXIT.incomplete;
 }

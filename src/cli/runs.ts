@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isOfAllKinds, readRun, readRuns } from '../app/report.ts';
+import { isOfAllKinds, outcomeWords, readRun, readRuns } from '../app/report.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine, textTable } from './print/io.ts';
@@ -75,7 +75,7 @@ async function showRun(context: CommandContext, id: number, options: CommonOptio
       header,
       run.reports.map((kind) => [
         kind.kind,
-        kind.state,
+        outcomeWords({ ...kind, isFirst: false }).label,
         ...[kind.rows, kind.created, kind.updated, kind.unchanged, kind.quarantined],
         ...[kind.requests, kind.retries, kind.durationMs],
       ]),

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
-import { changeLogText, readMirrorStatus } from '../app/report.ts';
-import type { Status } from '../app/report.ts';
+import { changeLogText, outcomeWords, readMirrorStatus } from '../app/report.ts';
+import type { Status, StatusReport } from '../app/report.ts';
+import { groupBy } from '../lib/group-by.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
+import { printDisappeared } from './print/disappeared.ts';
 import { printJson, printLine, textTable } from './print/io.ts';
 import type { Output } from './print/io.ts';
 
@@ -16,39 +18,44 @@ export function statusCommand(context: CommandContext): Command {
   );
 }
 
-function printStatus(stdout: Output, status: Status): void {
+function printStatus(stdout: Output, status: StatusReport): void {
   const { database, kinds, issues, drift } = status;
   printLine(stdout, `Mirror: ${database}\n`);
   const needs = [...damageNeeds(status), ...kinds.flatMap(needsOf), ...outboxNeeds(status)];
   if (needs.length > 0) printLine(stdout, `Needs you: ${needs.join(', ')}\n`);
-  const header = [
-    ...['kind', 'state', 'rows', 'last sweep (UTC)', 'certified (UTC)', 'last change (UTC)', 'open issues'],
-  ];
-  printLine(
-    stdout,
-    textTable(
-      header,
-      kinds.map((row) => [
-        row.kind,
-        row.reason === null ? row.state : `${row.state}: ${row.reason}`,
-        row.rows,
-        row.last_sweep_at,
-        row.certified_at,
-        row.last_change_at,
-        row.open_issues,
-      ]),
-    ),
-  );
+  printKinds(stdout, status);
   printUncertified(stdout, status);
+  printDisappeared(stdout, status.disappeared);
   printOutbox(stdout, status);
   printChangeLog(stdout, status);
   if (issues.length > 0) printIssues(stdout, issues);
   if (drift.length > 0) printDrift(stdout, drift);
 }
 
-function needsOf({ kind, state, reason, held_deletions: held }: Status['kinds'][number]): string[] {
+const wordsOf = ({ state, reason }: Status['kinds'][number]): ReturnType<typeof outcomeWords> =>
+  outcomeWords({ state, reason, isFirst: false, rows: null });
+
+function printKinds(stdout: Output, { kinds, nextPulls, isServed }: StatusReport): void {
+  const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
+  const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
+  const next = new Map(nextPulls.map(({ kind, at, pages }) => [kind, pulledAt(at, pages)]));
+  const rows = kinds.map((row) => [
+    ...[row.kind, wordsOf(row).label, row.rows],
+    ...[row.last_sweep_at, row.certified_at, row.last_change_at],
+    ...[row.open_issues, next.get(row.kind) ?? '-'],
+  ]);
+  printLine(stdout, textTable(header, rows));
+  if (nextPulls.length > 0 && !isServed)
+    printLine(stdout, '\nNo background service is running: the next pulls wait for bms-sync serve.');
+}
+
+const pulledAt = (at: string, pages: number | null): string =>
+  pages === null ? at.slice(0, 16) : `${at.slice(0, 16)}, ${pages} pages`;
+
+function needsOf(row: Status['kinds'][number]): string[] {
+  const { kind, state, held_deletions: held } = row;
   return [
-    ...(state === 'invalid' || state === 'aborted' ? [`${kind} (${reason ?? state})`] : []),
+    ...(state === 'invalid' || state === 'aborted' ? [`${kind} (${wordsOf(row).why ?? state})`] : []),
     ...(held > 0 ? [`${kind} (${held} deletions are held: bms-sync deletions)`] : []),
   ];
 }
@@ -75,10 +82,19 @@ function printUncertified(stdout: Output, { uncertified, holds }: Status): void 
     ]);
     printLine(stdout, '\nNot certified, with the work that waits for it:');
     printLine(stdout, textTable(header, rows));
+    for (const line of nextLines(uncertified)) printLine(stdout, line);
   }
   const released = holds.filter(({ state }) => state === 'released');
   for (const { kind, records } of released)
     printLine(stdout, `\n${records} held deletions of ${kind} go on to their proof by themselves.`);
+}
+
+/** What the next pull does about it: one line for all kinds of which it is the same. */
+function nextLines(uncertified: Status['uncertified']): string[] {
+  const alike = groupBy(uncertified, ({ next }) => next);
+  return [...alike].flatMap(([next, kinds]) =>
+    next === null ? [] : [`${kinds.map(({ kind }) => kind).join(', ')}: ${next}`],
+  );
 }
 
 /** The states of the outbox without the empty ones; nothing if it was never used. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { verify } from '../app/verify.ts';
 import type { KindComparison, VerifyReport } from '../app/verify.ts';
+import { listedKinds } from '../config/known-kinds.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -23,9 +24,9 @@ async function runVerify(
   options: CommonOptions,
 ): Promise<void> {
   const config = settingsOf(context, options);
-  const { onProgress, stop } = createProgress(context.io);
+  const { onProgress, stop, stderr } = createProgress(context.io, { of: listedKinds(config, kinds).length });
   try {
-    const logger = loggerOf(context, config);
+    const logger = loggerOf(context, config, stderr);
     const report = await verify(config, { kinds, logger, onProgress, signal: context.io.signal });
     stop();
     if (options.json) printJson(context.io.stdout, report);

@@ -55,6 +55,7 @@ async function sweepAll(
 ): Promise<KindReport[]> {
   const reports = new Map<ListedKind, KindReport>();
   for (const kind of await tellingFirst(parts.session, kinds)) {
+    parts.onProgress?.({ kind: kind.name, pages: 0, lastPage: null, rows: 0 });
     const report = parts.signal?.aborted
       ? notSwept(kind, INTERRUPTED)
       : await trySweep(parts, { kind, ...reading });
@@ -69,7 +70,8 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
     return await sweepKind(parts, request);
   } catch (error) {
     if (!(error instanceof LeaseError)) throw error;
-    const report = notSwept(request.kind, { reason: 'busy', detail: describe(error) });
+    const why = { reason: 'busy', detail: describe(error) };
+    const report: KindReport = { ...notSwept(request.kind, why), state: 'busy' };
     const run = { runId: request.runId, owner: parts.owner.name };
     await parts.session.atomically((tx) => saveKindReport(tx, run, { report, startedAt: parts.clock.now() }));
     return report;

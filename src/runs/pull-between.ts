@@ -20,7 +20,7 @@ export async function pullBetween(
     (report) => report.kinds,
     refusedKind,
   );
-  const failed = kinds.find(({ state }) => state === 'invalid' || state === 'aborted');
+  const failed = kinds.find(({ state }) => state !== 'complete' && state !== 'certified');
   return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
 }
 

@@ -3,9 +3,10 @@ import { readDrift } from '../mirror/kinds/drift-store.ts';
 import type { Drift } from '../mirror/kinds/drift-store.ts';
 import { readDamage } from '../mirror/kinds/integrity-store.ts';
 import type { Damage } from '../mirror/kinds/integrity-store.ts';
+import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { countIssues, readStatus } from '../mirror/kinds/status-store.ts';
 import type { IssueCount, KindStatus } from '../mirror/kinds/status-store.ts';
-import { readUncertified } from '../mirror/kinds/uncertified-store.ts';
+import { isFirstReading, readUncertified } from '../mirror/kinds/uncertified-store.ts';
 import type { UncertifiedKind } from '../mirror/kinds/uncertified-store.ts';
 import { readBlocks } from '../mirror/outbox/block-store.ts';
 import type { WriteBlock } from '../mirror/outbox/block-store.ts';
@@ -13,8 +14,8 @@ import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
 import { readChangeLogSize } from '../mirror/records/change-log-size.ts';
 import type { ChangeLogSize } from '../mirror/records/change-log-size.ts';
-import { readHolds } from '../mirror/records/deletion-store.ts';
-import type { Hold } from '../mirror/records/deletion-store.ts';
+import { readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
+import type { Hold, ShownHold } from '../mirror/records/deletion-store.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { readFrozen } from '../outbound/freeze/freeze.ts';
 import type { Frozen } from '../outbound/freeze/freeze.ts';
@@ -27,6 +28,8 @@ export interface Status {
   readonly uncertified: readonly ExplainedKind[];
   /** Mass disappearances: held, decided by a person, or released automatically. */
   readonly holds: readonly Hold[];
+  /** All records that disappeared and are not proven to be gone, with some of their ids: the suspected ones too. */
+  readonly disappeared: readonly ShownHold[];
   readonly issues: readonly IssueCount[];
   /** The latest changes in how the service answers, newest first. */
   readonly drift: readonly (Drift & { readonly seenAt: string })[];
@@ -51,6 +54,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[],
     kinds: inOrder(await readStatus(session), kinds),
     uncertified: inOrder((await readUncertified(session)).filter(isListedIn(kinds)), kinds).map(explained),
     holds: await readHolds(session),
+    disappeared: await readDisappeared(session),
     issues: await countIssues(session),
     drift: await readDrift(session, DRIFT_SHOWN),
     outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
@@ -78,21 +82,17 @@ function inOrder<T extends Pick<KindStatus, 'kind'>>(
 /** A kind that is not certified, with the reason in words. */
 interface ExplainedKind extends Omit<UncertifiedKind, 'detail'> {
   readonly why: string;
+  /** What the next pull adds or repeats; null if the reason says it. */
+  readonly next: string | null;
 }
 
-const WHY: Readonly<Record<string, string>> = {
-  rows_unseen: 'rows moved between its pages while it was read',
-  certified_earlier: 'it has changed since the end that an earlier sweep saw was confirmed',
-  total_differs: 'its own total is not what its pages hold',
-  too_many_rows: 'more rows were there than its end allows',
-  no_end: 'no answer proved where it ends',
-  busy: 'another process was reading it',
-  interrupted: 'the sweep was interrupted',
-};
+/** Reasons whose words say all that their details say. */
+const PLAIN: ReadonlySet<string | null> = new Set(['interrupted', 'busy']);
 
-/** Says why the last sweep of a kind did not certify it. */
+/** Says why the last sweep of a kind did not certify it, and what the next one can do about it. */
 function explained({ detail, ...kind }: UncertifiedKind): ExplainedKind {
-  const { reason } = kind;
-  const why = WHY[reason ?? ''] ?? detail ?? `its last sweep ended early (${reason ?? 'no reason is kept'})`;
-  return { ...kind, why };
+  const { state, reason } = kind;
+  const { why, next } = outcomeWords({ state, reason, isFirst: isFirstReading(kind), rows: null });
+  const isPlain = state === 'complete' || PLAIN.has(reason);
+  return { ...kind, why: (isPlain ? why : (detail ?? why)) ?? 'no reason is kept', next };
 }

@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { checkDatabase, judgeSpace } from '../../src/checks/database.ts';
+import { checkDatabase } from '../../src/checks/database.ts';
+import { judgeSpace } from '../../src/checks/space.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { saveBlock } from '../../src/mirror/outbox/block-store.ts';
 import { openMirror } from '../../src/app/open-mirror.ts';
+import { openSession } from '../../src/mirror/open-session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
@@ -27,7 +29,9 @@ test.each([
   async (name, version) => {
     const config = configOf(name === 'SQLite' ? `file:${freshMirror()}` : await freshDatabaseUrl());
     const file = name === 'SQLite' ? ['database.integrity'] : [];
-    const [fresh, ...others] = await checkDatabase({ config, openMirror: () => openMirror(config) });
+    await (await openMirror(config)).close();
+    const parts = { config, openMirror: () => openSession(config.database.url) };
+    const [fresh, ...others] = (await checkDatabase(parts)).checks;
     expect(fresh?.detail).toMatch(version);
     expect(others.map((finding) => finding.name)).toEqual(['database.space', ...file, 'database.changes']);
     expect(others.every(({ ok }) => ok)).toBe(true);
@@ -38,7 +42,7 @@ test.each([
       saveBlock(tx, { kind: 'clients', reason: 'forbidden', now, probeAt: now }),
     );
     expect(await session.query(sql`select kind from write_blocks`)).toEqual([{ kind: 'clients' }]);
-    expect((await checkDatabase({ config, openMirror: () => openMirror(config) })).at(-1)).toMatchObject({
+    expect((await checkDatabase(parts)).checks.at(-1)).toMatchObject({
       ...{ name: 'writes.clients', ok: false, code: 'outbox.kind_blocked' },
       detail: expect.stringContaining('forbidden') as string,
     });

@@ -57,6 +57,7 @@ describe('deletions', () => {
     expect(await run(['deletions', 'list'], env)).toEqual({ code, stdout, stderr });
     expect(document(await run(['deletions', 'list', '--json'], env))).toEqual({
       deletions: await holds(env),
+      suspected: [],
     });
   });
 
@@ -119,7 +120,7 @@ describe('deletions', () => {
   test('shows twenty ids of a large one', async () => {
     const { env, ids } = await massDisappearance(30);
     expect(await holds(env)).toMatchObject([{ records: 30, ids: ids.slice(0, 20) }]);
-    expect((await run(['deletions'], env)).stdout).toContain(`${ids.slice(0, 20).join(', ')}, …`);
+    expect((await run(['deletions'], env)).stdout).toContain(`${ids.slice(0, 20).join(', ')} and 10 more`);
   });
 });
 

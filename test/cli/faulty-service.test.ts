@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults.ts';
+import { outcomeWords } from '../../src/mirror/kinds/outcome-words.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
@@ -152,7 +153,9 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     expectOthersCertified(ended);
     expectOnlyTruth(path, sandbox.world.ids('clients'));
     const text = await run(['status'], settingsFor(sandbox, path));
-    expect(text.stdout).toContain(`Needs you: clients (${outcome.reason})`);
+    const { why } = outcomeWords({ ...outcome, isFirst: true, rows: 0 });
+    expect(text.stdout).toContain(`Needs you: clients (${why ?? ''})`);
+    expect(text.stdout).not.toContain(outcome.reason.includes('_') ? outcome.reason : `: ${outcome.reason}`);
   });
 
   test('a kind that fails half-way keeps the pages that were true, and the next pull brings the rest (A24)', async () => {

@@ -35,7 +35,8 @@ describe('status', () => {
         lag_seconds: expect.any(Number) as number,
         ...{ open_issues: 0, held_deletions: 0 },
       })),
-      ...{ uncertified: [], holds: [] },
+      ...{ uncertified: [], holds: [], disappeared: [], isServed: false },
+      nextPulls: expect.any(Array) as unknown[],
       issues: [],
       drift: [],
       outbox: { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 },
@@ -178,6 +179,7 @@ describe('doctor', () => {
     await using sandbox = await startSandbox({ size: 10 });
     const path = freshMirror();
     const env = settingsFor(sandbox, path);
+    await run(['migrate'], env);
 
     const ended = await run(['doctor', '--json'], env);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
@@ -185,7 +187,8 @@ describe('doctor', () => {
     expect(ok).toBe(true);
     expect(checks.map(({ name }) => name)).toEqual([
       ...['settings', 'database', 'database.space', 'database.integrity', 'database.changes'],
-      ...['service', 'header', 'clock'],
+      ...checks.map(({ name }) => name).filter((name) => name.startsWith('schedules')),
+      ...['writes', 'retention', 'service', 'header', 'clock'],
       ...KIND_NAMES.map((name) => `kinds.${name}`),
     ]);
     expect(checks.every((check) => check.ok)).toBe(true);

@@ -130,7 +130,7 @@ describe('a lease that is lost while deletions are concluded', () => {
 
       const report = await losing(service, session, lost);
 
-      expect(report).toMatchObject({ state: 'aborted', reason: 'busy', deleted: 0 });
+      expect(report).toMatchObject({ state: 'busy', reason: 'busy', deleted: 0 });
       expect(await kindState(session, kind)).toMatchObject({ owner: 'other' });
       expect(await eventsOf(session)).toEqual([]);
       expect(await liveCount(session)).toBe(130);

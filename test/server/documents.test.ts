@@ -274,6 +274,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     fits(stage, 'GET /v1/deletions', listed);
     expect(listed).toEqual({
       deletions: [{ kind: 'clients', state: 'held', records: 2, since: NOON_TEXT, ids: ['9', '10'] }],
+      suspected: [],
     });
     const approved = await jsonOf(await stage.post('/v1/deletions/clients/approve'));
     expect(approved).toEqual({ kind: 'clients', decision: 'approved', records: 2 });

@@ -47,7 +47,7 @@ export async function run(
 
 export interface KindReport {
   readonly kind: string;
-  readonly state: 'certified' | 'complete' | 'invalid' | 'aborted';
+  readonly state: 'certified' | 'complete' | 'invalid' | 'aborted' | 'busy';
   readonly reason: string | null;
   readonly detail: string | null;
   readonly certifiedAt: string | null;

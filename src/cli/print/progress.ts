@@ -1,45 +1,112 @@
-import { MultiBar, Presets } from 'cli-progress';
-import type { SingleBar } from 'cli-progress';
+import { Writable } from 'node:stream';
+import { MultiBar } from 'cli-progress';
 import type { Progress } from '../../app/pull.ts';
-import type { Io } from './io.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { printLine } from './io.ts';
+import type { Io, Output } from './io.ts';
+import { notedProgress, progressLine } from './progress-line.ts';
+import type { KindProgress } from './progress-line.ts';
 
 interface ProgressDisplay {
   readonly onProgress: (progress: Progress) => void;
   readonly stop: () => void;
+  /** Where logs go while the display is up: they never tear its lines. */
+  readonly stderr: Output;
 }
 
-const PAGES_A_LINE = 100;
-
-/** Shows how far a pull is: bars on a terminal, a line now and then elsewhere; always on stderr. */
-export function createProgress({ stderr }: Io): ProgressDisplay {
-  return stderr.isTTY === true ? progressBars() : progressLines(stderr);
+interface DisplayOptions {
+  /** How many kinds the command reads; null = unknown. */
+  readonly of?: number | null;
+  readonly clock?: Pick<Clock, 'monotonicMs'>;
 }
 
-function progressBars(): ProgressDisplay {
-  const bars = new MultiBar(
-    { format: '{kind} {bar} {value}/{total} pages', hideCursor: true, clearOnComplete: true },
-    Presets.shades_grey,
-  );
-  const byKind = new Map<string, SingleBar>();
+const LINE_EVERY_MS = 10_000;
+
+/** Shows how far a reading is: a line a kind on a terminal, a line every ten seconds elsewhere; always on stderr. */
+export function createProgress(
+  { stderr }: Pick<Io, 'stderr'>,
+  options: DisplayOptions = {},
+): ProgressDisplay {
+  const noted = noteKinds(options);
+  return stderr.isTTY === true ? liveLines(stderr, noted) : linesNowAndThen(stderr, noted);
+}
+
+interface NotedKinds {
+  readonly note: (progress: Progress) => void;
+  readonly all: () => readonly KindProgress[];
+  readonly lineOf: (kind: KindProgress) => string;
+}
+
+function noteKinds({ of = null, clock = systemClock }: DisplayOptions): NotedKinds {
+  let kinds: readonly KindProgress[] = [];
   return {
-    onProgress: ({ kind, pages, lastPage }) => {
-      const bar = byKind.get(kind) ?? bars.create(lastPage ?? pages, 0, { kind: kind.padEnd(18) });
-      byKind.set(kind, bar);
-      bar.setTotal(Math.max(lastPage ?? 0, pages));
-      bar.update(pages);
+    note: (progress) => {
+      kinds = notedProgress(kinds, progress, clock.monotonicMs());
+    },
+    all: () => kinds,
+    lineOf: (kind) => progressLine(kind, clock.monotonicMs(), of),
+  };
+}
+
+/** Lines that are drawn again where they stand; cli-progress owns the cursor. */
+function liveLines(stderr: Output, { note, all, lineOf }: NotedKinds): ProgressDisplay {
+  const lines = new MultiBar({
+    stream: terminalOn(stderr),
+    format: (_options, _params, { kind }: { readonly kind: string }) => {
+      const noted = all().find((each) => each.kind === kind);
+      return noted === undefined ? kind : lineOf(noted);
+    },
+    ...{ hideCursor: true, clearOnComplete: true, forceRedraw: true },
+  });
+  const drawn = new Set<string>();
+  return {
+    onProgress: (progress) => {
+      note(progress);
+      if (drawn.has(progress.kind)) return; // The next drawing shows it.
+      drawn.add(progress.kind);
+      lines.create(1, 0, { kind: progress.kind });
     },
     stop: () => {
-      bars.stop();
+      if (drawn.size === 0) return;
+      lines.update(); // Logs that wait for the next drawing.
+      lines.stop();
+      drawn.clear();
+    },
+    stderr: {
+      isTTY: true,
+      write: (text, done) => {
+        if (drawn.size === 0) return stderr.write(text, done);
+        lines.log(text);
+        done?.();
+        return true;
+      },
     },
   };
 }
 
-function progressLines(stderr: Io['stderr']): ProgressDisplay {
-  return {
-    onProgress: ({ kind, pages, lastPage }) => {
-      if (pages % PAGES_A_LINE === 0) printLine(stderr, `${kind}: ${pages} of ${lastPage ?? '?'} pages`);
+/** cli-progress writes to a stream of Node. */
+function terminalOn(output: Output): NodeJS.WritableStream {
+  const stream = new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => {
+      output.write(text);
+      done();
     },
-    stop: () => undefined,
+  });
+  return Object.assign(stream, { isTTY: true });
+}
+
+function linesNowAndThen(stderr: Output, { note, all, lineOf }: NotedKinds): ProgressDisplay {
+  const timer = setInterval(() => {
+    const kind = all().at(-1);
+    if (kind !== undefined) printLine(stderr, lineOf(kind));
+  }, LINE_EVERY_MS).unref(); // No reason to keep the process alive.
+  return {
+    onProgress: note,
+    stop: () => {
+      clearInterval(timer);
+    },
+    stderr,
   };
 }

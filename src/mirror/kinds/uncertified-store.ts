@@ -9,6 +9,8 @@ export interface UncertifiedKind {
   readonly kind: string;
   /** When the list was last known exactly; null = never. */
   readonly since: string | null;
+  /** How the last sweep ended; `running` while the next one is under way. */
+  readonly state: string;
   /** Complete sweeps since then, without one that did not certify between them. */
   readonly sweeps: number;
   /** The stable reason of the last sweep that ended, and the same reason for a person. */
@@ -28,6 +30,7 @@ interface WaitingForList {
 const UNCERTIFIED = [
   text('kind'),
   optionalTimestamp('since'),
+  text('state'),
   optionalBigint('sweeps'),
   optionalText('reason'),
   optionalText('detail'),
@@ -39,7 +42,8 @@ const UNCERTIFIED = [
 /** Kinds whose last sweep did not certify them. A kind that is being read is judged by the sweep before. */
 export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]> {
   const kinds = sql`
-    select s.kind, s.certified_at as since, s.uncertified_sweeps as sweeps,
+    select s.kind, s.certified_at as since,
+      case when s.state = 'running' then coalesce(ended.state, s.state) else s.state end as state, s.uncertified_sweeps as sweeps,
       coalesce(s.reason, ended.reason) as reason, ended.detail,
       (select count(*) from deletions as d
         where d.kind = s.kind and d.state in ('suspected', 'approved', 'released')) as suspected_deletions,
@@ -53,10 +57,14 @@ export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]>
     where s.uncertified_sweeps > 0 or s.state not in ('certified', 'running', 'never')
     order by s.kind`;
   const rows = await readRows(db, UNCERTIFIED, kinds);
-  return rows.map(({ kind, since, sweeps, reason, detail, ...waiting }) => {
-    return { kind, since, sweeps: sweeps ?? 0, reason, detail, waiting };
+  return rows.map(({ kind, since, state, sweeps, reason, detail, ...waiting }) => {
+    return { kind, since, state, sweeps: sweeps ?? 0, reason, detail, waiting };
   });
 }
+
+/** Whether no list of the kind was ever known exactly, and one sweep at most has read it to its end. */
+export const isFirstReading = ({ since, sweeps }: Pick<UncertifiedKind, 'since' | 'sweeps'>): boolean =>
+  since === null && sweeps <= 1;
 
 /** After this many consecutive complete sweeps without a certificate, a list counts as one that moves while it is read. */
 export const MOVING_AFTER = 3;

@@ -85,10 +85,16 @@ const HOLD = [text('kind'), text<'state', AbsenceState>('state'), bigint('record
 
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
 export async function readHolds(db: Queryable): Promise<Hold[]> {
-  const holds = sql`
+  return (await readGroups(db)).filter(({ state }) => state !== 'suspected');
+}
+
+/** Disappearances that are not proven, by kind and state. */
+async function readGroups(db: Queryable): Promise<Hold[]> {
+  const groups = sql`
     select kind, state, count(*) as records, min(absent_since) as since from deletions
-    where state in ('held', 'approved', 'released', 'rejected') group by kind, state order by kind, state`;
-  return readRows(db, HOLD, holds);
+    where state in ('suspected', 'held', 'approved', 'released', 'rejected')
+    group by kind, state order by kind, state`;
+  return readRows(db, HOLD, groups);
 }
 
 /** Some of the records of a hold. */
@@ -103,19 +109,33 @@ export async function readHeldIds(
   return readTexts(db, some);
 }
 
-/** A mass disappearance with some of its records. */
+/** Disappearances of one kind in one state, with some of the records. */
 export interface ShownHold extends Hold {
   readonly ids: readonly string[];
 }
 
 const IDS_SHOWN = 20;
 
-/** Lists mass disappearances, whether they wait for a person or a person has decided them. */
-export async function readShownHolds(db: Queryable): Promise<readonly ShownHold[]> {
-  const holds: ShownHold[] = [];
-  for (const hold of await readHolds(db))
-    holds.push({ ...hold, ids: await readHeldIds(db, hold, IDS_SHOWN) });
-  return holds;
+export interface Disappearances {
+  /** Mass disappearances, whether they wait for a person or a person has decided them. */
+  readonly deletions: readonly ShownHold[];
+  /** Few at once: they wait for proof alone. */
+  readonly suspected: readonly ShownHold[];
+}
+
+/** Lists the records that disappeared and are not proven to be gone. */
+export async function readDisappearances(db: Queryable): Promise<Disappearances> {
+  const all = await readDisappeared(db);
+  const isSuspected = ({ state }: ShownHold): boolean => state === 'suspected';
+  return { deletions: all.filter((group) => !isSuspected(group)), suspected: all.filter(isSuspected) };
+}
+
+/** Lists all records that disappeared and are not proven to be gone: the suspected ones too, which wait for proof alone. */
+export async function readDisappeared(db: Queryable): Promise<readonly ShownHold[]> {
+  const shown: ShownHold[] = [];
+  for (const group of await readGroups(db))
+    shown.push({ ...group, ids: await readHeldIds(db, group, IDS_SHOWN) });
+  return shown;
 }
 
 export type HoldDecision = 'approved' | 'rejected';

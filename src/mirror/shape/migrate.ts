@@ -52,10 +52,34 @@ export async function migrate(
   kinds: readonly Kind[],
   { readerRole = null }: MigrateOptions = {},
 ): Promise<boolean> {
-  const { dialect, location } = session;
-  const role = dialect === 'postgres' ? readerRole : null;
-  const wanted: Wanted = { kinds, dialect, location, readerRole: role, layout: layoutOf(kinds, dialect) };
+  const wanted = wantedOf(session, kinds, readerRole);
   return namingObstacles(session, kinds, () => session.atomically((tx) => migrateIn(tx, wanted)));
+}
+
+/** How near a database is to the shape that this release and these kinds need. */
+export type ShapeFound = 'none' | 'of an older release' | 'of other settings' | 'current';
+
+/**
+ * Says what `migrate` would find; changes nothing.
+ *
+ * @throws {MirrorError} `mirror.newer`, `mirror.not_ours` as `migrate` does.
+ */
+export async function examineShape(
+  session: Session,
+  kinds: readonly Kind[],
+  { readerRole = null }: MigrateOptions = {},
+): Promise<ShapeFound> {
+  const wanted = wantedOf(session, kinds, readerRole);
+  const { dialect, location } = wanted;
+  return session.atomically(async (tx) => {
+    const mirror = await findMirror(tx, dialect);
+    if (mirror === null) await refuseForeign(tx, wanted);
+    if (mirror === null) return 'none';
+    const version = Number(await readMeta(tx, 'version'));
+    refuseNewer(version, location);
+    if (version < MIRROR_VERSION) return 'of an older release';
+    return (await isCurrent(tx, wanted)) ? 'current' : 'of other settings';
+  });
 }
 
 async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
@@ -75,6 +99,11 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
   await writeMeta(tx, 'layout', wanted.layout);
   return true;
+}
+
+function wantedOf({ dialect, location }: Session, kinds: readonly Kind[], role: string | null): Wanted {
+  const readerRole = dialect === 'postgres' ? role : null;
+  return { kinds, dialect, location, readerRole, layout: layoutOf(kinds, dialect) };
 }
 
 function madeBy(version: number | null): ChangingMirror['made'] {

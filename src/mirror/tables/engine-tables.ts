@@ -81,7 +81,7 @@ export const RUN_KINDS = {
   columns: [
     bigint('run_id'),
     text('kind'),
-    text<'state', 'certified' | 'complete' | 'invalid' | 'aborted'>('state'),
+    text<'state', 'certified' | 'complete' | 'invalid' | 'aborted' | 'busy'>('state'),
     optionalText('reason'), // A stable code: why the sweep did not reach the end of the list.
     optionalText('detail'), // The same for a person: what happened, where, and what to do.
     optionalTimestamp('certified_at'),

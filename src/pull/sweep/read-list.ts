@@ -95,10 +95,12 @@ async function landAll(
   const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
   const responses = openList(parts, request, { sweep, reopen, signal });
   const onLanded = ({ plan: { lastPage } }: ListResponse): void => {
-    parts.onProgress?.({ kind: request.kind.name, pages: tally.pages(), lastPage });
+    parts.onProgress?.({ kind: request.kind.name, lastPage, ...tally.counts() });
   };
   try {
     const last = await landArriving(parts, { sweep, tally, responses, stop, onLanded });
+    const lastPage = tally.lastPage();
+    parts.onProgress?.({ kind: request.kind.name, lastPage, ...tally.counts(), isRead: true });
     return last?.plan ?? null;
   } finally {
     stop.abort();

@@ -1,3 +1,4 @@
+import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
 import type { Status } from '../status.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
@@ -6,8 +7,8 @@ import type { Html } from './html.ts';
 export function statusPage(status: Status): Html {
   return html`<h1>bms-sync</h1>
     <p>${status.database}</p>
-    ${needs(status)} ${kindTable(status)} ${uncertifiedTable(status)} ${outboxTable(status)}
-    ${issueTable(status)}`;
+    ${needs(status)} ${kindTable(status)} ${uncertifiedTable(status)} ${disappearedTable(status)}
+    ${outboxTable(status)} ${issueTable(status)}`;
 }
 
 function needs({ kinds, outbox, blockedKinds, frozen, damage }: Status): Html {
@@ -24,12 +25,15 @@ function needs({ kinds, outbox, blockedKinds, frozen, damage }: Status): Html {
   return html`<p class="fault">Needs you: ${told.join(', ')}</p>`;
 }
 
+const labelOf = ({ state, reason }: Status['kinds'][number]): string =>
+  outcomeWords({ state, reason, isFirst: false, rows: null }).label;
+
 function kindTable({ kinds }: Status): Html {
   const rows = kinds.map(
     (row) =>
       html`<tr>
         <th scope="row">${row.kind}</th>
-        <td>${row.reason === null ? row.state : `${row.state}: ${row.reason}`}</td>
+        <td>${labelOf(row)}</td>
         <td class="number">${row.rows}</td>
         <td>${row.last_sweep_at}</td>
         <td>${row.certified_at}</td>
@@ -47,18 +51,37 @@ function kindTable({ kinds }: Status): Html {
 function uncertifiedTable({ uncertified }: Status): Html {
   if (uncertified.length === 0) return html``;
   const rows = uncertified.map(
-    ({ kind, since, why, waiting }) =>
+    ({ kind, since, why, next, waiting }) =>
       html`<tr>
         <th scope="row">${kind}</th>
         <td>${since ?? 'never was'}</td>
         <td>${why}</td>
+        <td>${next}</td>
         <td class="number">${waiting.suspectedDeletions}</td>
         <td class="number">${waiting.heldDeletions}</td>
         <td class="number">${waiting.unsettledCreates}</td>
       </tr>`,
   );
   const waits = ['suspected deletions', 'held deletions', 'unsettled creates'];
-  return table('Not certified', ['kind', 'not since (UTC)', 'why', ...waits], rows);
+  return table('Not certified', ['kind', 'not since (UTC)', 'why', 'next', ...waits], rows);
+}
+
+function disappearedTable({ disappeared }: Status): Html {
+  if (disappeared.length === 0) return html``;
+  const rows = disappeared.map(
+    ({ kind, state, records, since, ids }) =>
+      html`<tr>
+        <th scope="row">${kind}</th>
+        <td>${state}</td>
+        <td class="number">${records}</td>
+        <td>${since}</td>
+        <td>
+          ${ids.length < records ? `${ids.join(', ')} and ${records - ids.length} more` : ids.join(', ')}
+        </td>
+      </tr>`,
+  );
+  const titles = ['kind', 'state', 'records', 'missing since (UTC)', 'ids'];
+  return table('No longer listed, and still in the mirror', titles, rows);
 }
 
 function outboxTable({ outbox }: Status): Html {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decideHeld, readShownHolds } from '../../mirror/records/deletion-store.ts';
+import { decideHeld, readDisappearances } from '../../mirror/records/deletion-store.ts';
 import { sendJson, sendJsonText } from '../answer/json.ts';
 import { instant, kindName, noBody } from '../fields.ts';
 import { requireKind } from '../kinds.ts';
@@ -12,6 +12,8 @@ const hold = z.object({
   since: instant,
   ids: z.array(z.string()).describe('some of the records'),
 });
+
+const suspected = hold.extend({ state: z.literal('suspected') });
 
 const decided = z.object({ kind: z.string(), decision: z.enum(['approved', 'rejected']), records: z.int() });
 
@@ -33,11 +35,10 @@ export function deletionRoutes(app: Server, { session, kinds, wakeEngine }: Rout
     {
       schema: {
         ...{ ...schema, summary: 'List mass disappearances and the decisions on them' },
-        response: { 200: z.object({ deletions: z.array(hold) }) },
+        response: { 200: z.object({ deletions: z.array(hold), suspected: z.array(suspected) }) },
       },
     },
-    async (_request, reply) =>
-      sendJsonText(reply, JSON.stringify({ deletions: await readShownHolds(session) })),
+    async (_request, reply) => sendJsonText(reply, JSON.stringify(await readDisappearances(session))),
   );
   for (const [name, { decision, summary }] of Object.entries(DECISIONS))
     app.post(

@@ -23,7 +23,7 @@ const MORE_COUNTS = ['quarantined', 'requests', 'retries', 'durationMs'] as cons
 
 const report = z.object({
   kind: z.string(),
-  state: z.enum(['certified', 'complete', 'invalid', 'aborted']),
+  state: z.enum(['certified', 'complete', 'invalid', 'aborted', 'busy']),
   reason: z.string().nullable(),
   detail: z.string().nullable(),
   certifiedAt: instant.nullable(),

@@ -24,9 +24,11 @@ const kindStatus = z.object({
 const uncertifiedKind = z.object({
   kind: z.string(),
   since: instant.nullable().describe('the list was known exactly then, and not since; null = never'),
+  state: z.string().describe('how the last sweep ended'),
   sweeps: z.int().describe('complete sweeps running that did not certify it'),
   reason: z.string().nullable(),
   why: z.string(),
+  next: z.string().nullable().describe('what the next pull adds or repeats, in words'),
   waiting: z.object({ suspectedDeletions: z.int(), heldDeletions: z.int(), unsettledCreates: z.int() }),
 });
 
@@ -35,6 +37,11 @@ const hold = z.object({
   state: z.enum(['held', 'approved', 'released', 'rejected']),
   records: z.int(),
   since: instant,
+});
+
+export const disappeared = hold.extend({
+  state: z.enum(['suspected', 'held', 'approved', 'released', 'rejected']),
+  ids: z.array(z.string()).describe('some of the records'),
 });
 
 const issueCount = z.object({
@@ -70,6 +77,7 @@ const status = z.object({
   kinds: z.array(kindStatus),
   uncertified: z.array(uncertifiedKind),
   holds: z.array(hold),
+  disappeared: z.array(disappeared),
   issues: z.array(issueCount),
   drift: z.array(drift),
   outbox: z.record(z.enum(STATES), z.int()),

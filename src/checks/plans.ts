@@ -1,0 +1,70 @@
+import { listedKinds } from '../config/known-kinds.ts';
+import { SETTINGS, settings } from '../config/settings.ts';
+import type { Config } from '../config/settings.ts';
+import { passed } from '../lib/check-result.ts';
+import type { CheckResult } from '../lib/check-result.ts';
+import type { ScheduleSlot } from './check.ts';
+
+/** Says of valid settings which of them have no effect. */
+export function tellSettings(config: Config): CheckResult {
+  const idle = [...notInForce(config), ...withoutMeaningHere(config)];
+  return passed('settings', ['valid', ...idle].join('; '));
+}
+
+function notInForce(config: Config): readonly string[] {
+  const defaults: unknown = settings.parse({});
+  const isSet = ({ path }: (typeof SETTINGS)[number]): boolean =>
+    JSON.stringify(valueAt(config, path)) !== JSON.stringify(valueAt(defaults, path));
+  const named = SETTINGS.filter((place) => place.about.inForce === false && isSet(place));
+  return named.map(({ name }) => `${name} is set and has no effect in this version`);
+}
+
+function withoutMeaningHere({ bi, database }: Config): readonly string[] {
+  if (bi.readerRole === null || !database.url.startsWith('file:')) return [];
+  return ['bi.readerRole is set and has no effect on SQLite'];
+}
+
+function valueAt(tree: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
+    tree,
+  );
+}
+
+/** Says what the background service would do by these settings: when it pulls, whether it sends, what it removes. */
+export function tellPlans(config: Config, slots: readonly ScheduleSlot[]): readonly CheckResult[] {
+  return [...tellSchedules(config, slots), tellWrites(config), tellRetention(config)];
+}
+
+function tellSchedules(config: Config, slots: readonly ScheduleSlot[]): readonly CheckResult[] {
+  const all = listedKinds(config).length;
+  const told = slots.map(({ name, cron, timezone, kinds, pages, verifies, at }) => {
+    const which = kinds.length === all ? 'all kinds' : kinds.join(', ');
+    const what = verifies ? 'verifies' : 'pulls';
+    const part = pages === null ? '' : `, the first ${pages} pages`;
+    const detail = `serve ${what} ${which}${part} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
+    return passed(`schedules.${name}`, detail);
+  });
+  if (slots.some(({ verifies }) => !verifies)) return told;
+  return [passed('schedules', 'no pull is scheduled: serve pulls nothing by itself'), ...told];
+}
+
+function tellWrites({ outbound }: Config): CheckResult {
+  const isOn = outbound.writes === 'on';
+  const detail = isOn
+    ? 'outbound.writes is on: serve sends the entries of the outbox'
+    : 'outbound.writes is off: entries are kept in the outbox, and nothing is sent';
+  return passed('writes', detail);
+}
+
+function tellRetention({ retention }: Config): CheckResult {
+  const kept = (what: string, days: number | null): string =>
+    `${what} ${days === null ? 'for ever' : `for ${days} days`}`;
+  const { changesDays, runsDays, outboxDays, issuesDays } = retention;
+  const parts = [
+    ...[kept('change events', changesDays), kept('runs', runsDays)],
+    ...[kept('ended entries of the outbox', outboxDays), kept('closed issues', issuesDays)],
+  ];
+  return passed('retention', `kept are ${parts.join(', ')}`);
+}

@@ -1,0 +1,32 @@
+import type { ShownHold } from '../../app/deletions.ts';
+import { printLine, textTable } from './io.ts';
+import type { Output } from './io.ts';
+
+const IDS_SHOWN = 5;
+
+const NEXT: Readonly<Record<string, string>> = {
+  suspected: 'deleted once the service, or a later list, proves that they are gone',
+  held: 'stay until you decide: bms-sync deletions approve|reject KIND',
+  approved: 'deleted once proven, as you decided',
+  released: 'deleted once proven; nobody decided in time',
+  rejected: 'stay, as you decided',
+};
+
+/** Prints the records that disappeared and are not proven to be gone, with what happens to them next; nothing for none. */
+export function printDisappeared(stdout: Output, groups: readonly ShownHold[]): void {
+  if (groups.length === 0) return;
+  printLine(stdout, '\nNo longer listed, and still in the mirror:');
+  const header = ['kind', 'state', 'records', 'missing since (UTC)', 'ids', 'next'];
+  const rows = groups.map((group) => [
+    ...[group.kind, group.state, group.records, group.since],
+    ...[idsOf(group, IDS_SHOWN), NEXT[group.state] ?? null],
+  ]);
+  printLine(stdout, textTable(header, rows));
+}
+
+/** Some of the ids, and how many more there are. */
+export function idsOf({ ids, records }: Pick<ShownHold, 'ids' | 'records'>, limit: number): string {
+  const shown = ids.slice(0, limit);
+  const more = records - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}

@@ -1,0 +1,146 @@
+/** How the last reading of a kind's list ended. */
+export interface ReadingEnd {
+  /** `certified`, `complete`, `invalid`, `aborted`, `busy`, `running` or `never`. */
+  readonly state: string;
+  /** The stable code beside the state. */
+  readonly reason: string | null;
+  /** True until a second reading has reached the end of the list. */
+  readonly isFirst: boolean;
+  /** The number of rows that the words speak of; null leaves it out. */
+  readonly rows: number | null;
+}
+
+/** The same for people. */
+export interface OutcomeWords {
+  /** A few words for a column of a table. */
+  readonly label: string;
+  /** Why the list is not known exactly; null if it is. */
+  readonly why: string | null;
+  /** What is known of the mirror's rows; null if the state says all. */
+  readonly known: string | null;
+  /** What the next pull adds or repeats, or what a person can do; null if there is nothing to say. */
+  readonly next: string | null;
+}
+
+/** Puts the end of a reading into words. */
+export function outcomeWords(end: ReadingEnd): OutcomeWords {
+  const { state, reason, rows } = end;
+  if (state === 'complete') return completeWords(end);
+  if (state === 'invalid' || state === 'aborted' || state === 'busy') return faultWords(end);
+  if (state !== 'certified') return { label: LABELS[state] ?? state, why: reason, known: null, next: null };
+  const known = `${counted(rows)} of the list, and no others, are in the mirror`;
+  return { label: 'certified', why: null, known, next: null };
+}
+
+const LABELS: Readonly<Record<string, string>> = { never: 'never read', running: 'being read' };
+
+/** The reasons for which a list that was read to its end is not certified. */
+const COMPLETE: Readonly<Record<string, { readonly why: string; readonly next: string }>> = {
+  rows_unseen: {
+    why: 'rows moved between its pages while it was read',
+    next: 'The next pull has another chance to prove that none is missing.',
+  },
+  certified_earlier: {
+    why: 'it has changed since the end that an earlier sweep saw was confirmed',
+    next: 'The next pull can prove the present list.',
+  },
+  total_differs: {
+    why: 'its own total is not what its pages hold',
+    next: 'If it stays so, report it: the service counts rows that it never lists.',
+  },
+  too_many_rows: {
+    why: 'more rows were there than its end allows',
+    next: 'If it stays so, report it: a record left the list and returned, or an answer was stale.',
+  },
+  no_end: { why: 'no answer proved where it ends', next: 'If it stays so, report it.' },
+  rows_missing: {
+    why: 'another program deleted rows of the mirror',
+    next: 'The next pull reads the missing rows again.',
+  },
+  quarantined: {
+    why: 'some of its records could not become rows',
+    next: 'The table issues names these records.',
+  },
+  absences_unproven: {
+    why: 'rows that it lacks wait for proof, or for a person',
+    next: 'The next pull looks for proof; bms-sync deletions shows what waits.',
+  },
+};
+
+/** A first reading of a long list sees most rows once: rows need not have moved. */
+const FIRST = {
+  why: 'one reading alone cannot prove that no row of a long list is missing',
+  next: 'The next pull can prove that none is missing, and from then on finds deletions.',
+};
+
+function completeWords({ reason, isFirst, rows }: ReadingEnd): OutcomeWords {
+  const isOnlyFirst = isFirst && reason === 'rows_unseen';
+  const { why, next } = isOnlyFirst ? FIRST : (COMPLETE[reason ?? ''] ?? { why: reason, next: null });
+  const known = `${counted(rows)} that the service listed are in the mirror`;
+  return { label: 'read to its end', why, known: KNOWN[reason ?? ''] ?? known, next };
+}
+
+/** What is known where not every listed record has become a live row. */
+const KNOWN: Readonly<Record<string, string>> = {
+  rows_missing: 'the list was read to its end, and some of its records have no live row',
+  quarantined: 'the list was read to its end, and all that could become rows are in the mirror',
+};
+
+const AGAIN = 'The next pull reads the whole list again; pages that have not changed are not written again.';
+
+/** The reasons for which a list was not read to its end. */
+const FAULTS: Readonly<Record<string, string>> = {
+  not_json: 'the service answered something other than JSON',
+  html: 'the service answered a web page',
+  not_utf8: 'the service answered text that is not UTF-8',
+  too_deep: 'the service answered a record that is nested too deep',
+  success_false: 'the service said that it failed',
+  data_not_a_list: 'the service answered no list',
+  bad_meta: 'the service numbered its pages in a form that cannot be read',
+  empty_body: 'the service answered nothing',
+  wrong_record: 'the service answered another record',
+  cached: 'a cache answered in place of the service',
+  page_ignored: 'the service answered another page than the requested one',
+  page_repeated: 'the service answered the same page twice',
+  page_grew: 'the size of its pages changed',
+  page_resized: 'the size of its pages changed',
+  endless: 'its pages never ended',
+  empty_pages: 'its pages were empty before its end',
+  unauthorized: 'the service refused the token',
+  forbidden: 'the token may not read this kind',
+  not_found: 'the service has no such list',
+  redirected: 'the service redirected the request',
+  rejected: 'the service rejected the request',
+  unreachable: 'the service could not be reached',
+  timeout: 'the service took too long to answer',
+  too_big: 'an answer was longer than allowed',
+  unavailable: 'the service was not available',
+  interrupted: 'the pull was interrupted',
+  busy: 'another process was reading it',
+  other_source: 'the list belongs to another company',
+};
+
+function faultWords({ state, reason, isFirst, rows }: ReadingEnd): OutcomeWords {
+  const why = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? wordsOf(reason) ?? reason);
+  const untouched = UNTOUCHED[reason ?? ''];
+  if (untouched !== undefined) return { ...untouched, why, next: null };
+  const label = state === 'invalid' ? 'unreadable' : 'not read to its end';
+  const known =
+    rows === 0 ? 'this command read nothing of it' : `${counted(rows)} that were read stay in the mirror`;
+  const proof = isFirst ? ' Nothing counts as deleted before a list was read to its end.' : '';
+  return { label, why, known, next: `${AGAIN}${proof}` };
+}
+
+/** Reasons for which this pull read nothing of a list into the mirror, and need not. */
+const UNTOUCHED: Readonly<Record<string, Pick<OutcomeWords, 'label' | 'known'>>> = {
+  busy: { label: 'busy', known: 'another process is reading it into this mirror' },
+  other_source: { label: 'refused', known: 'nothing of it was taken into the mirror' },
+};
+
+const wordsOf = (reason: string): string | undefined => COMPLETE[reason]?.why;
+
+const counted = (rows: number | null): string =>
+  rows === null ? 'all rows' : rows === 1 ? 'the 1 row' : `all ${rows.toLocaleString('en-US')} rows`;
+
+/** Every reason code that has words. */
+export const REASONS_WITH_WORDS: readonly string[] = [...Object.keys(COMPLETE), ...Object.keys(FAULTS)];

@@ -1,0 +1,116 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { openSession } from '../../src/mirror/open-session.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
+import type { Ended } from '../support/command-line.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import { freshMirror, tempFolder } from '../support/temp-folder.ts';
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly code: string | null;
+  readonly detail: string;
+}
+
+const checksIn = (ended: Ended): readonly Check[] => (document(ended) as { checks: Check[] }).checks;
+
+function detailOf(ended: Ended, name: string): string | undefined {
+  return checksIn(ended).find((check) => check.name === name)?.detail;
+}
+
+describe('doctor creates nothing', () => {
+  test('no database file and no folder, and says that the first pull will', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+    const folder = tempFolder();
+    const path = join(folder, 'new', 'deeper', 'mirror.db');
+
+    const ended = await run(['doctor', '--json'], settingsFor(sandbox, path));
+
+    expect(ended.code).toBe(0);
+    expect(detailOf(ended, 'database')).toBe(`there is no mirror at ${path} yet; the first pull creates it`);
+    expect(detailOf(ended, 'database.space')).toMatch(/^0 MB are in use, \d+ MB are free$/);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(await run(['pull', 'departments'], settingsFor(sandbox, path))).toMatchObject({ code: 0 });
+  });
+
+  test('no table in PostgreSQL', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+    const url = await freshDatabaseUrl();
+
+    const ended = await run(['doctor', '--json'], { ...settingsFor(sandbox, ''), DATABASE_URL: url });
+
+    expect(ended.code).toBe(0);
+    expect(detailOf(ended, 'database')).toMatch(/it holds no mirror yet, the first pull creates it$/);
+    await using session = await openSession(url);
+    expect(
+      await session.query(
+        sql`select table_name from information_schema.tables where table_schema in ('public', 'bms_sync')`,
+      ),
+    ).toEqual([]);
+  });
+
+  test('where the path leads through a file it names the fault', async () => {
+    await using sandbox = await startSandbox({ size: 10 });
+    const file = freshMirror();
+    await run(['migrate'], { DATABASE_URL: `file:${file}` });
+
+    const ended = await run(['doctor', '--json'], settingsFor(sandbox, join(file, 'mirror.db')));
+
+    expect(ended.code).toBe(1);
+    expect(checksIn(ended).find(({ name }) => name === 'database')).toMatchObject({
+      ...{ ok: false, code: 'mirror.not_writable' },
+    });
+    expect(existsSync(dirname(file))).toBe(true);
+  });
+});
+
+test('doctor refuses another base URL, as a pull does', async () => {
+  await using ours = await startSandbox({ size: 10 });
+  await using other = await startSandbox({ size: 10 });
+  const path = freshMirror();
+  await run(['pull', 'departments'], settingsFor(ours, path));
+
+  const ended = await run(['doctor', '--json'], settingsFor(other, path));
+
+  expect(ended.code).toBe(1);
+  expect(checksIn(ended).filter(({ ok }) => !ok)).toEqual([
+    expect.objectContaining({ name: 'tenant', code: 'mirror.other_source' }) as object,
+  ]);
+});
+
+test('doctor says what serve would do: when it pulls, whether it sends, what it removes', async () => {
+  await using sandbox = await startSandbox({ size: 10 });
+  const env = {
+    ...settingsFor(sandbox, freshMirror()),
+    ...{ BMS__SCHEDULES: '{"timezone":"America/Toronto","clients":"0 3 * * *"}', BMS_WRITES: 'on' },
+    BMS__RETENTION__CHANGES_DAYS: '90',
+  };
+
+  const ended = await run(['doctor', '--json'], env);
+
+  expect(ended.code).toBe(0);
+  expect(detailOf(ended, 'schedules.clients')).toMatch(
+    /^serve pulls clients by "0 3 \* \* \*" \(America\/Toronto\), next at \d{4}-\d\d-\d\d 0[78]:00 UTC$/,
+  );
+  expect(detailOf(ended, 'writes')).toContain('outbound.writes is on');
+  expect(detailOf(ended, 'retention')).toMatch(/^kept are change events for 90 days, runs for 30 days/);
+  expect(detailOf(ended, 'settings')).toBe('valid');
+});
+
+test('doctor names settings that have no effect', async () => {
+  await using sandbox = await startSandbox({ size: 10 });
+  const env = { ...settingsFor(sandbox, freshMirror()), BMS__BI__READER_ROLE: 'analyst' };
+
+  const ended = await run(['doctor', '--json'], env);
+
+  expect(ended.code).toBe(0);
+  expect(detailOf(ended, 'settings')).toBe('valid; bi.readerRole is set and has no effect on SQLite');
+  const snapshot = { ...settingsFor(sandbox, freshMirror()), BMS__BI__SNAPSHOT_PATH: '/tmp/copy.db' };
+  expect(detailOf(await run(['doctor', '--json'], snapshot), 'settings')).toBe(
+    'valid; bi.snapshotPath is set and has no effect in this version',
+  );
+});

@@ -1,0 +1,142 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { openMirror } from '../../src/app/open-mirror.ts';
+import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
+import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
+
+/** A list of many pages, which one reading does not certify. */
+async function longList() {
+  const sandbox = await startSandbox({ size: 2_400 });
+  onTestFinished(() => sandbox.close());
+  const path = await migratedMirror();
+  const env = { ...settingsFor(sandbox, path), BMS__SWEEP__REPEAT_BELOW_PAGES: '0' };
+  return { sandbox, path, env };
+}
+
+test('a first pull of a long list reads as a success: what is known, and what the next pull adds', async () => {
+  const { env } = await longList();
+
+  const first = await run(['pull', 'clients'], env);
+
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(first.stdout).toMatch(/\nclients +read to its end +2400 /);
+  expect(first.stdout).toContain(
+    'clients: all 2,400 rows that the service listed are in the mirror. The next pull can prove that none is missing',
+  );
+  expect(first.stdout).not.toMatch(/rows_unseen|both before and after/);
+
+  const status = await run(['status'], env);
+  expect(status.stdout).toMatch(/\nclients +read to its end +2400 /);
+  expect(status.stdout).toContain('clients: The next pull can prove that none is missing');
+  expect(status.stdout).not.toContain('rows_unseen');
+  expect(document(await run(['status', '--json'], env))).toMatchObject({
+    uncertified: [
+      { kind: 'clients', reason: 'rows_unseen', why: expect.stringContaining('one reading') as string },
+    ],
+  });
+
+  const second = await run(['pull', 'clients'], env);
+  expect(second.stdout).toMatch(/\nclients +certified +2400 /);
+  expect(second.stdout).toContain('clients: all 2,400 rows of the list, and no others, are in the mirror.');
+});
+
+test('the codes stay in --json', async () => {
+  const { env } = await longList();
+  expect(kindIn(await run(['pull', 'clients', '--json'], env), 'clients')).toMatchObject({
+    ...{ state: 'complete', reason: 'rows_unseen', rows: 2400, isFirst: true },
+  });
+});
+
+test('a pull that only found kinds busy ends with 0, and says who is reading them', async () => {
+  const { env, sandbox } = await longList();
+  await using session = await openMirror(loadConfig({ env }));
+  const other = { owner: 'elsewhere:1:abcd', now: new Date(), isDead: () => false };
+  await claimKind(session, { kind: 'clients', ...other });
+
+  const ended = await run(['pull', 'clients'], env);
+
+  expect(ended.code).toBe(0);
+  expect(ended.stdout).toMatch(/\nclients +busy +0 /);
+  expect(ended.stdout).toMatch(/\nclients: .*elsewhere:1:abcd/);
+  expect(sandbox.requests).toEqual([]);
+  expect(kindIn(await run(['pull', 'clients', '--json'], env), 'clients')).toMatchObject({
+    ...{ state: 'busy', reason: 'busy' },
+  });
+});
+
+test('an interrupted first pull says that landed rows stay, and what the next one repeats', async () => {
+  const { env, sandbox } = await longList();
+  const stop = new AbortController();
+  sandbox.setFaults([]);
+  const count = (): number => sandbox.requests.length;
+  const pulling = run(['pull', 'clients'], env, stop.signal);
+  await expect.poll(count, { interval: 1, timeout: 20_000 }).toBeGreaterThan(3);
+  stop.abort();
+
+  const ended = await pulling;
+
+  expect(ended.code).toBe(3);
+  expect(ended.stdout).toMatch(
+    /rows that were read stay in the mirror\. The next pull reads the whole list again/,
+  );
+});
+
+test('a pull and status show what disappeared and is not proven yet, with its ids', async () => {
+  const sandbox = await startSandbox({ size: 40 });
+  onTestFinished(() => sandbox.close());
+  const env = settingsFor(sandbox, await migratedMirror());
+  await run(['pull', 'clients'], env);
+  const ids = sandbox.world.ids('clients').slice(0, 2);
+  for (const id of ids) sandbox.world.remove('clients', id);
+
+  const pulled = await run(['pull', 'clients'], env);
+
+  const told = new RegExp(
+    `\\nclients +suspected +2 +\\d{4}-.* ${[...ids].sort((a, b) => a - b).join(', ')} +deleted once`,
+  );
+  expect(pulled.stdout).toContain('No longer listed, and still in the mirror:');
+  expect(pulled.stdout).toMatch(told);
+  expect((await run(['status'], env)).stdout).toMatch(told);
+  const listed = await run(['deletions'], env);
+  expect(listed.stdout).toMatch(/^Nothing is held\.\n/);
+  expect(listed.stdout).toMatch(told);
+  for (const command of ['pull', 'status'] as const)
+    expect(
+      document(await run([command, ...(command === 'pull' ? ['clients'] : []), '--json'], env)),
+    ).toMatchObject({
+      disappeared: [{ kind: 'clients', state: 'suspected', records: 2 }],
+    });
+  expect(document(await run(['deletions', '--json'], env))).toMatchObject({
+    ...{ deletions: [], suspected: [{ kind: 'clients', records: 2 }] },
+  });
+});
+
+test('status shows when each kind is pulled next, and that nobody serves', async () => {
+  const { env } = await longList();
+  const scheduled = {
+    ...env,
+    BMS__SCHEDULES: '{"clients":"0 3 * * *","some":{"kind":"bookings","pages":2,"cron":"* * * * *"}}',
+  };
+
+  const told = await run(['status', '--json'], scheduled);
+  expect(told.stderr).toBe('');
+  const { nextPulls, isServed } = document(told) as {
+    nextPulls: { kind: string }[];
+    isServed: boolean;
+  };
+
+  expect(isServed).toBe(false);
+  expect(nextPulls).toEqual([
+    expect.objectContaining({
+      kind: 'clients',
+      schedule: 'clients',
+      at: expect.stringMatching(/ 03:00:00\.000$/) as string,
+    }) as object,
+    expect.objectContaining({ kind: 'bookings', schedule: 'some', pages: 2 }) as object,
+  ]);
+  const { stdout } = await run(['status'], scheduled);
+  expect(stdout).toMatch(/\nclients .* \d{4}-\d\d-\d\d 03:00\n/);
+  expect(stdout).toContain('the next pulls wait for bms-sync serve');
+});
