@@ -13,6 +13,7 @@ import type { ClientOptions, QueueClient } from './queue-client.ts';
 import { createReopening } from './reopening.ts';
 import type { Reopening } from './reopening.ts';
 import { openRedisClient } from './redis-client.ts';
+import { createQueueWatch } from './watch-queue.ts';
 
 interface BullmqParts {
   readonly clock: Clock;
@@ -30,8 +31,12 @@ interface BullmqParts {
  */
 export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier {
   const { clock, prefix = 'bms' } = parts;
-  const [timings, open, faults] = [{ ...TIMINGS, ...parts.timings }, openerOf(url), createFaultLog(parts)];
+  const [timings, open] = [{ ...TIMINGS, ...parts.timings }, openerOf(url)];
   const clients = new Map<string, Reopening>(); // By the name of their queue.
+  const metrics = async (): Promise<string> =>
+    joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client))));
+  const watch = createQueueWatch({ ...parts, timings, faults: createFaultLog(parts), probe: metrics });
+  const faults = watch.fault;
   return {
     subscribe: ({ name: queue, concurrency }, handler) => {
       const running = new Set<Promise<void>>();
@@ -52,15 +57,17 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
       if (client === null) return false;
       const adding = client.add(refs.map((ref) => jobOf(queue, ref)));
       try {
-        return (await within(clock, timings.notifyMs, adding)) !== LATE;
+        if ((await within(clock, timings.notifyMs, adding)) !== LATE) return true;
+        faults(`notifying ${queue.name}`, new Error(`no answer within ${timings.notifyMs / 1000} s`));
+        return false;
       } catch (error) {
         faults(`notifying ${queue.name}`, error);
         return false;
       }
     },
-    metrics: async () =>
-      joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client)))),
+    metrics,
     close: async () => {
+      await watch.close();
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };

@@ -3,6 +3,7 @@ import type { CronExpression } from 'cron-parser';
 import { schedule as tickBy } from 'node-cron';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { isAway } from '../../mirror/session/errors.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-requests.ts';
 import { createFaultLog } from '../../lib/fault-log.ts';
@@ -39,7 +40,7 @@ const CHECK_MS = 10_000;
  * process ran, the database was away, or the machine slept.
  */
 export function startSchedules(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {
-  const faults = createFaultLog(parts);
+  const faults = createFaultLog({ ...parts, isTold: isAway });
   const started = schedules.map((schedule) => {
     const name = `requesting the run of the schedule ${schedule.name}`;
     const task = createScheduleCheck(parts, schedule);
