@@ -35,8 +35,12 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
   const clients = new Map<string, Reopening>(); // By the name of their queue.
   const metrics = async (): Promise<string> =>
     joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client))));
-  const watch = createQueueWatch({ ...parts, timings, faults: createFaultLog(parts), probe: metrics });
-  const faults = watch.fault;
+  const { faults, stop } = createQueueWatch({
+    ...parts,
+    timings,
+    faults: createFaultLog(parts),
+    probe: metrics,
+  });
   return {
     subscribe: ({ name: queue, concurrency }, handler) => {
       const running = new Set<Promise<void>>();
@@ -55,11 +59,9 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
     notify: async (queue, refs) => {
       const client = clients.get(queue.name)?.get() ?? null;
       if (client === null) return false;
-      const adding = client.add(refs.map((ref) => jobOf(queue, ref)));
       try {
-        if ((await within(clock, timings.notifyMs, adding)) !== LATE) return true;
-        faults(`notifying ${queue.name}`, new Error(`no answer within ${timings.notifyMs / 1000} s`));
-        return false;
+        await inTime(client.add(refs.map((ref) => jobOf(queue, ref))), clock, timings.notifyMs);
+        return true;
       } catch (error) {
         faults(`notifying ${queue.name}`, error);
         return false;
@@ -67,10 +69,15 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
     },
     metrics,
     close: async () => {
-      await watch.close();
+      await stop();
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
+}
+
+/** @throws If it takes longer. */
+async function inTime(work: Promise<void>, clock: Clock, ms: number): Promise<void> {
+  if ((await within(clock, ms, work)) === LATE) throw new Error(`no answer within ${ms / 1000} s`);
 }
 
 async function metricsOf(queue: string, client: Reopening): Promise<string> {

@@ -18,8 +18,8 @@ interface QueueWatchParts {
 
 /** Tells in the log when the queue's store goes away and comes back. */
 export interface QueueWatch {
-  readonly fault: FaultLog;
-  close(): Promise<void>;
+  readonly faults: FaultLog;
+  readonly stop: () => Promise<void>;
 }
 
 /**
@@ -27,31 +27,31 @@ export interface QueueWatch {
  * it is away. While it is away it is asked again now and then, because nothing else may use it for hours.
  */
 export function createQueueWatch(parts: QueueWatchParts): QueueWatch {
-  const { clock, timings, faults } = parts;
-  const log = createOutageLog(parts, { event: 'queue', name: 'the queue' });
-  const stop = new AbortController();
+  const { clock, timings, faults: log } = parts;
+  const outage = createOutageLog(parts, { event: 'queue', name: 'the queue' });
+  const stopping = new AbortController();
   let asking: Promise<void> | null = null;
 
   const ask = async (work: string, error: unknown): Promise<void> => {
     const begunAt = clock.now().getTime();
-    if (await answers(parts)) faults(work, error);
-    else log.failed(error, begunAt);
-    while (log.isOn() && !stop.signal.aborted) {
-      await sleepUnlessStopped(timings.reopenMs, { clock, signal: stop.signal });
-      if (stop.signal.aborted) return;
-      if (await answers(parts)) log.answered();
-      else log.failed(error, begunAt);
+    if (await answers(parts)) log(work, error);
+    else outage.failed(error, begunAt);
+    while (outage.isOn()) {
+      await sleepUnlessStopped(timings.reopenMs, { clock, signal: stopping.signal });
+      if (stopping.signal.aborted) return;
+      if (await answers(parts)) outage.answered();
+      else outage.failed(error, begunAt);
     }
   };
   return {
-    fault: (work, error) => {
-      if (stop.signal.aborted) return;
+    faults: (work, error) => {
+      if (stopping.signal.aborted) return;
       asking ??= ask(work, error).finally(() => {
         asking = null;
       });
     },
-    close: async () => {
-      stop.abort();
+    stop: async () => {
+      stopping.abort();
       await asking;
     },
   };

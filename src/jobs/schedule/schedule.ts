@@ -97,11 +97,9 @@ async function ask(
   const wish = { ...due, schedule: name, kinds, pages, isDead, ...(verifies && { verifies }) };
   const end = await session.atomically((tx) => requestSlot(tx, wish));
   if (end.is === 'taken') return;
-  const message =
-    end.is === 'requested'
-      ? 'a schedule has come due: its run is asked for'
-      : 'a schedule has come due and gets no run: its kinds are asked for or being read already';
-  logger.info({ ...end, schedule: name, slot: due.slot.toISOString() }, message);
+  const facts = { ...end, schedule: name, slot: due.slot.toISOString() };
+  if (end.is === 'requested') logger.debug(facts, 'a schedule has come due: its run is asked for');
+  else logger.info(facts, `the schedule ${name} gets no run: its kinds are asked for or being read already`);
 }
 
 interface SlotQuestion {

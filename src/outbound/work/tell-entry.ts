@@ -11,7 +11,8 @@ type Parts = Pick<OutboundParts, 'session' | 'logger'>;
 export async function tellEntry(parts: Parts, id: number, begunAt: Date): Promise<void> {
   const entry = await findEntry(parts.session, id);
   if (entry === null) return;
-  if (entry.state === 'ready' && entry.verdict === 'kind_blocked') await tellBlock(parts, entry.kind, begunAt);
+  if (entry.state === 'ready' && entry.verdict === 'kind_blocked')
+    await tellBlock(parts, entry.kind, begunAt);
   if (entry.state === 'done' || entry.state === 'parked' || entry.state === 'rejected')
     tellEnd(parts, entry, entry.state);
 }

@@ -61,7 +61,12 @@ function adoptRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCon
     },
     async (request, reply) => {
       const { id } = request.params;
-      const made = await adoptRecord(session, { kinds, id, recordId: request.body.recordId, now: clock.now() });
+      const made = await adoptRecord(session, {
+        kinds,
+        id,
+        recordId: request.body.recordId,
+        now: clock.now(),
+      });
       request.entryId = id;
       wakeEngine?.();
       return sendJson(reply, documentOf(made));
