@@ -33,14 +33,9 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
   const { clock, prefix = 'bms' } = parts;
   const [timings, open] = [{ ...TIMINGS, ...parts.timings }, openerOf(url)];
   const clients = new Map<string, Reopening>(); // By the name of their queue.
-  const metrics = async (): Promise<string> =>
-    joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client))));
-  const { faults, stop } = createQueueWatch({
-    ...parts,
-    timings,
-    faults: createFaultLog(parts),
-    probe: metrics,
-  });
+  const metrics = (): Promise<string> => allMetrics(clients);
+  const faultLog = createFaultLog(parts);
+  const { faults, stop } = createQueueWatch({ ...parts, timings, faults: faultLog, probe: metrics });
   return {
     subscribe: ({ name: queue, concurrency }, handler) => {
       const running = new Set<Promise<void>>();
@@ -73,6 +68,11 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
+}
+
+/** @throws If a queue does not tell them. */
+async function allMetrics(clients: ReadonlyMap<string, Reopening>): Promise<string> {
+  return joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client))));
 }
 
 /** @throws If it takes longer. */
