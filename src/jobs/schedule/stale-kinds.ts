@@ -47,11 +47,9 @@ export function createStaleCheck(
     for (const { kind, since } of stale)
       if (!told.has(kind) && !reading.has(kind)) {
         const facts = { event: 'kind.stale', kind, since: since?.toISOString() ?? null };
-        const age = since === null ? 'never' : `not for ${lengthOf(now.getTime() - since.getTime())}`;
-        logger.warn(
-          facts,
-          `the list of ${kind} was read to its end ${age}: ${SLOTS} slots of its schedule have passed`,
-        );
+        const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
+        const why = `${SLOTS} slots of its schedule have passed`;
+        logger.warn(facts, `the list of ${kind} was not read to its end ${age}: ${why}`);
       }
     const isKnown = ({ kind }: StaleKind): boolean => told.has(kind) || !reading.has(kind);
     told = new Set(stale.filter(isKnown).map(({ kind }) => kind));
