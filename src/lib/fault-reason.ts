@@ -13,7 +13,6 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'no answer in time',
   ENOTFOUND: 'its host name is unknown',
   EAI_AGAIN: 'its host name cannot be looked up',
-  EHOSTDOWN: 'its host is down',
   EHOSTUNREACH: 'there is no way to its host',
   ENETDOWN: 'the network is down',
   ENETUNREACH: 'there is no way to its network',

@@ -28,18 +28,18 @@ const ENDED: readonly string[] = ['done', 'incomplete', 'failed'];
 /**
  * Tells in the log how a run has ended and what it found: held deletions, drift. A run that goes on later is not told.
  *
- * @param unstored Reports that have no rows: those of a run that read some pages only.
+ * @param pageReports Reports that have no rows: those of a run that read some pages only.
  */
 export async function tellRun(
   parts: Parts,
   beginning: RunBeginning,
-  unstored: readonly KindReport[],
+  pageReports: readonly KindReport[],
 ): Promise<void> {
   const { session, clock, logger } = parts;
   const run = await findRun(session, beginning.runId, clock.now());
   if (run === null || !ENDED.includes(run.state)) return;
   const durationMs = Math.round(clock.monotonicMs() - beginning.startMs);
-  const reports = [...run.reports, ...unstored];
+  const reports = [...run.reports, ...pageReports];
   tellEnd(logger, { ...run, reports, durationMs });
   const kinds = new Set(reports.map(({ kind }) => kind));
   for (const hold of newHolds(beginning.holds, await readHolds(session)))
