@@ -69,11 +69,14 @@ async function outage(
   expect(Math.abs(at(away['since']) - leftAt)).toBeLessThan(SLACK_MS);
   expect(away).toMatchObject({
     level: 40,
-    msg: expect.stringMatching(/ is unreachable since \d\d:\d\d:\d\d: /),
+    msg: expect.stringMatching(/ is unreachable since \d\d:\d\d:\d\d: /) as string,
   });
   expect(at(back.time)).toBeGreaterThanOrEqual(cameAt);
   expect(at(back.time) - cameAt).toBeLessThan(2 * SLACK_MS);
-  expect(back).toMatchObject({ since: away['since'], msg: expect.stringMatching(/ is back after \d+ s/) });
+  expect(back).toMatchObject({
+    since: away['since'],
+    msg: expect.stringMatching(/ is back after \d+ s/) as string,
+  });
   const meanwhile = log.lines().filter(({ time }) => at(time) >= leftAt && at(time) < cameAt);
   const minutes = Math.max(1, (cameAt - leftAt) / 60_000);
   expect(meanwhile.length).toBeLessThanOrEqual(MOST_LINES_A_MINUTE * minutes);
@@ -137,7 +140,11 @@ test(
     program.child.kill('SIGTERM');
     expect(await program.ended).toMatchObject({ code: 0 });
 
-    expect(done).toMatchObject({ kind: 'clients', entryId: 1, record: expect.stringMatching(/^\d+$/) });
+    expect(done).toMatchObject({
+      kind: 'clients',
+      entryId: 1,
+      record: expect.stringMatching(/^\d+$/) as string,
+    });
     const events = log.lines().map(({ event }) => event);
     for (const subject of ['source', 'queue', 'database'])
       expect(events.filter((event) => event?.startsWith(subject))).toEqual([
