@@ -43,5 +43,5 @@ async function ask(
   const wish = { schedule: 'first_read', slot: now, kinds, pages: null, now, isDead };
   const end = await session.atomically((tx) => requestSlot(tx, wish));
   if (end.is === 'requested')
-    logger.info({ runId: end.runId, kinds }, `${kinds.join(', ')}: scheduled and never read, so read now`);
+    logger.info({ runId: end.runId, kinds }, 'kinds that are scheduled and were never read are read now');
 }
