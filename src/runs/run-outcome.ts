@@ -43,7 +43,7 @@ export function outcomeOf(run: EndedRun): RunOutcome {
   };
 }
 
-const FAULTS_TOLD = 3;
+const MOST_NAMES = 3;
 
 function wordsOf(
   { id, command, reports, reason, durationMs }: EndedRun,
@@ -60,14 +60,18 @@ function wordsOf(
       : `${read.length} of ${kindCount(reports.length)}`;
   const figures = `${kinds} read, ${sumOf(read, ({ rows }) => rows)} rows, ${sumOf(reports, changesOf)} changes`;
   const busy = reports.filter(isBusy).length;
-  const told = [
-    ...(busy > 0 ? [`${kindCount(busy)} read by another process`] : []),
-    ...faulty
-      .slice(0, FAULTS_TOLD)
-      .map(({ kind, reason: why, detail }) => `${kind}: ${detail ?? why ?? 'not read'}`),
-    ...(faulty.length > FAULTS_TOLD ? [`and ${faulty.length - FAULTS_TOLD} more`] : []),
-  ];
+  const told = [...(busy > 0 ? [`${kindCount(busy)} read by another process`] : []), ...faultsTold(faulty)];
   return [`${begin}: ${figures}`, ...told].join('; ');
+}
+
+/** Each reason once, with the kinds that it befell. */
+function faultsTold(faulty: readonly KindReport[]): string[] {
+  const reasons = [...new Set(faulty.map(({ reason }) => reason))];
+  return reasons.map((reason) => {
+    const same = faulty.filter((report) => report.reason === reason);
+    const names = same.length > MOST_NAMES ? kindCount(same.length) : same.map(({ kind }) => kind).join(', ');
+    return `${names}: ${same[0]?.detail ?? reason ?? 'not read'}`;
+  });
 }
 
 const kindCount = (count: number): string => (count === 1 ? 'one kind' : `${count} kinds`);
