@@ -1,6 +1,9 @@
+import { loadConfig } from '../config/load-config.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import { startFirstReads } from '../jobs/schedule/first-reads.ts';
 import { startQuietSweeps } from '../jobs/schedule/quiet-sweeps.ts';
+import { startStaleWatch } from '../jobs/schedule/stale-kinds.ts';
 import { startSchedules as startTicking } from '../jobs/schedule/schedule.ts';
 import type { Schedule } from '../jobs/schedule/schedule.ts';
 import type { ServiceParts } from './queues.ts';
@@ -17,9 +20,12 @@ export function startSchedules(
 ): () => Promise<void> {
   if (!roles.includes('pulls')) return () => Promise.resolve();
   const ticked = { ...parts, isDead: owner.isDead };
+  const pulls = schedulesOf(config);
   const stops = [
-    startTicking(ticked, [...schedulesOf(config), ...verifySchedule(config)]),
+    startFirstReads(ticked, [...new Set(pulls.flatMap(({ kinds }) => kinds))]),
+    startTicking(ticked, [...pulls, ...verifySchedule(config)]),
     startQuietSweeps(ticked, namesOf(config, [])),
+    startStaleWatch(ticked, pulls),
   ];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
@@ -36,19 +42,29 @@ export function verifySchedule(config: Config): readonly Schedule[] {
   return [{ name: 'verify', cron: verify, timezone, kinds, pages: null, verifies: true }];
 }
 
-/** The pull schedules of the settings. */
+/** The pull schedules that are in force: `schedules.all` only where no other one is set. */
 export function schedulesOf(config: Config): readonly Schedule[] {
-  const { timezone } = config.schedules;
-  return Object.entries(config.schedules).flatMap(([name, wish]) => {
-    if (name === 'timezone' || name === 'verify' || wish === null) return [];
+  const { timezone, all } = config.schedules;
+  const set = Object.entries(config.schedules).flatMap(([name, wish]) =>
+    ['timezone', 'verify', 'all'].includes(name) || wish === null ? [] : [{ name, wish }],
+  );
+  const inForce = set.length > 0 || all === null ? set : [{ name: 'all', wish: all }];
+  return inForce.map(({ name, wish }) => {
     const cron = typeof wish === 'string' ? wish : wish.cron;
     const pages = typeof wish === 'object' && 'pages' in wish ? wish.pages : null;
     return { name, cron, timezone, kinds: namesOf(config, kindsOf(name, wish)), pages };
   });
 }
 
+/** Whether `schedules.all` was changed in vain: another schedule is set. */
+export function isAllOverruled(config: Config): boolean {
+  const { all } = config.schedules;
+  const isDefault = JSON.stringify(all) === JSON.stringify(loadConfig({ env: {} }).schedules.all);
+  return all !== null && !isDefault && !schedulesOf(config).some(({ name }) => name === 'all');
+}
+
 function kindsOf(name: string, wish: Wish): readonly string[] {
-  if (typeof wish === 'string') return [name];
+  if (typeof wish === 'string') return name === 'all' ? [] : [name];
   if ('kind' in wish) return [wish.kind];
   return wish.kinds === 'all' ? [] : wish.kinds;
 }

@@ -18,12 +18,14 @@ import { freezeIfRestored } from '../outbound/freeze/freeze.ts';
 import { createOwner } from '../pull/run/owner.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
+import { watchDatabase, watchService } from './outages.ts';
 import { pullSettings } from './pull.ts';
 import { outboundQueue, runsQueue } from './queues.ts';
 import type { ServiceParts } from './queues.ts';
 import type { Role } from './roles.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
+import { tellStart } from './tell-serve.ts';
 import { serveHttp } from './serve-http.ts';
 import type { HttpParts } from './serve-http.ts';
 
@@ -42,9 +44,11 @@ interface ServeCommand {
  */
 export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
   const clock = systemClock;
-  await using source = openConfiguredSource(config, { clock, logger });
+  const watching = { clock, logger };
+  await using opened = openConfiguredSource(config, { clock, logger: outcomesOnly(logger) });
+  const source = watchService(opened, watching);
   await using mirror = await openMirror(config);
-  const { session, writes } = watchWrites(mirror, clock);
+  const { session, writes } = watchWrites(watchDatabase(mirror, watching), clock);
   await session.makeDurable(); // A send that the journal forgets would be made again.
   const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
   // Entries meant for one service must not be sent to another.
@@ -59,6 +63,12 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   } finally {
     mark.close();
   }
+  logger.info({ event: 'serve.stopped' }, 'stopped');
+}
+
+/** A logger for parts whose retries are no outcome: they are told at the level debug only. */
+function outcomesOnly(logger: Logger): Logger {
+  return logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
 }
 
 async function work(
@@ -76,10 +86,10 @@ async function work(
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
-  logger.info({ owner: owner.name, roles, mirror: session.location }, 'serving');
+  tellStart(logger, config, { owner: owner.name, roles, mirror: session.location, now: parts.clock.now() });
   try {
     if (!signal.aborted) await once(signal, 'abort');
-    logger.info('stopping: finishing the running work');
+    logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
     await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
   }
@@ -90,8 +100,6 @@ function queuesOf(
   parts: ServiceParts & Pick<HttpParts, 'mark'>,
   roles: readonly Role[],
 ): readonly WorkQueue[] {
-  if (roles.includes('outbound') && config.outbound.writes === 'off')
-    parts.logger.info('outbound.writes is off: the outbox is kept, nothing of it is sent');
   return [
     ...(roles.includes('pulls') ? [runsQueue(config, parts)] : []),
     ...(roles.includes('outbound') ? [outboundQueue(config, parts)] : []),

@@ -4,6 +4,7 @@ import type { Logger } from '../lib/logger.ts';
 import { repeat } from '../lib/repeat.ts';
 import { checkIntegrity } from '../mirror/sqlite/integrity-check.ts';
 import { damageOf, lastCheck, saveCheck } from '../mirror/kinds/integrity-store.ts';
+import { isAway } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { isIdle } from '../mirror/runs/startable-runs.ts';
 
@@ -34,7 +35,7 @@ export function startDailyCheck(parts: CheckParts): () => Promise<void> {
       if (!stop.signal.aborted) throw error;
     }
   };
-  const faults = createFaultLog(parts);
+  const faults = createFaultLog({ ...parts, isTold: isAway });
   const checking = repeat({ clock: parts.clock, faults, everyMs: LOOK_MS, name: NAME, task });
   return () => {
     stop.abort();

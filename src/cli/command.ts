@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig, secretsOf } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
+import { logText } from '../lib/log-text.ts';
 import { createLogger } from '../lib/logger.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -35,12 +36,12 @@ export function settingsOf({ io, protect }: CommandContext, { config: file }: Co
   return config;
 }
 
-/** Logs go to stderr, through the progress display where there is one: stdout belongs to the command's answer. */
+/** Logs go to stderr, on a terminal as text, and through the progress display where there is one: stdout belongs to the command's answer. */
 export function loggerOf({ io }: CommandContext, config: Config, stderr: Output = io.stderr): Logger {
   return createLogger({
     level: config.log.level,
     secrets: secretsOf(config),
-    destination: { write: (line) => void stderr.write(line) },
+    destination: { write: (line) => void stderr.write(stderr.isTTY === true ? logText(line) : line) },
   });
 }
 

@@ -52,10 +52,16 @@ function ownReading(variable: Variable): ReadLayers {
   };
 }
 
-/** Of several plain variables for one setting, the first that is set counts. */
+/** Of several plain variables for one setting, the first that is set counts; a value beside a file is a fault. */
 function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
-  const [variable] = (place.about.variables ?? []).flatMap((name) => variablesIn({ [name]: env[name] }));
+  const set = (place.about.variables ?? []).flatMap((name) => variablesIn({ [name]: env[name] }));
+  const [variable] = set;
   if (!variable) return [];
+  const file = set.find(({ name }) => name === `${variable.name}_FILE`);
+  if (file) {
+    const fault = `${place.name}: got both ${variable.name} and ${file.name}; expected one of them`;
+    return [{ layers: [], faults: [fault] }];
+  }
   return [variable.name.endsWith('_FILE') ? fileReading(place, variable) : valueReading(place, variable)];
 }
 

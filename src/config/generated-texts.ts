@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { PLACES, SETTINGS, describe } from './settings.ts';
 import type { SettingPlace } from './settings.ts';
-import { isTree, valueAt } from './layer.ts';
+import { valueAt } from './layer.ts';
 import { settings } from './settings.ts';
 
 const YAML_HEAD = `# Every setting of bms-sync with its default: copy what you change into a file of your own and give it by --config.
@@ -19,7 +19,7 @@ export function defaultYaml(): string {
 
 function entry(place: SettingPlace, value: unknown): string {
   const depth = place.path.length - 1;
-  const lines = [...commentOn(place), `${place.path.at(-1) ?? ''}:${inline(value)}`];
+  const lines = [...commentOn(place), `${place.path.at(-1) ?? ''}:${hasMembers(place) ? '' : inline(value)}`];
   return (depth === 0 ? '\n' : '') + lines.map((line) => `${'  '.repeat(depth)}${line}\n`).join('');
 }
 
@@ -29,9 +29,13 @@ function commentOn(place: SettingPlace): string[] {
   return [`# ${describe(place)}${variables}`];
 }
 
-/** A value on the key's own line; nothing for a group, whose members have their own entries. */
+/** Whether it is a group, whose members have their own entries. */
+function hasMembers({ name }: SettingPlace): boolean {
+  return PLACES.some((other) => other.name.startsWith(`${name}.`));
+}
+
+/** A value on the key's own line. */
 function inline(value: unknown): string {
-  if (isTree(value) && Object.keys(value).length > 0) return '';
   return ` ${stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd()}`;
 }
 

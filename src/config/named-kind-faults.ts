@@ -45,7 +45,7 @@ const unknownKind = (name: string, known: readonly string[]): string =>
   `unknown record kind${didYouMean(name, known)}`;
 
 function kindsOf(name: string, wish: unknown): string[] {
-  if (typeof wish === 'string') return [name];
+  if (typeof wish === 'string') return name === 'all' ? [] : [name];
   if (!isTree(wish)) return []; // For the schema to say.
   const { kind, kinds } = wish;
   return [kind, ...(Array.isArray(kinds) ? (kinds as unknown[]) : [])].filter(

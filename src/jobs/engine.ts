@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { LATE, within } from '../lib/within.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
+import { isAway } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { registerWorker, removeWorker, seeWorker } from '../mirror/runs/worker-store.ts';
 import type { Worker } from '../mirror/runs/worker-store.ts';
@@ -52,7 +53,7 @@ export function startEngine(parts: EngineParts): Engine {
   const context: EngineContext = {
     ...parts,
     timings: { ...TIMINGS, ...parts.timings },
-    faults: createFaultLog(parts),
+    faults: createFaultLog({ ...parts, isTold: isAway }),
     stop: new AbortController(),
     closing: new AbortController(),
     pools: [],

@@ -1,31 +1,41 @@
 import type { Clock } from './clock.ts';
+import { faultReason } from './fault-reason.ts';
 import type { Logger } from './logger.ts';
+import { SyncError } from './sync-error.ts';
 
 /** Logs an error together with the name of the work. */
 export type FaultLog = (work: string, error: unknown) => void;
 
 const EVERY_MS = 60_000;
 
-/**
- * Creates a log for faults that come by the thousand while a server is away: it logs each kind of fault once a minute, with a
- * count.
- */
-export function createFaultLog({
-  logger,
-  clock,
-}: {
+interface FaultLogParts {
   readonly logger: Logger;
   readonly clock: Clock;
-}): FaultLog {
+  /** Whether another line of the log tells of a fault already: an outage of the database is told once. */
+  readonly isTold?: (error: unknown) => boolean;
+}
+
+/**
+ * Creates a log for faults that come by the thousand while a server is away: it logs each kind of fault once a minute, with a
+ * count. Only a bug is logged with its stack.
+ */
+export function createFaultLog({ logger, clock, isTold }: FaultLogParts): FaultLog {
   const sorts = new Map<string, { loggedAt: number; unsaid: number }>();
   return (work, error) => {
+    if (isTold?.(error) === true) return;
     const now = clock.monotonicMs();
     const sort = sorts.get(`${work} ${codeOf(error)}`);
     if (sort !== undefined && now - sort.loggedAt < EVERY_MS) {
       sort.unsaid += 1;
       return;
     }
-    logger.warn({ err: told(error), work, more: sort?.unsaid ?? 0 }, `${work} failed`);
+    const more = sort?.unsaid ?? 0;
+    if (error instanceof SyncError)
+      logger.warn(
+        { code: error.code, hint: error.hint, work, more },
+        `${work} failed: ${faultReason(error)}`,
+      );
+    else logger.warn({ err: told(error), work, more }, `${work} failed`);
     sorts.set(`${work} ${codeOf(error)}`, { loggedAt: now, unsaid: 0 });
   };
 }

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import { maskSecrets } from './mask-secrets.ts';
 import { plainJson } from './plain-text.ts';
+import { SyncError } from './sync-error.ts';
 
 export type { Logger } from 'pino';
 
@@ -27,8 +28,16 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: HEADERS.flatMap((name) => [name, `*.${name}`, `headers.${name.toLowerCase()}`]),
+      serializers: { err: errorInLog },
       hooks: { streamWrite: (line) => plainJson(mask(line)) },
     },
     destination,
   );
+}
+
+/** A fault that a person can act on has no stack: only a bug needs one. */
+function errorInLog(error: unknown): unknown {
+  if (!(error instanceof SyncError)) return error instanceof Error ? pino.stdSerializers.err(error) : error;
+  const { name: type, code, message, hint } = error;
+  return { type, code, message, hint };
 }

@@ -1,5 +1,6 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { SyncError, describe } from '../lib/sync-error.ts';
+import { faultReason } from '../lib/fault-reason.ts';
+import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
 import {
   claimRun,
@@ -9,13 +10,16 @@ import {
   resumeInterrupted,
 } from '../mirror/runs/run-requests.ts';
 import { findRun, finishRun } from '../mirror/runs/run-store.ts';
+import type { KindReport } from '../mirror/runs/run-store.ts';
 import { pagesAskedFor } from '../mirror/runs/slot-requests.ts';
 import { startableRuns } from '../mirror/runs/startable-runs.ts';
+import { isAway } from '../mirror/session/errors.ts';
 import { goneOwners } from '../mirror/runs/worker-store.ts';
 import { backfill } from '../pull/backfill/backfill.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import type { PullSettings } from './pull-between.ts';
+import { beginTelling, tellRun, tellUnreadRun } from './tell-run.ts';
 import { workVerify } from './work-verify.ts';
 
 interface RunRules {
@@ -46,42 +50,62 @@ export function createRunsQueue(parts: PullParts, rules: RunRules): WorkQueue {
 }
 
 async function workRun(parts: PullParts, rules: RunRules, ref: WorkRef): Promise<void> {
-  const { session, clock, owner, logger } = parts;
+  const { session, clock, owner } = parts;
+  const beginning = await beginTelling(parts, ref.id);
   const claim = { ...ref, owner: owner.name, now: clock.now() };
   const names = await session.atomically((tx) => claimRun(tx, claim));
   if (names === null) return;
   try {
-    await readKinds(parts, rules, { runId: ref.id, names });
-    if (parts.signal?.aborted) await session.atomically((tx) => resumeInterrupted(tx, ref.id));
+    const reports = await carryOut(parts, rules, { runId: ref.id, names });
+    await tellRun(parts, beginning, reports);
   } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    logger.error({ runId: ref.id, code: error.code }, describe(error));
+    if (isAway(error)) tellUnreadRun(parts, beginning, `the database is unreachable: ${faultReason(error)}`);
+    throw error;
+  }
+}
+
+interface ClaimedRun {
+  readonly runId: number;
+  readonly names: readonly string[];
+}
+
+/** Works a claimed run; a fault of its own ends it, and no other. Returns reports that no row has. */
+async function carryOut(parts: PullParts, rules: RunRules, run: ClaimedRun): Promise<readonly KindReport[]> {
+  const { session, clock, owner } = parts;
+  const { runId } = run;
+  try {
+    const reports = await readKinds(parts, rules, run);
+    if (parts.signal?.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
+    return reports;
+  } catch (error) {
+    if (isAway(error) || !(error instanceof SyncError)) throw error;
     const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
-    await finishRun(session, { runId: ref.id, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
+    await finishRun(session, { runId, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
+    return [];
   }
 }
 
 async function readKinds(
   parts: PullParts,
   rules: RunRules,
-  { runId, names }: { readonly runId: number; readonly names: readonly string[] },
-): Promise<void> {
-  const { session, clock, logger } = parts;
+  { runId, names }: ClaimedRun,
+): Promise<readonly KindReport[]> {
+  const { session, clock } = parts;
   const run = await findRun(session, runId, clock.now());
   const kinds = rules.kindsNamed(names);
   if (run?.command === 'verify') {
     await workVerify(parts, rules.settings, { runId, kinds, done: run.reports });
-    return;
+    return [];
   }
   const settings = { runId, ...rules.settings };
   const [kind] = kinds;
   const pages = await pagesAskedFor(session, runId);
   if (pages === null || kind === undefined) {
     await pullKinds(parts, { kinds, acceptNewSource: false, ...settings });
-    return;
+    return [];
   }
   const request = `--pages 1-${pages}`;
   const extent = { pages: { from: 1, to: pages } };
-  const { state, detail } = await backfill(parts, { kind, extent, request, restart: true, ...settings });
-  if (state !== 'complete') logger.warn({ runId, kind: kind.name, state }, detail ?? 'pages were not read');
+  const report = await backfill(parts, { kind, extent, request, restart: true, ...settings });
+  return [{ ...report, certifiedAt: null, deleted: 0 }];
 }

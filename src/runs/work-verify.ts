@@ -23,7 +23,7 @@ export async function workVerify(
   settings: PullSettings,
   { runId, kinds, done }: VerifyRun,
 ): Promise<void> {
-  const { session, logger } = parts;
+  const { session } = parts;
   const swept = await sweptKinds(session); // Kinds that were never pulled are left to pulls.
   const left = kinds.filter(({ name }) => swept.has(name) && !done.some(({ kind }) => kind === name));
   const request = { ...settings, runId, command: 'verify', kinds: left };
@@ -32,7 +32,6 @@ export async function workVerify(
     return { state: ended.state, result: ended };
   });
   if (end.makesWay) await session.atomically((tx) => putRunBack(tx, runId));
-  else if (end.state !== 'interrupted') logger.info({ runId, state: end.state }, 'verified');
 }
 
 interface End {

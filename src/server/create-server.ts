@@ -127,12 +127,16 @@ async function cutOff(app: Server, clock: Pick<Clock, 'sleep'>, closed: AbortSig
  */
 function logRequests(app: Server, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, caller, routeOptions } = request;
+    const { method, caller, routeOptions, entryId } = request;
     const { statusCode: status, elapsedTime } = reply;
     const told = { method, route: routeOptions.url ?? null, status, caller, ms: Math.round(elapsedTime) };
     const isChange = !['GET', 'HEAD'].includes(method) && status < 400;
-    if (isChange) logger.info({ ...told, target: request.params }, 'changed by HTTP');
+    const target = { target: request.params, ...(entryId !== null && { entryId }) };
+    if (isChange) logger.info({ ...told, ...target }, changeText(routeOptions.url, entryId));
     else logger.debug(told, 'answered');
     done();
   });
 }
+
+const changeText = (route: string | undefined, entryId: number | null): string =>
+  entryId === null ? `changed by HTTP: ${route ?? ''}` : `changed by HTTP: entry ${entryId} of the outbox`;

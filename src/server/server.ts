@@ -84,6 +84,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated caller; null on open routes. */
     caller: Caller | null;
+    /** The entry of the outbox that the request has stored or changed; null if none. */
+    entryId: number | null;
   }
   interface FastifySchema {
     hide?: boolean;

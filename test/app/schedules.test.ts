@@ -214,7 +214,7 @@ test('a run of a kind that these settings do not know fails, and stands in no ot
 test('serve asks for what came due while it was down, and works it', { timeout: 60_000 }, async () => {
   const [service, path] = [await sandbox({ size: 5 }), freshMirror()];
   const env = { ...settingsFor(service, path), BMS__SCHEDULES: '{"departments":"* * * * *"}' };
-  await run(['pull', 'clients'], env);
+  await run(['pull', 'clients', 'departments'], env);
   await run(['migrate'], env);
   {
     await using session = openSqliteSession(path);

@@ -17,7 +17,11 @@ describe('where a setting comes from', () => {
       ...{ graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
       releaseHeldAfterHours: null,
     });
-    expect(config.schedules).toEqual({ timezone: 'UTC', verify: '30 3 * * 0' });
+    expect(config.schedules).toEqual({
+      timezone: 'UTC',
+      all: { kinds: 'all', cron: '*/15 * * * *' },
+      verify: '30 3 * * 0',
+    });
   });
 
   test('flags win over BMS__ variables, these over plain ones, these over the file', () => {

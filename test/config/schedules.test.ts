@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { schedulesOf } from '../../src/app/schedules.ts';
+import { describe, expect, test } from 'vitest';
+import { isAllOverruled, schedulesOf } from '../../src/app/schedules.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { refusal, tempFile } from './support.ts';
@@ -35,6 +35,33 @@ schedules:
     { name: 'newest', timezone, kinds: ['products'], pages: 3 },
     { name: 'alone', timezone, kinds: ['products'], pages: null },
   ]);
+});
+
+describe('without a schedule', () => {
+  const all = { name: 'all', timezone: 'UTC', kinds: LISTED_KINDS.map(({ name }) => name), pages: null };
+  const inForce = (env: Readonly<Record<string, string>>) => schedulesOf(loadConfig({ env }));
+
+  test('all kinds are pulled every 15 minutes, also beside schedules.verify and another zone', () => {
+    expect(inForce({})).toEqual([{ ...all, cron: '*/15 * * * *' }]);
+    expect(inForce({ BMS__SCHEDULES__VERIFY: 'null' })).toHaveLength(1);
+  });
+
+  test('schedules.all changes that, null turns it off', () => {
+    expect(inForce({ BMS__SCHEDULES__ALL: '0 * * * *' })).toEqual([{ ...all, cron: '0 * * * *' }]);
+    expect(inForce({ BMS__SCHEDULES__ALL: '{"kinds":["clients"],"cron":"5 * * * *"}' })).toEqual([
+      { ...all, kinds: ['clients'], cron: '5 * * * *' },
+    ]);
+    expect(inForce({ BMS__SCHEDULES__ALL: 'null' })).toEqual([]);
+  });
+});
+
+test('where another schedule is set, schedules.all does not count', () => {
+  const config = loadConfig({ env: { BMS__SCHEDULES: '{"clients":"0 * * * *"}' } });
+  expect(schedulesOf(config).map(({ name }) => name)).toEqual(['clients']);
+  expect(isAllOverruled(config)).toBe(false);
+  const overruled = loadConfig({ env: { BMS__SCHEDULES: '{"all":"5 * * * *","clients":"0 * * * *"}' } });
+  expect(schedulesOf(overruled).map(({ name }) => name)).toEqual(['clients']);
+  expect(isAllOverruled(overruled)).toBe(true);
 });
 
 test('days of the month and days of the week may both be given: either is meant, as in a crontab', () => {

@@ -29,6 +29,7 @@ export type AtEnd = TestContext['onTestFinished'];
 const QUICK: Env = {
   BMS_WRITES: 'on',
   PORT: '0',
+  BMS__SCHEDULES__ALL: 'null',
   BMS__OUTBOUND__SETTLE_SECONDS: '1',
   BMS__OUTBOUND__PATIENCE_SECONDS: '8',
   BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS: '[2,4,6]',
@@ -107,7 +108,7 @@ export function serving({ child, ended }: Program): Promise<unknown> {
   const serves = new Promise<void>((resolve) => {
     child.stderr?.on('data', (chunk: Buffer) => {
       said += chunk.toString();
-      if (said.includes('"serving"')) resolve();
+      if (said.includes('"serve.started"')) resolve();
     });
   });
   return Promise.race([serves, ended]);

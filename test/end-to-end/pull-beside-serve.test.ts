@@ -23,7 +23,12 @@ async function scene(): Promise<Scene> {
     faults: [{ do: { clampPerPage: 10 } }, { do: { latencyMs: 20 } }],
   });
   const path = freshMirror();
-  const env = { ...settingsFor(sandbox, path), PORT: '0', BMS__SHUTDOWN__GRACE_SECONDS: '0.1' };
+  const env = {
+    ...settingsFor(sandbox, path),
+    PORT: '0',
+    BMS__SHUTDOWN__GRACE_SECONDS: '0.1',
+    BMS__SCHEDULES__ALL: 'null',
+  };
   const serving = start(['serve', '--only', 'pulls'], { env });
   await expect.poll(() => ownersAtWork(path), { timeout: 20_000, interval: 100 }).toHaveLength(1);
   return { sandbox, path, env, serving };

@@ -26,6 +26,7 @@ test(
   async ({ onTestFinished }) => {
     await using service = await startSandbox({ size: 5 });
     const env = {
+      BMS__SCHEDULES__ALL: 'null',
       ...settingsFor(service, freshMirror()),
       ...{ BMS_WRITES: 'on', PORT: '0', ADMIN_TOKEN },
     };

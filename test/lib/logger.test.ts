@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/lib/logger.ts';
 import type { Logger } from '../../src/lib/logger.ts';
+import { SyncError } from '../../src/lib/sync-error.ts';
 import { isDistinctive, maskSecrets } from '../../src/lib/mask-secrets.ts';
 
 /** Runs `write` with a logger and returns the lines as written, each proved to be JSON. */
@@ -144,4 +145,15 @@ test('no line steers a terminal, and each says what was logged', () => {
   });
   expect(lines.trimEnd()).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
   expect(JSON.parse(lines)).toMatchObject({ [steering]: steering, msg: `got ${steering}` });
+});
+
+test('an error has its stack only if it is a bug', () => {
+  const lines = linesOf([], (log) => {
+    log.warn({ err: new SyncError('The mirror is away.', { code: 'mirror.unreachable' }) }, 'failed');
+    log.warn({ err: new TypeError('a bug') }, 'failed');
+  });
+  const [fault, bug] = lines.split('\n').map((line) => (line === '' ? {} : (JSON.parse(line) as object)));
+  expect(fault).toMatchObject({ err: { type: 'SyncError', code: 'mirror.unreachable' } });
+  expect(fault).not.toHaveProperty('err.stack');
+  expect(bug).toMatchObject({ err: { stack: expect.stringContaining('    at ') as string } });
 });

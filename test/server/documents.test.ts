@@ -138,6 +138,14 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect((await stage.post('/v1/outbox', ADA)).status).toBe(400);
     const first = await stage.post('/v1/outbox', ADA, KEY);
     expect([first.status, first.headers.get('location')]).toEqual([202, '/v1/outbox/1']);
+    const audit = stage.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(audit).toContainEqual(
+      expect.objectContaining({
+        entryId: 1,
+        caller: 'bearer',
+        msg: 'changed by HTTP: entry 1 of the outbox',
+      }),
+    );
     const stored = await jsonOf(first);
     fits(stage, 'POST /v1/outbox', stored, 202);
     expect(stored).toMatchObject({ id: 1, key: 'ada', state: 'ready', isNew: true });

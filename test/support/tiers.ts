@@ -16,6 +16,7 @@ const LONG_FILES = [
   'outbound-kill',
   'outbound-redis',
   'outbound-start',
+  'outages',
   'racing-starts',
   'three-processes',
 ].map((name) => `test/end-to-end/${name}.test.ts`);

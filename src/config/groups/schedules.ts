@@ -37,6 +37,10 @@ const cronOrNone = z
 export const schedules = openGroup(
   {
     timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.'),
+    all: setting(
+      schedule.nullable().default({ kinds: 'all', cron: '*/15 * * * *' }),
+      'The schedule where no other one is set; null for none. A cron expression alone is for all kinds.',
+    ),
     verify: setting(
       cronOrNone.default('30 3 * * 0'),
       'When to compare all with the service and mend what differs; null for never.',

@@ -13,6 +13,7 @@ import type { ClientOptions, QueueClient } from './queue-client.ts';
 import { createReopening } from './reopening.ts';
 import type { Reopening } from './reopening.ts';
 import { openRedisClient } from './redis-client.ts';
+import { createQueueWatch } from './watch-queue.ts';
 
 interface BullmqParts {
   readonly clock: Clock;
@@ -30,8 +31,11 @@ interface BullmqParts {
  */
 export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier {
   const { clock, prefix = 'bms' } = parts;
-  const [timings, open, faults] = [{ ...TIMINGS, ...parts.timings }, openerOf(url), createFaultLog(parts)];
+  const [timings, open] = [{ ...TIMINGS, ...parts.timings }, openerOf(url)];
   const clients = new Map<string, Reopening>(); // By the name of their queue.
+  const metrics = (): Promise<string> => allMetrics(clients);
+  const faultLog = createFaultLog(parts);
+  const { faults, stop } = createQueueWatch({ ...parts, timings, faults: faultLog, probe: metrics });
   return {
     subscribe: ({ name: queue, concurrency }, handler) => {
       const running = new Set<Promise<void>>();
@@ -50,20 +54,30 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
     notify: async (queue, refs) => {
       const client = clients.get(queue.name)?.get() ?? null;
       if (client === null) return false;
-      const adding = client.add(refs.map((ref) => jobOf(queue, ref)));
       try {
-        return (await within(clock, timings.notifyMs, adding)) !== LATE;
+        await inTime(client.add(refs.map((ref) => jobOf(queue, ref))), clock, timings.notifyMs);
+        return true;
       } catch (error) {
         faults(`notifying ${queue.name}`, error);
         return false;
       }
     },
-    metrics: async () =>
-      joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client)))),
+    metrics,
     close: async () => {
+      await stop();
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
+}
+
+/** @throws If a queue does not tell them. */
+async function allMetrics(clients: ReadonlyMap<string, Reopening>): Promise<string> {
+  return joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client))));
+}
+
+/** @throws If it takes longer. */
+async function inTime(work: Promise<void>, clock: Clock, ms: number): Promise<void> {
+  if ((await within(clock, ms, work)) === LATE) throw new Error(`no answer within ${ms / 1000} s`);
 }
 
 async function metricsOf(queue: string, client: Reopening): Promise<string> {

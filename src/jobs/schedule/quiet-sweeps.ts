@@ -1,4 +1,5 @@
 import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/uncertified-store.ts';
+import { isAway } from '../../mirror/session/errors.ts';
 import { requestSlot } from '../../mirror/runs/slot-requests.ts';
 import { createFaultLog } from '../../lib/fault-log.ts';
 import { repeat } from '../../lib/repeat.ts';
@@ -13,7 +14,7 @@ const CHECK_MS = 60_000;
 export function startQuietSweeps(parts: ScheduleParts, kinds: readonly string[]): () => Promise<void> {
   const checks = repeat({
     clock: parts.clock,
-    faults: createFaultLog(parts),
+    faults: createFaultLog({ ...parts, isTold: isAway }),
     everyMs: CHECK_MS,
     name: 'asking for sweeps at quiet hours',
     task: createQuietCheck(parts, kinds),

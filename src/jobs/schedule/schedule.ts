@@ -3,6 +3,7 @@ import type { CronExpression } from 'cron-parser';
 import { schedule as tickBy } from 'node-cron';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { isAway } from '../../mirror/session/errors.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-requests.ts';
 import { createFaultLog } from '../../lib/fault-log.ts';
@@ -39,7 +40,7 @@ const CHECK_MS = 10_000;
  * process ran, the database was away, or the machine slept.
  */
 export function startSchedules(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {
-  const faults = createFaultLog(parts);
+  const faults = createFaultLog({ ...parts, isTold: isAway });
   const started = schedules.map((schedule) => {
     const name = `requesting the run of the schedule ${schedule.name}`;
     const task = createScheduleCheck(parts, schedule);
@@ -96,11 +97,9 @@ async function ask(
   const wish = { ...due, schedule: name, kinds, pages, isDead, ...(verifies && { verifies }) };
   const end = await session.atomically((tx) => requestSlot(tx, wish));
   if (end.is === 'taken') return;
-  const message =
-    end.is === 'requested'
-      ? 'a schedule has come due: its run is asked for'
-      : 'a schedule has come due and gets no run: its kinds are asked for or being read already';
-  logger.info({ ...end, schedule: name, slot: due.slot.toISOString() }, message);
+  const facts = { ...end, schedule: name, slot: due.slot.toISOString() };
+  if (end.is === 'requested') logger.debug(facts, 'a schedule has come due: its run is asked for');
+  else logger.info(facts, `the schedule ${name} gets no run: its kinds are asked for or being read already`);
 }
 
 interface SlotQuestion {

@@ -44,6 +44,11 @@ export async function readDrift(
   return select(db, without(DRIFT, 'id'), sql`order by id desc limit ${limit}`);
 }
 
+/** Changes that were seen at an instant or later, oldest first. */
+export async function driftSince(db: Queryable, since: Date): Promise<Drift[]> {
+  return select(db, without(DRIFT, 'id', 'seen_at'), sql`where seen_at >= ${instantText(since)} order by id`);
+}
+
 const LIST_SHAPE = pick(KIND_STATE, 'envelope', 'page_size');
 
 /** The envelope and the page size that a kind's list had last. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/clock.ts';
-import type { Queryable } from '../session/session.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { readNumber, selectOne } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
@@ -35,4 +35,9 @@ export async function countCompleteSweeps(db: Queryable, kind: string, since: Da
     where k.kind = ${kind} and k.state in ('certified', 'complete') and k.started_at >= ${instantText(since)}
       and r.command = 'pull'`;
   return (await readNumber(db, sweeps)) ?? 0;
+}
+
+/** Notes that a write of ours has changed a record of a kind; sweeps note their changes as they end. */
+export async function noteOwnChange(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await tx.query(sql`update kind_state set last_change_at = ${instantText(now)} where kind = ${kind}`);
 }

@@ -6,6 +6,18 @@ export class MirrorError extends SyncError {
   override readonly name = 'MirrorError';
 }
 
+const AWAY: readonly string[] = [
+  'mirror.connection_lost',
+  'mirror.unreachable',
+  'mirror.too_many_connections',
+  'mirror.commit_unknown',
+];
+
+/** Whether an error says that the database cannot be reached now, and that the same work may succeed later. */
+export function isAway(error: unknown): boolean {
+  return error instanceof MirrorError && AWAY.includes(error.code);
+}
+
 /** The database holds another source's data. */
 export class OtherSourceError extends SyncError {
   override readonly name = 'OtherSourceError';

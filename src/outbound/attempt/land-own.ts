@@ -5,7 +5,7 @@ import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
-import { readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { noteOwnChange, readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
@@ -47,9 +47,11 @@ export async function landOwn(
     await saveDirtyRows(tx, kind.name, { ids: [judged.id], response });
     return;
   }
+  const now = clock.now();
+  if (judged.verdict.is !== 'unchanged') await noteOwnChange(tx, kind.name, now);
   await writeRows(tx, {
     ...{ kind: mirrored, records: [judged], response, isListed: false, origin, runId: null },
-    ...{ now: clock.now(), standing: await readStanding(tx, kind.name) },
+    ...{ now, standing: await readStanding(tx, kind.name) },
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
   });
 }

@@ -27,8 +27,11 @@ export type Claimed =
   | { readonly step: 'send'; readonly kind: Kind; readonly journalled: Journalled }
   | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
 
-/** Claims an entry and takes it as far as the database alone can; null where there is nothing more to do for now. */
-export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed | null> {
+/**
+ * Claims an entry and takes it as far as the database alone can; null where there is nothing more to do for now, `ended` where
+ * that has ended it.
+ */
+export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed | 'ended' | null> {
   const { session, clock, owner } = parts;
   return session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
@@ -39,7 +42,7 @@ export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed
     const kind = parts.kinds.find(({ name }) => name === entry.kind);
     if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
     await finishAs(tx, entry, { state: 'parked', verdict: 'invalid', result: NO_KIND, now });
-    return null;
+    return 'ended';
   });
 }
 
@@ -54,18 +57,18 @@ async function claimReady(
   tx: Transaction,
   parts: OutboundParts,
   { entry: stored, now }: Ready,
-): Promise<Claimed | null> {
+): Promise<Claimed | 'ended' | null> {
   const valid = validateStored(parts.kinds, stored, await readSeenNames(tx, [stored.kind]));
   if ('faults' in valid) {
     await finishAs(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
-    return null;
+    return 'ended';
   }
   const ended = await findEndedByKey(tx, stored.key);
   if (ended !== null) {
     const { id, recordId, state } = ended;
     const result = { entry: id, recordId, state };
     await finishAs(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
-    return null;
+    return 'ended';
   }
   const { kind, payload, naturalKey, recordId } = valid.ok;
   // Rows that an application inserted by SQL have none of these.

@@ -10,6 +10,7 @@ import { update } from '../update/update.ts';
 import { claim } from './claim.ts';
 import type { Claimed } from './claim.ts';
 import { recoverEntries } from './recover.ts';
+import { tellEntry } from './tell-entry.ts';
 
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
 export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
@@ -42,14 +43,18 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
 
 /** Claims an entry and works it to its next resting state; does nothing if it is no longer due. */
 async function workEntry(parts: OutboundParts, due: WorkRef): Promise<void> {
+  const begunAt = parts.clock.now();
   const claimed = await claim(parts, due);
   if (claimed === null) return;
   try {
-    await carryOut(parts, claimed);
+    if (claimed !== 'ended') await carryOut(parts, claimed);
   } catch (error) {
     if (!(error instanceof ClaimLostError)) throw error;
-    parts.logger.warn({ entry: due.id }, error.message);
+    parts.logger.warn({ entryId: due.id }, error.message);
+    return; // The process that took it over tells its end.
   }
+  const isWatched = claimed !== 'ended' && claimed.step === 'watch'; // It was done before.
+  if (!isWatched) await tellEntry(parts, due.id, begunAt);
 }
 
 async function carryOut(parts: OutboundParts, claimed: Claimed): Promise<void> {

@@ -2,6 +2,7 @@ import { renewLease, HEARTBEAT_MS } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { renewRun } from '../../mirror/runs/run-lease.ts';
 import type { OwnRun } from '../../mirror/runs/run-lease.ts';
+import { isAway } from '../../mirror/session/errors.ts';
 import type { PullParts } from './parts.ts';
 
 type Parts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
@@ -16,7 +17,7 @@ export function startHeartbeat(parts: Parts, lease: KindLease): () => void {
   return beating(
     () => session.atomically((tx) => renewLease(tx, lease, { tick: 0, now: clock.now() })),
     (error) => {
-      logger.warn({ err: error, kind: lease.kind }, 'the lease could not be renewed');
+      if (!isAway(error)) logger.warn({ err: error, kind: lease.kind }, 'the lease could not be renewed');
     },
   );
 }
@@ -26,7 +27,8 @@ export function keepRun({ session, clock, logger }: Parts, run: OwnRun): () => v
   return beating(
     () => renewRun(session, run, clock.now()),
     (error) => {
-      logger.warn({ err: error, runId: run.runId }, 'the lease of the run could not be renewed');
+      if (!isAway(error))
+        logger.warn({ err: error, runId: run.runId }, 'the lease of the run could not be renewed');
     },
   );
 }

@@ -3,6 +3,7 @@ import { applyRetention } from '../../mirror/runs/retention.ts';
 import type { Retention } from '../../mirror/runs/retention.ts';
 import { finishRun, startRun } from '../../mirror/runs/run-store.ts';
 import type { RunState } from '../../mirror/runs/run-store.ts';
+import { isAway } from '../../mirror/session/errors.ts';
 import { keepRun } from './heartbeat.ts';
 import type { PullParts } from './parts.ts';
 
@@ -54,7 +55,7 @@ export async function recordRun<T>(
     return { runId, startedAt: startedAt.toISOString(), durationMs, result };
   } catch (error) {
     await end('failed', error instanceof Error ? error.message : String(error)).catch((second: unknown) => {
-      logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
+      if (!isAway(second)) logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
     });
     throw error;
   } finally {

@@ -20,6 +20,7 @@ export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'
 /** Refuses requests without authentication: only routes marked as open need none. */
 export function guard(app: Server, context: RouteContext): void {
   app.decorateRequest('caller', null);
+  app.decorateRequest('entryId', null);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(SECURITY_HEADERS);
     const refusal = refusalOf(request, context);

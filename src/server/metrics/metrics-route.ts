@@ -52,7 +52,7 @@ async function queueMetrics({ queueMetrics: read, clock, logger }: RouteContext)
     const text = await within(clock, QUEUE_PATIENCE_MS, read());
     return text === LATE ? isUp(0) : `${isUp(1)}${text.replaceAll(BULLMQ_JOBS, 'bullmq_jobs')}`;
   } catch (error) {
-    logger.warn({ err: error }, 'the queue did not tell its metrics');
+    logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log tells of its outage once.
     return isUp(0);
   }
 }

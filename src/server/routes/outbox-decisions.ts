@@ -38,8 +38,9 @@ export function outboxDecisionRoutes(app: Server, context: RouteContext): void {
           ...{ params: rowId, body: noBody, response: { 200: decided } },
         },
       },
-      async ({ params }, reply) => {
-        const made = await work(session, params.id, clock.now());
+      async (request, reply) => {
+        const made = await work(session, request.params.id, clock.now());
+        request.entryId = request.params.id;
         wakeEngine?.();
         return sendJson(reply, documentOf(made));
       },
@@ -58,8 +59,15 @@ function adoptRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCon
         ...{ params: rowId, body: adoption, response: { 200: decided } },
       },
     },
-    async ({ params: { id }, body: { recordId } }, reply) => {
-      const made = await adoptRecord(session, { kinds, id, recordId, now: clock.now() });
+    async (request, reply) => {
+      const { id } = request.params;
+      const made = await adoptRecord(session, {
+        kinds,
+        id,
+        recordId: request.body.recordId,
+        now: clock.now(),
+      });
+      request.entryId = id;
       wakeEngine?.();
       return sendJson(reply, documentOf(made));
     },

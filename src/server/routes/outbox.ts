@@ -118,6 +118,7 @@ function intakeRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCo
       if (result === undefined) throw new Error('An entry was neither stored nor refused.');
       if (result.isNew) wakeEngine?.();
       const { id, state, key, kind, operation, recordId, isNew, notes } = result;
+      request.entryId = id;
       void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
       return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });
     },

@@ -30,6 +30,17 @@ async function sweepHolding(on: Stage): Promise<() => Promise<void>> {
 }
 
 describe.each(DATABASES)('what a write of ours has shown lands in %s', (database) => {
+  test('and counts as the last change of its kind', async () => {
+    const on = await opened({ database });
+    await on.pass(3_600);
+    const id = await on.store(update(await on.firstId('clients'), { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+    const [event] = await on.rows(sql`select observed_at from changes order by seq desc limit 1`);
+    const [kind] = await on.rows(sql`select last_change_at from bi_sync_status where kind = 'clients'`);
+    expect(kind?.['last_change_at']).toEqual(event?.['observed_at']);
+  });
+
   test('E10: and a page that was read before does not revert it', async () => {
     const on = await opened({ database });
     const client = await on.firstId('clients');

@@ -1,0 +1,95 @@
+import { CronExpressionParser } from 'cron-parser';
+import { instantOf } from '../../lib/clock.ts';
+import { createFaultLog } from '../../lib/fault-log.ts';
+import { lengthOf } from '../../lib/outage-log.ts';
+import { repeat } from '../../lib/repeat.ts';
+import { readStatus } from '../../mirror/kinds/status-store.ts';
+import { openRuns } from '../../mirror/runs/startable-runs.ts';
+import { isAway } from '../../mirror/session/errors.ts';
+import type { Schedule, ScheduleParts } from './schedule.ts';
+
+const CHECK_MS = 60_000;
+
+/** A kind is stale once this many slots of one of its schedules have passed since its list was read to the end. */
+const SLOTS = 3;
+
+/** Tells in the log of scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
+export function startStaleWatch(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {
+  const checks = repeat({
+    clock: parts.clock,
+    faults: createFaultLog({ ...parts, isTold: isAway }),
+    everyMs: CHECK_MS,
+    name: 'looking for stale kinds',
+    task: createStaleCheck(parts, schedules),
+  });
+  return () => checks.stop();
+}
+
+/** Creates the check that tells of each kind once as it becomes stale; a kind that is read or about to be read is not. */
+export function createStaleCheck(
+  { session, clock, logger }: ScheduleParts,
+  schedules: readonly Schedule[],
+): () => Promise<void> {
+  const startedAt = clock.now();
+  const whole = schedules.filter(({ pages, verifies }) => pages === null && verifies === undefined);
+  let told: ReadonlySet<string> = new Set();
+  return async () => {
+    const now = clock.now();
+    if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
+    const sweptAt = new Map(
+      (await readStatus(session)).map(({ kind, last_sweep_at: at }) => [
+        kind,
+        at === null ? null : instantOf(at),
+      ]),
+    );
+    const reading = new Set((await openRuns(session)).flatMap(({ kinds }) => kinds));
+    const stale = staleKinds(whole, { sweptAt, startedAt, now });
+    for (const { kind, since } of stale)
+      if (!told.has(kind) && !reading.has(kind)) {
+        const facts = { event: 'kind.stale', kind, since: since?.toISOString() ?? null };
+        const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
+        const why = `${SLOTS} slots of its schedule have passed`;
+        logger.warn(facts, `the list of ${kind} was not read to its end ${age}: ${why}`);
+      }
+    const isKnown = ({ kind }: StaleKind): boolean => told.has(kind) || !reading.has(kind);
+    told = new Set(stale.filter(isKnown).map(({ kind }) => kind));
+  };
+}
+
+interface StaleKind {
+  readonly kind: string;
+  /** When its list was last read to the end; null = never. */
+  readonly since: Date | null;
+}
+
+interface Readings {
+  /** When the list of each kind was last read to its end; null or absent = never. */
+  readonly sweptAt: ReadonlyMap<string, Date | null>;
+  /** A kind that was never read is judged from the start of this process on. */
+  readonly startedAt: Date;
+  readonly now: Date;
+}
+
+/** The scheduled kinds whose last complete sweep is older than three slots of a schedule that reads whole lists. */
+export function staleKinds(
+  schedules: readonly Schedule[],
+  { sweptAt, startedAt, now }: Readings,
+): readonly StaleKind[] {
+  const stale = new Map<string, StaleKind>();
+  for (const schedule of schedules) {
+    const oldest = slotBefore(schedule, now);
+    for (const kind of schedule.kinds) {
+      const since = sweptAt.get(kind) ?? null;
+      if ((since ?? startedAt) < oldest) stale.set(kind, { kind, since });
+    }
+  }
+  return [...stale.values()];
+}
+
+/** The third slot before an instant, counted back. Where clocks change, cron-parser may be an hour off, which is no matter here. */
+function slotBefore({ cron, timezone }: Schedule, now: Date): Date {
+  const walk = CronExpressionParser.parse(cron, { currentDate: now, tz: timezone });
+  let slot = now;
+  for (let count = 0; count < SLOTS; count += 1) slot = walk.prev().toDate();
+  return slot;
+}

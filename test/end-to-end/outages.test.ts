@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import type { TestContext } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { requestPull } from '../../src/mirror/runs/run-requests.ts';
+import { creates, insert, redisFor, serveBeside, setScene } from './outbound-scene.ts';
+import type { Scene } from './outbound-scene.ts';
+import { gateTo } from '../support/gate.ts';
+import type { Gate } from '../support/gate.ts';
+import type { Program } from '../support/program.ts';
+import { sized } from '../support/tiers.ts';
+
+const OUTAGE_MS = sized({ quick: 1_500, acceptance: 30_000, deep: 30_000 });
+const MOST_LINES_A_MINUTE = 5;
+/** Polls, probes and retries take some seconds, on a busy machine some more. */
+const SLACK_MS = 8_000;
+
+interface Line {
+  readonly time: string;
+  readonly event?: string;
+  readonly [name: string]: unknown;
+}
+
+/** The log of a process as it is written. */
+function logOf({ child }: Program) {
+  let text = '';
+  let onMore = (): void => undefined;
+  child.stderr?.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+    onMore();
+  });
+  const lines = (): Line[] =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Line);
+  return {
+    lines,
+    text: () => text,
+    /** Resolves with the first line of an event, once it is there. */
+    until: (event: string): Promise<Line> =>
+      new Promise((resolve) => {
+        onMore = () => {
+          const found = lines().find((line) => line.event === event);
+          if (found !== undefined) resolve(found);
+        };
+        onMore();
+      }),
+  };
+}
+
+type Log = ReturnType<typeof logOf>;
+
+const at = (instant: unknown): number => Date.parse(String(instant));
+
+/** Takes something away for a while, and holds what the log says of it against what happened. */
+async function outage(
+  log: Log,
+  subject: 'source' | 'database' | 'queue',
+  { leave, come }: { leave: () => Promise<void>; come: () => Promise<void> },
+): Promise<void> {
+  const leftAt = Date.now();
+  await leave();
+  const away = await log.until(`${subject}.unreachable`);
+  await systemClock.sleep(OUTAGE_MS);
+  const cameAt = Date.now();
+  await come();
+  const back = await log.until(`${subject}.back`);
+
+  expect(Math.abs(at(away['since']) - leftAt)).toBeLessThan(SLACK_MS);
+  expect(away).toMatchObject({
+    level: 40,
+    msg: expect.stringMatching(/ is unreachable since \d\d:\d\d:\d\d: /) as string,
+  });
+  expect(at(back.time)).toBeGreaterThanOrEqual(cameAt);
+  expect(at(back.time) - cameAt).toBeLessThan(2 * SLACK_MS);
+  expect(back).toMatchObject({
+    since: away['since'],
+    msg: expect.stringMatching(/ is back after \d+ s/) as string,
+  });
+  const meanwhile = log.lines().filter(({ time }) => at(time) >= leftAt && at(time) < cameAt);
+  const minutes = Math.max(1, (cameAt - leftAt) / 60_000);
+  expect(meanwhile.length).toBeLessThanOrEqual(MOST_LINES_A_MINUTE * minutes);
+}
+
+async function requestRun({ session }: Scene): Promise<void> {
+  const wish = { kinds: ['clients'], request: 'test', now: new Date() };
+  await session.atomically((tx) => requestPull(tx, wish));
+}
+
+/** The address of a database behind a gate. */
+async function behindGate(
+  { onTestFinished }: TestContext,
+  url: string,
+): Promise<{ gate: Gate; url: string }> {
+  const gate = await gateTo(url);
+  onTestFinished(() => gate[Symbol.asyncDispose]());
+  const gated = new URL(url);
+  gated.port = new URL(gate.url).port;
+  return { gate, url: gated.href };
+}
+
+test(
+  'the log alone tells when service, Redis and database went away and came back',
+  { timeout: 300_000 },
+  async (context) => {
+    const { onTestFinished } = context;
+    const scene = await setScene(onTestFinished, { size: 20, at: 'postgres' });
+    const redis = await redisFor(onTestFinished);
+    const database = await behindGate(context, String(scene.env['DATABASE_URL']));
+    const program = await serveBeside(onTestFinished, {
+      ...{ ...scene.env, DATABASE_URL: database.url, QUEUE_URL: redis.url },
+      ...{ BMS__SCHEDULES: '{"clients":"* * * * *"}', BMS__SOURCE__MAX_ATTEMPTS: '3' },
+    });
+    const log = logOf(program);
+
+    await outage(log, 'source', {
+      leave: async () => {
+        scene.gate.shut();
+        await requestRun(scene);
+      },
+      come: async () => {
+        await scene.gate.open();
+        await requestRun(scene);
+      },
+    });
+    expect(await log.until('run.failed')).toMatchObject({
+      kinds: [{ kind: 'clients', state: 'aborted', reason: 'unreachable', rows: 0, changes: 0 }],
+      level: 40,
+    });
+    await outage(log, 'queue', { leave: () => redis.kill9(), come: () => redis.start() });
+    await outage(log, 'database', {
+      leave: () => {
+        database.gate.shut();
+        return Promise.resolve();
+      },
+      come: () => database.gate.open(),
+    });
+    await insert(scene, creates('clients', 1));
+    const done = await log.until('entry.done');
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toMatchObject({ code: 0 });
+
+    expect(done).toMatchObject({
+      kind: 'clients',
+      entryId: 1,
+      record: expect.stringMatching(/^\d+$/) as string,
+    });
+    const events = log.lines().map(({ event }) => event);
+    for (const subject of ['source', 'queue', 'database'])
+      expect(events.filter((event) => event?.startsWith(subject))).toEqual([
+        `${subject}.unreachable`,
+        `${subject}.back`,
+      ]);
+    expect(events).toContain('run.finished');
+    expect(events).toContain('serve.stopping');
+    expect(events.at(-1)).toBe('serve.stopped');
+    expect(log.text()).not.toMatch(/"stack"|\\n {4}at /);
+  },
+);

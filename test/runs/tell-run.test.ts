@@ -1,0 +1,61 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { runsQueue } from '../../src/app/queues.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { requestPull } from '../../src/mirror/runs/run-requests.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { memoryLog } from '../jobs/support.ts';
+import { DATABASES, MIRRORS, clockAt } from '../pull/steps.ts';
+import { openSandboxSource, sandbox } from '../pull/support.ts';
+import { settingsFor } from '../support/command-line.ts';
+
+/** Pulls clients as `serve` does; returns the outcomes that it logged. */
+async function pulled(service: Sandbox, session: Session, minute = 0) {
+  const [log, clock] = [memoryLog(), clockAt(minute)];
+  const source = openSandboxSource(service, clock);
+  onTestFinished(() => source[Symbol.asyncDispose]());
+  const owner = { name: 'one', isDead: () => false };
+  const config = loadConfig({ env: settingsFor(service, 'unused') });
+  const queue = runsQueue(config, { session, source, clock, logger: log.logger, owner });
+  const wish = { kinds: ['clients'], request: 'test', now: clock.now() };
+  await session.atomically((tx) => requestPull(tx, wish));
+  for (const ref of await queue.due(9)) await queue.work(ref, new AbortController().signal);
+  return log.lines.filter(({ event }) => event !== undefined);
+}
+
+describe.each(DATABASES)('in %s', (database) => {
+  test('each run is one line with its figures', async () => {
+    const [service, session] = [await sandbox({ size: 30 }), await MIRRORS[database]()];
+    expect(await pulled(service, session)).toMatchObject([
+      {
+        ...{ level: 30, event: 'run.finished', runId: 1, rows: 30, durationMs: expect.any(Number) as number },
+        kinds: [{ kind: 'clients', state: 'certified', rows: 30 }],
+      },
+    ]);
+  });
+
+  test('a run that reads no list fails, with a warning', async () => {
+    const [service, session] = [await sandbox({ size: 30 }), await MIRRORS[database]()];
+    service.setFaults([{ on: { kind: 'clients' }, times: 99, do: { status: 403 } }]);
+    expect(await pulled(service, session)).toMatchObject([
+      { level: 40, event: 'run.failed', kinds: [{ kind: 'clients', state: 'aborted', reason: 'forbidden' }] },
+    ]);
+  });
+
+  test('a mass disappearance is told once, and so is a field that the service adds', async () => {
+    const [service, session] = [await sandbox({ size: 30 }), await MIRRORS[database]()];
+    for (const minute of [0, 30]) await pulled(service, session, minute);
+    const [kept, ...gone] = service.world.ids('clients');
+    for (const id of gone) service.world.remove('clients', id);
+    service.world.update('clients', kept ?? 0, { brand_new: 'x' });
+    const lines = await pulled(service, session, 60);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 40, event: 'kind.held', kind: 'clients', records: 29 }),
+    );
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 40, event: 'drift.found', kind: 'clients', field: 'brand_new' }),
+    );
+    const later = await pulled(service, session, 90);
+    expect(later.map(({ event }) => event)).toEqual(['run.finished']);
+  });
+});
