@@ -13,12 +13,19 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+const output = { isCutShort: false };
 // The reader of our output may close it early: `bms-sync status | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE' || output.isCutShort) return;
+  output.isCutShort = true;
+  const why = error.code === 'ENOSPC' ? 'its disk is full' : error.message;
+  process.stderr.write(
+    `Error: The output could not be written: ${why}. Free space there, or write it elsewhere.\n`,
+  );
+  process.exitCode = 1;
 });
 
-process.exitCode = await runCommandLine(process.argv.slice(2), {
+const exitCode = await runCommandLine(process.argv.slice(2), {
   env: withEnvFile(process.env),
   // Only a command that reads it opens it; Ctrl-C ends the wait for more.
   stdin: {
@@ -28,3 +35,4 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   stderr: process.stderr,
   signal: stop.signal,
 });
+if (!output.isCutShort) process.exitCode = exitCode;

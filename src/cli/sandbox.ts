@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import { fileFault } from '../lib/file-fault.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
@@ -66,9 +67,9 @@ function readFaults(path: string): readonly Fault[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`The faults file ${path} cannot be read.`, {
+    throw new UsageError(`The faults file ${path} ${fileFault(error)}.`, {
       code: 'usage.faults',
-      hint: 'Check its path.',
+      hint: 'Check its path; docs/sandbox.md shows one.',
       cause: error,
     });
   }

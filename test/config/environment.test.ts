@@ -39,7 +39,11 @@ describe('plain variables', () => {
   test('BMS_TOKEN_FILE names a file whose last line break is no part of the token', () => {
     const env = { BMS_TOKEN_FILE: tempFile('token', 'the-token\r\n') };
     expect(loadConfig({ env }).source.token).toBe('the-token');
-    expect(loadConfig({ env: { ...env, BMS_TOKEN: 'other' } }).source.token).toBe('other');
+  });
+
+  test('BMS_TOKEN beside BMS_TOKEN_FILE is refused by both names', () => {
+    const env = { BMS_TOKEN: 'the-token', BMS_TOKEN_FILE: tempFile('token', 'the-token\n') };
+    expect(refusal({ env })).toContain('BMS_TOKEN and BMS_TOKEN_FILE are both set; unset one of them');
   });
 
   test('an empty token file is refused', () => {
