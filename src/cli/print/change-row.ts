@@ -36,7 +36,7 @@ function line(cells: readonly string[]): string {
 }
 
 /** `name: old → new`, for the first few fields. */
-function fieldsShown(text: string): string {
+export function fieldsShown(text: string): string {
   const fields = parseJson(text);
   if (!isObject(fields)) return '';
   const all = Object.entries(fields);
