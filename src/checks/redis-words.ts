@@ -1,7 +1,7 @@
 /** The beginnings of a Redis client's messages, or codes of Node's, to what they mean for a person. */
 const MEANINGS: readonly (readonly [string, string])[] = [
   ['NOAUTH', 'it wants a password, and QUEUE_URL has none'],
-  ['WRONGPASS', 'it does not accept the password in QUEUE_URL'],
+  ['WRONG', 'it does not accept the password in QUEUE_URL'],
   ['ERR AUTH', 'it has no password, and QUEUE_URL gives one'],
   ['ECONNREFUSED', 'nothing listens at this port'],
   ['ENOTFOUND', 'its host name is not known here'],

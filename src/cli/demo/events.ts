@@ -3,14 +3,14 @@ import type { RecordedChange } from '../../app/changes.ts';
 import { pull } from '../../app/pull.ts';
 import { compactJson, isObject, parseJson } from '../../lib/json.ts';
 import { fieldsShown } from '../print/change-row.ts';
-import { CHANGED_KINDS } from './somebody.ts';
+import { CHANGED_KINDS } from './other-users.ts';
 import type { DemoStage } from './stage.ts';
 
 const SIGNS: Readonly<Record<string, string>> = { created: '+', deleted: '-', restored: '+' };
 /** The fields by which a person recognises a record. */
-const NAMES = ['code', 'name', 'nom', 'firstname', 'lastname', 'phone'];
+const NAMES = ['code', 'name', 'phone'];
 
-/** Reads the lists that somebody changes; returns the events after the event `after`. */
+/** Reads the lists that other users change; returns the events after the event `after`. */
 export async function pullEvents(stage: DemoStage, after: number): Promise<readonly RecordedChange[]> {
   const { config, logger, io } = stage;
   await pull(config, {

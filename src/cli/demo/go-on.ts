@@ -1,13 +1,13 @@
 import { sleepUnlessStopped, systemClock } from '../../lib/clock.ts';
 import { eventLine, pullEvents } from './events.ts';
-import { changeOne } from './somebody.ts';
+import { changeOne } from './other-users.ts';
 import { DEMO_DATABASE } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 import { printLine } from '../print/io.ts';
 
 const PAUSE_MS = 5_000;
 
-/** Goes on living until Ctrl-C: now and then somebody changes something, and each event is one line. */
+/** Goes on living until Ctrl-C: now and then a user changes something, and each event is one line. */
 export async function goOn(stage: DemoStage, after: number): Promise<void> {
   const { sandbox, io, say } = stage;
   say('\n5. People go on working; Ctrl-C ends the demo. Each event is one line:\n');

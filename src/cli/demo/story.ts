@@ -3,17 +3,17 @@ import type { Outcome, EntryRequest } from '../../app/push.ts';
 import type { RecordedChange } from '../../app/changes.ts';
 import { isObject, parseJson, compactJson } from '../../lib/json.ts';
 import { eventLine, pullEvents } from './events.ts';
-import { changeThree } from './somebody.ts';
+import { changeThree } from './other-users.ts';
 import type { DemoStage } from './stage.ts';
 
 const MOST_PULLS = 6;
 const SECONDS = 20;
 const REFUSAL = '{"success":false,"message":"The email must be a valid email address."}';
 
-/** Somebody changes, adds and deletes a client; the next pulls find it out, the deletion once it is proved. */
+/** Another user changes, adds and deletes a client; the next pulls find it out, the deletion once it is proved. */
 export async function tellEvents(stage: DemoStage): Promise<readonly RecordedChange[]> {
   const { sandbox, io, say } = stage;
-  say('\n2. Somebody else changes a client in the service, adds one and deletes one. The next pulls find:\n');
+  say('\n2. Another user changes a client in the service, adds one and deletes one. The next pulls find:\n');
   changeThree(sandbox.world);
   const events: RecordedChange[] = [];
   const isDone = (): boolean => events.some(({ change }) => change === 'deleted') || io.signal.aborted;

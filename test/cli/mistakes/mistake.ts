@@ -18,7 +18,7 @@ export interface Stage {
 export interface Mistake {
   readonly title: string;
   readonly argv: readonly string[] | ((stage: Stage) => readonly string[]);
-  /** Over the settings that would have worked; an empty text unsets one. */
+  /** Over the settings that would have worked; an empty text takes one away. */
   readonly env?: Readonly<Record<string, string>> | ((stage: Stage) => Readonly<Record<string, string>>);
   readonly stdin?: string;
   readonly code: 1 | 2;

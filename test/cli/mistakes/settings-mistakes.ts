@@ -47,9 +47,9 @@ export const VARIABLE_MISTAKES: readonly Mistake[] = [
   {
     title: 'a misspelt variable',
     argv: ['status'],
-    env: { BMS__SOURCE__CONCURENCY: '4' },
+    env: { BMS__SOURCE__CONCURRENCE: '4' },
     code: 2,
-    says: ['BMS__SOURCE__CONCURENCY', 'unknown setting', 'did you mean BMS__SOURCE__CONCURRENCY?'],
+    says: ['BMS__SOURCE__CONCURRENCE', 'unknown setting', 'did you mean BMS__SOURCE__CONCURRENCY?'],
   },
   {
     title: 'one underscore where two belong',
@@ -117,9 +117,9 @@ export const CRON_MISTAKES: readonly Mistake[] = [
   {
     title: 'a schedule of a kind that there is not',
     argv: ['status'],
-    env: { BMS__SCHEDULES: JSON.stringify({ cleints: '*/15 * * * *' }) },
+    env: { BMS__SCHEDULES: JSON.stringify({ client: '*/15 * * * *' }) },
     code: 2,
-    says: ['cleints', 'did you mean clients?'],
+    says: ['schedules.client', 'did you mean clients?'],
   },
   {
     title: 'a sign that only other crons know',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { World } from '../../sandbox/world.ts';
 
-/** The kinds that somebody changes in the demo. */
+/** The kinds that other users change in the demo. */
 export const CHANGED_KINDS = ['clients', 'products'] as const;
 
 const PHONES = ['(418) 555-0142', '(514) 555-0117', '(819) 555-0163', '(450) 555-0128'];
