@@ -2,6 +2,7 @@
 import { addAbortSignal } from 'node:stream';
 import { runCommandLine } from './cli/program.ts';
 import { withEnvFile } from './config/environment.ts';
+import { fileFault } from './lib/file-fault.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
 
@@ -25,8 +26,18 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exitCode = 1;
 });
 
+/** The environment with `.env`; a file that cannot be read ends the program before any command does. */
+function environment(): ReturnType<typeof withEnvFile> {
+  try {
+    return withEnvFile(process.env);
+  } catch (error) {
+    process.stderr.write(`Error: The file .env ${fileFault(error)}. Correct its rights, or move it away.\n`);
+    process.exit(2);
+  }
+}
+
 const exitCode = await runCommandLine(process.argv.slice(2), {
-  env: withEnvFile(process.env),
+  env: environment(),
   // Only a command that reads it opens it; Ctrl-C ends the wait for more.
   stdin: {
     [Symbol.asyncIterator]: () => addAbortSignal(stop.signal, process.stdin)[Symbol.asyncIterator](),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run } from '../support/command-line.ts';
@@ -108,6 +108,20 @@ describe('mistakes that only a process of its own can make', () => {
     mkdirSync(join(cwd, '.env'));
 
     expect(await runProgram(['--version'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('an .env that the user may not read', async () => {
+    const cwd = tempFolder();
+    chmodSync(cwd, 0o755);
+    writeFileSync(join(cwd, '.env'), 'BMS_TOKEN=x\n', { mode: 0 });
+    const asNobody = process.getuid?.() === 0 ? { uid: 65_534 } : {}; // Root may read everything.
+
+    const ended = await runProgram(['--version'], { cwd, ...asNobody });
+
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toBe(
+      'Error: The file .env may not be read by this user. Correct its rights, or move it away.\n',
+    );
   });
 
   test('a port in use, asked of the program itself', async () => {
