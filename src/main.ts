@@ -2,6 +2,7 @@
 import { addAbortSignal } from 'node:stream';
 import { runCommandLine } from './cli/program.ts';
 import { withEnvFile } from './config/environment.ts';
+import { fileFault } from './lib/file-fault.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
 
@@ -13,13 +14,30 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+const output = { isCutShort: false };
 // The reader of our output may close it early: `bms-sync status | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE' || output.isCutShort) return;
+  output.isCutShort = true;
+  const why = error.code === 'ENOSPC' ? 'its disk is full' : error.message;
+  process.stderr.write(
+    `Error: The output could not be written: ${why}. Free space there, or write it elsewhere.\n`,
+  );
+  process.exitCode = 1;
 });
 
-process.exitCode = await runCommandLine(process.argv.slice(2), {
-  env: withEnvFile(process.env),
+/** The environment with `.env`; a file that cannot be read ends the program before any command does. */
+function environment(): ReturnType<typeof withEnvFile> {
+  try {
+    return withEnvFile(process.env);
+  } catch (error) {
+    process.stderr.write(`Error: The file .env ${fileFault(error)}. Correct its rights, or move it away.\n`);
+    process.exit(2);
+  }
+}
+
+const exitCode = await runCommandLine(process.argv.slice(2), {
+  env: environment(),
   // Only a command that reads it opens it; Ctrl-C ends the wait for more.
   stdin: {
     [Symbol.asyncIterator]: () => addAbortSignal(stop.signal, process.stdin)[Symbol.asyncIterator](),
@@ -28,3 +46,4 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   stderr: process.stderr,
   signal: stop.signal,
 });
+if (!output.isCutShort) process.exitCode = exitCode;

@@ -38,7 +38,7 @@ const WINGS: Record<string, readonly string[]> = {
   pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', ''],
   outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
   jobs: ['', 'bullmq', 'schedule'],
-  cli: ['print', ''],
+  cli: ['print', 'demo', ''],
 };
 
 /** The most files in one wing. */

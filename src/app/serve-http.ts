@@ -1,9 +1,9 @@
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { SyncError } from '../lib/sync-error.ts';
 import { createServer } from '../server/create-server.ts';
 import { BACKLOG } from '../server/limits.ts';
 import type { ServerParts } from '../server/server.ts';
+import { listenFault } from './listen-fault.ts';
 import { packageVersion } from './package-version.ts';
 import type { ServiceParts } from './queues.ts';
 import type { OpenMark } from './send-mark.ts';
@@ -34,11 +34,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     logger.info({ address: await app.listen({ host, port, backlog: BACKLOG }) }, 'the HTTP API listens');
   } catch (error) {
     await app.close();
-    throw new SyncError(`Nothing can listen on ${host}:${port}.`, {
-      code: 'server.no_address',
-      hint: 'Set HOST and PORT to an address of this machine that is free, or leave http out: serve --only pulls,outbound.',
-      cause: error,
-    });
+    throw listenFault(error, { host, port });
   }
   return () => app.close();
 }

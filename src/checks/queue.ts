@@ -1,5 +1,6 @@
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { redisWords } from './redis-words.ts';
 
 const OLDEST = [6, 2] as const;
 const TIMEOUT_MS = 5_000;
@@ -30,7 +31,7 @@ export async function checkRedis(url: string): Promise<readonly CheckResult[]> {
     await client.connect();
     return judgeRedis(await client.info());
   } catch (error) {
-    return [unreachable(fault ?? error)];
+    return [unreachable(redisWords(fault ?? error, url))];
   } finally {
     client.disconnect();
   }
@@ -81,12 +82,12 @@ function tellFile(isOn: string | undefined): CheckResult {
   return passed('redis.appendonly', detail);
 }
 
-function unreachable(error: unknown): CheckResult {
+function unreachable(detail: string): CheckResult {
   return {
     name: 'redis',
     ok: false,
     code: 'jobs.redis_unreachable',
-    detail: `Redis does not answer: ${error instanceof Error ? error.message : String(error)}`,
+    detail,
     hint: 'See whether it runs and whether host, port and password in QUEUE_URL are right; work goes on without it, a little later.',
   };
 }

@@ -92,6 +92,11 @@ function applyOutput(command: Command, context: CommandContext): void {
     },
   });
   for (const inner of command.commands) applyOutput(inner, context);
+  command.showHelpAfterError(`Run ${pathOf(command)} --help for what it takes.`);
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 interface Printing {

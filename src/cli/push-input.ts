@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileFault } from '../lib/file-fault.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Json } from '../lib/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
@@ -17,17 +18,31 @@ export function jsonOption(option: string, given: string): Json {
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
-    throw new UsageError(`${option} is not JSON.`, { code: 'usage.json', hint: HINT, cause: error });
+    const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+    throw new UsageError(`${option} is not JSON: got ${shown}`, {
+      code: 'usage.json',
+      hint: HINT,
+      cause: error,
+    });
   }
 }
 
+/** Characters of a text that is no JSON. */
+const SHOWN = 60;
+
 function readText(option: string, path: string): string {
+  const unusable = (why: string, cause: unknown): UsageError =>
+    new UsageError(`The file ${path} of ${option} ${why}.`, { code: 'usage.file', hint: HINT, cause });
+  let bytes: Uint8Array;
   try {
-    return textOf(readFileSync(path));
+    bytes = readFileSync(path);
   } catch (error) {
-    throw new UsageError(`The file ${path} of ${option} cannot be read as UTF-8 text.`, {
-      ...{ code: 'usage.file', hint: 'Check its path.', cause: error },
-    });
+    throw unusable(fileFault(error), error);
+  }
+  try {
+    return textOf(bytes);
+  } catch (error) {
+    throw unusable('is not UTF-8 text', error);
   }
 }
 

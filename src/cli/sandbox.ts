@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import { systemClock } from '../lib/clock.ts';
+import { fileFault } from '../lib/file-fault.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
@@ -55,10 +57,10 @@ async function runSandbox(
   if (!io.signal.aborted) await once(io.signal, 'abort');
 }
 
-/** Starts a sandbox; only the commands that need one load the HTTP server that it brings. */
+/** Starts a sandbox whose data ends today; only the commands that need one load the HTTP server that it brings. */
 export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { startSandbox } = await import('../sandbox/sandbox.ts');
-  return startSandbox(options);
+  return startSandbox({ ...options, today: systemClock.now() });
 }
 
 function readFaults(path: string): readonly Fault[] {
@@ -66,9 +68,9 @@ function readFaults(path: string): readonly Fault[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`The faults file ${path} cannot be read.`, {
+    throw new UsageError(`The faults file ${path} ${fileFault(error)}.`, {
       code: 'usage.faults',
-      hint: 'Check its path.',
+      hint: 'Check its path; docs/sandbox.md shows one.',
       cause: error,
     });
   }

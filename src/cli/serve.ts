@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ROLES } from '../app/roles.ts';
 import type { Role } from '../app/roles.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
@@ -26,9 +27,12 @@ function rolesOf(only: string | undefined): readonly Role[] {
   const names = only.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !ROLES.some((role) => role === name));
   if (unknown.length > 0)
-    throw new UsageError(`There is no role "${unknown.join('", "')}".`, {
-      code: 'usage.role',
-      hint: `The roles are: ${ROLES.join(', ')}.`,
-    });
+    throw new UsageError(
+      `There is no role "${unknown.join('", "')}"${didYouMean(unknown[0] ?? '', ROLES) || '.'}`,
+      {
+        code: 'usage.role',
+        hint: `The roles are: ${ROLES.join(', ')}.`,
+      },
+    );
   return ROLES.filter((role) => names.includes(role));
 }

@@ -10,14 +10,16 @@ export function didYouMean(name: string, known: readonly string[]): string {
 function nearest(name: string, known: readonly string[]): string | undefined {
   const letters = lettersOf(name);
   const ranked = known
-    .filter((candidate) => !letters.startsWith(lettersOf(candidate))) // A group is no answer to a name inside it.
+    .filter((candidate) => !isWithin(letters, lettersOf(candidate))) // A group is no answer to a name inside it.
     .map((candidate) => ({ candidate, distance: editDistance(letters, lettersOf(candidate)) }))
     .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;
   return best && best.distance <= letters.length / 3 ? best.candidate : undefined;
 }
 
-/** The one known name with the same last word: the right setting in the wrong group. */
+const isWithin = (letters: string, group: string): boolean => letters.startsWith(group) && letters !== group;
+
+/** The one known name with the same last word: the right setting in the wrong group, a city without its continent. */
 function elsewhere(name: string, known: readonly string[]): string | undefined {
   const sameWord = known.filter((candidate) => lastWordOf(candidate) === lastWordOf(name));
   return sameWord.length === 1 ? sameWord[0] : undefined;
@@ -29,5 +31,5 @@ function lettersOf(name: string): string {
 }
 
 function lastWordOf(name: string): string {
-  return lettersOf(name.split(/\.|__/).at(-1) ?? '');
+  return lettersOf(name.split(/\.|__|\//).at(-1) ?? '');
 }

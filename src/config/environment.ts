@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
+import { fileFault } from '../lib/file-fault.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { PLACES } from './settings.ts';
 import type { SettingPlace } from './settings.ts';
@@ -20,7 +21,7 @@ const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
 
 /** Adds the variables of a `.env` file, if there is one; the real environment wins. */
 export function withEnvFile(env: Environment, path = '.env'): Environment {
-  if (!existsSync(path)) return env;
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return env; // Python keeps a folder of this name.
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')); // Empty is unset.
   return { ...parseEnv(readFileSync(path, 'utf8')), ...set };
 }
@@ -52,25 +53,33 @@ function ownReading(variable: Variable): ReadLayers {
   };
 }
 
-/** Of several plain variables for one setting, the first that is set counts; a value beside a file is a fault. */
+/** Of several plain variables for one setting, the first that is set counts; a value beside a file is refused. */
 function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
   const set = (place.about.variables ?? []).flatMap((name) => variablesIn({ [name]: env[name] }));
   const [variable] = set;
   if (!variable) return [];
-  const file = set.find(({ name }) => name === `${variable.name}_FILE`);
-  if (file) {
-    const fault = `${place.name}: got both ${variable.name} and ${file.name}; expected one of them`;
-    return [{ layers: [], faults: [fault] }];
-  }
-  return [variable.name.endsWith('_FILE') ? fileReading(place, variable) : valueReading(place, variable)];
+  if (set.length > 1 && set.some(isFile)) return [{ layers: [], faults: [severalFault(place, set)] }];
+  return [isFile(variable) ? fileReading(place, variable) : valueReading(place, variable)];
+}
+
+const isFile = ({ name }: Variable): boolean => name.endsWith('_FILE');
+
+function severalFault(place: SettingPlace, set: readonly Variable[]): string {
+  const names = set.map(({ name }) => name).join(' and ');
+  return `${place.name}: ${names} are both set; unset one of them`;
 }
 
 function fileReading(place: SettingPlace, { name, text: file }: Variable): ReadLayers {
   try {
-    return valueReading(place, { name, text: readFileSync(file, 'utf8').replace(/[\r\n]+$/, '') });
+    const text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+    return text === '' ? fileFaults(place, name, `${file} is empty`) : valueReading(place, { name, text });
   } catch (error) {
-    return { layers: [], faults: [`${place.name} (from ${name}): ${String(error)}`] };
+    return fileFaults(place, name, `${file} ${fileFault(error)}`);
   }
+}
+
+function fileFaults({ name }: SettingPlace, variable: string, fault: string): ReadLayers {
+  return { layers: [], faults: [`${name} (from ${variable}): the file ${fault}`] };
 }
 
 function valueReading(place: SettingPlace, { name, text }: Variable): ReadLayers {

@@ -2,12 +2,13 @@ import type { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { PLACES, settingAt } from './settings.ts';
 import type { SettingPlace } from './settings.ts';
+import { correction } from './correction.ts';
 import { located, merged, valueAt } from './layer.ts';
 import type { Layer, Path } from './layer.ts';
 
 const NAMES = PLACES.map(({ name }) => name);
 const LONGEST = 60;
-const HARMLESS_URL = /^([a-z]+:\/\/)?[\w.-]+(\/[\w./-]*)?$/i;
+const HARMLESS_URL = /^([a-z]+:\/\/)?[\w.-]+(:\d{2,5})?(\/[\w./-]*)?$/i;
 
 /** Words the faults that the schema found: the setting, its origin, the value got and the value expected. */
 export function faultsFrom(issues: readonly z.core.$ZodIssue[], layers: readonly Layer[]): string[] {
@@ -33,16 +34,30 @@ function wrongKey(path: Path, expected: string, layers: readonly Layer[]): strin
 
 function wrongValue(path: Path, expected: string, layers: readonly Layer[]): string {
   const value = valueAt(merged(layers), path);
-  return `${located(layers, path)}: got ${shown(value, settingAt(path))}; expected ${expected}`;
+  const setting = settingAt(path);
+  const isShown = typeof value === 'string' && !isHidden(value, setting);
+  const advice = isBrokenJson(value) ? BROKEN_JSON : isShown ? correction(setting?.name ?? '', value) : '';
+  return `${located(layers, path)}: got ${shown(value, setting)}; expected ${expected}${advice}`;
 }
 
 /** Words a value for a message; for a secret, and a value that may contain one, only its type and length. */
 function shown(value: unknown, setting: SettingPlace | undefined): string {
-  if (setting === undefined || setting.about.secret === 'value') return shapeOf(value);
-  if (setting.about.secret === 'password' && !isHarmlessUrl(value)) return shapeOf(value);
+  if (isHidden(value, setting)) return shapeOf(value);
   const json = JSON.stringify(value) as string | undefined;
   if (json === undefined) return 'nothing';
   return json.length > LONGEST ? `${json.slice(0, LONGEST)}…` : json;
+}
+
+function isHidden(value: unknown, setting: SettingPlace | undefined): boolean {
+  if (setting === undefined || setting.about.secret === 'value') return true;
+  return setting.about.secret === 'password' && !isHarmlessUrl(value);
+}
+
+const BROKEN_JSON = '; it begins like JSON, and is not valid JSON (names and texts stand in double quotes)';
+
+/** Whether a text was meant as a list or a map: from a variable, valid JSON would be one. */
+function isBrokenJson(value: unknown): boolean {
+  return typeof value === 'string' && /^\s*[[{]/.test(value);
 }
 
 /** Whether an invalid URL has no part that could be a password. */

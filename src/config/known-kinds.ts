@@ -41,15 +41,16 @@ export function listedKinds(config: Config, names: readonly string[] = []): read
   const kinds = allKinds(config);
   const listed = kinds.filter(isListed);
   if (names.length === 0) return listed;
+  const known = listed.map((kind) => kind.name);
   const hint =
-    `The kinds with a list are: ${listed.map(({ name }) => name).join(', ')}. ` +
+    `The kinds with a list are: ${known.join(', ')}. ` +
     'The setting kinds declares further ones: docs/further-kinds.md.';
   return [...new Set(names)].map((name) => {
     const kind = kinds.find((candidate) => candidate.name === name);
     if (kind !== undefined && isListed(kind)) return kind;
     const message =
       kind === undefined
-        ? `There is no record kind "${name}".`
+        ? `There is no record kind "${name}"${didYouMean(name, known) || '.'}`
         : `The service has no list of ${name}: it is read one record at a time.`;
     throw new UsageError(message, { code: 'usage.kind', hint });
   });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
+import { fileFault } from '../lib/file-fault.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { readEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
@@ -43,7 +44,7 @@ export function loadConfig({ env, file, flags = {} }: ConfigInputs): Config {
     ...furtherKindFaults(values, layers),
     ...namedKindFaults(values, layers),
   ];
-  if (data === undefined || all.length > 0) throw badSettings(all);
+  if (data === undefined || all.length > 0) throw badSettings([...new Set(all)]);
   return data;
 }
 
@@ -52,7 +53,7 @@ function readConfigFile(file: string): ReadLayers {
   try {
     return reading(file, readFileSync(file, 'utf8'));
   } catch (error) {
-    return { layers: [], faults: [`${file}: ${String(error)}`] };
+    return { layers: [], faults: [`the settings file ${file} ${fileFault(error)}`] };
   }
 }
 

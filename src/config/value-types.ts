@@ -39,16 +39,20 @@ export const timezone = z
   .refine(isTimezone, 'the name of a time zone, as in America/Toronto');
 
 /** Characters that a header can carry. */
+const VISIBLE = /^[\x21-\x7e]+$/;
+const visible = textLike(VISIBLE, 'a token without spaces, line breaks or other control characters');
 export const token = textLike(
-  /^[\x21-\x7e]+$/,
-  'a token without spaces, line breaks or other control characters',
+  VISIBLE,
+  'the token alone, without spaces, line breaks or other control characters, and without the word Bearer',
 );
-export const adminToken = token.min(32, 'a token of at least 32 characters');
+export const adminToken = visible.min(32, 'a token of at least 32 characters');
 export const webhookSecret = textLike(/^whsec_[\w+/=-]{32,}$/, 'whsec_ and at least 32 characters of Base64');
 
+const HEADERS = 'all, documented, or a list of header names';
+const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');
 export const headerNames = z.union(
-  [z.enum(['all', 'documented']), z.array(textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'the name of a header')).min(1)],
-  'all, documented, or a list of header names',
+  [z.enum(['all', 'documented']), z.array(headerName).min(1, HEADERS)],
+  HEADERS,
 );
 
 export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });

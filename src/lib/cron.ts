@@ -1,14 +1,14 @@
 import { validateDetailed } from 'node-cron';
 
 const FIVE_FIELDS =
-  'a cron expression of five fields: minute, hour, day of month, month, day of week; a schedule has no seconds';
+  'a cron expression of five fields: minute, hour, day of month, month, day of week; a schedule has no seconds: */15 * * * * is every 15 minutes';
 const PLAIN_FIELDS = 'a cron expression of numbers, names, *, lists, ranges and steps';
 const FIELD_NAMES: Readonly<Record<string, string>> = {
-  minute: 'minute',
-  hour: 'hour',
-  dayOfMonth: 'day of month',
-  month: 'month',
-  dayOfWeek: 'day of week',
+  minute: 'minute exists (0 to 59)',
+  hour: 'hour exists (0 to 23)',
+  dayOfMonth: 'day of month exists (1 to 31)',
+  month: 'month exists (1 to 12, or jan to dec)',
+  dayOfWeek: 'day of week exists (0 to 7, or sun to sat)',
 };
 
 /** Describes the expected form for a text that is not a cron expression of five fields; null if it is one. */
@@ -24,5 +24,5 @@ export function cronFault(text: string): string | null {
 
 function expectedIn(field = ''): string {
   const name = FIELD_NAMES[field];
-  return name === undefined ? FIVE_FIELDS : `a cron expression whose ${name} exists`;
+  return name === undefined ? FIVE_FIELDS : `a cron expression whose ${name}`;
 }

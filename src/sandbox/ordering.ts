@@ -1,6 +1,6 @@
 import type { Kind, ListOrder } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { pickupDate } from './generate/booking.ts';
+import { pickupDay } from './generate/booking.ts';
 
 /** Which record, by creation, stands at which rank; both ways in constant time, so that no list is ever built. */
 interface Permutation {
@@ -29,7 +29,7 @@ const ORDERINGS: Readonly<Record<ListOrder, Ordering>> = {
     by: 'pickup_date',
     newestFirst: true,
     permutation: (count) =>
-      neighboursSwapped(count, (a, b) => pickupDate({ rank: a, count }) !== pickupDate({ rank: b, count })),
+      neighboursSwapped(count, (a, b) => pickupDay({ rank: a, count }) !== pickupDay({ rank: b, count })),
   },
 };
 

@@ -17,6 +17,8 @@ export interface SandboxOptions {
   /** Number of clients; the other kinds scale from it. */
   readonly size?: number;
   readonly seed?: number;
+  /** The day on which the company lives: its records end then. By default a fixed one, so that a test sees the same data always. */
+  readonly today?: Date;
   readonly token?: string;
   /** The company; another one has wholly different ids. */
   readonly systemId?: number;

@@ -2,6 +2,7 @@ import type { Kind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Company } from './generate/draw.ts';
 import { blankRecord } from './generate/from-catalogue.ts';
+import { LAST_DAY, datesUntil } from './generate/text-values.ts';
 import { planOf } from './kind-plans.ts';
 import { orderingOf } from './ordering.ts';
 import { hash, randomFrom } from './random.ts';
@@ -32,11 +33,13 @@ interface WorldOptions {
   readonly size: number;
   readonly seed: number;
   readonly systemId: number;
+  /** The day on which the company lives: its records end then. */
+  readonly today?: Date;
   /** Record kind to the company that its records name, where that is another one; their ids stay. */
   readonly companies?: Readonly<Record<string, number>>;
 }
 
-/** Creates a company whose every record follows from the seed, the record's kind and its index. */
+/** Creates a company whose every record follows from the seed, the day, the record's kind and its index. */
 export function createWorld(options: WorldOptions): World {
   const company = companyOf(options);
   const nameCompany = namingOf(options);
@@ -61,7 +64,7 @@ export function createWorld(options: WorldOptions): World {
       const table = tableOf(name);
       const id = typeof fields['id'] === 'number' ? fields['id'] : table.nextId();
       if (table.get(id)) throw new RangeError(`The sandbox already has ${name} with id ${id}.`);
-      const blank = nameCompany(name, blankRecord(servedKind(name), options.systemId));
+      const blank = nameCompany(name, blankRecord(servedKind(name), options.systemId, options.today));
       const record = { ...blank, ...fields, id };
       table.put(id, record);
       return record;
@@ -87,9 +90,10 @@ function namingOf({ companies = {} }: WorldOptions): NameCompany {
   };
 }
 
-function companyOf({ size, seed, systemId }: WorldOptions): Company {
+function companyOf({ size, seed, systemId, today = LAST_DAY }: WorldOptions): Company {
   return {
     systemId,
+    dateOf: datesUntil(today),
     count: (kind) => planOf(kind).count(size),
     idOf: (kind, index) => idSequence(systemId, planOf(kind).firstId).idOf(index),
     randomOf: (kind, index) => randomFrom(seed, systemId, kind, index),

@@ -143,7 +143,9 @@ describe('runs', () => {
 
     const { stdout } = await run(['runs', 'show', '2'], env);
 
-    expect(stdout).toMatch(/\nclients: GET \/api\/clients page 1: got ECONNREFUSED.*source\.baseUrl/);
+    expect(stdout).toMatch(
+      /\nclients: GET \/api\/clients page 1: nothing listens at this port of 127\.0\.0\.1:\d+ \(ECONNREFUSED\).*source\.baseUrl/,
+    );
   });
 
   test('show of a run that there is not fails with 1', async () => {

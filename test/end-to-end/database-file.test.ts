@@ -86,10 +86,10 @@ describe('a place where the mirror cannot be written', () => {
   });
 
   test.each([
-    ['a file in place of its folder', 'file/mirror.db'],
-    ['a file in place of a folder above it', 'file/folder/mirror.db'],
-    ['a folder in place of the file', 'folder'],
-  ])('%s fails the pull with 1', async (_name, name) => {
+    ['a file in place of its folder', 'file/mirror.db', 'cannot be written'],
+    ['a file in place of a folder above it', 'file/folder/mirror.db', 'cannot be written'],
+    ['a folder in place of the file', 'folder', 'is a folder, not a file'],
+  ])('%s fails the pull with 1', async (_name, name, words) => {
     await using sandbox = await startSandbox({ size: 10 });
     const folder = tempFolder();
     writeFileSync(join(folder, 'file'), '');
@@ -98,7 +98,7 @@ describe('a place where the mirror cannot be written', () => {
     const ended = await run(['pull'], settingsFor(sandbox, join(folder, name)));
 
     expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain(`The mirror ${join(folder, name)} cannot be written`);
+    expect(ended.stderr).toContain(`The mirror ${join(folder, name)} ${words}`);
   });
 });
 

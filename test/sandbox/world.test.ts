@@ -22,6 +22,15 @@ test('another seed makes other records under the same ids', () => {
   expect(everything(other)).not.toBe(everything(one));
 });
 
+test('its records end on the day that it is given', () => {
+  const world = worldOf({ today: new Date('2031-05-17T21:00:00Z') });
+  const days = recordsOf(world, 'punches')
+    .map(({ date }) => textOf(date))
+    .toSorted();
+  expect(days.at(-1)).toBe('2031-05-17');
+  expect(textOf(world.insert('clients', {})['creation_date'])).toBe('2031-05-17');
+});
+
 test('another company shares no id', () => {
   const [one, other] = [worldOf(), worldOf({ systemId: 8 })];
   for (const { name } of SERVED_KINDS) {

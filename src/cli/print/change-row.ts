@@ -35,7 +35,7 @@ function line(cells: readonly string[]): string {
 }
 
 /** The first few changed fields. */
-function fieldsShown(text: string): string {
+export function fieldsShown(text: string): string {
   const all = changedFields(text, LONGEST_VALUE);
   const rest = all.length - FIELDS_SHOWN;
   return [...all.slice(0, FIELDS_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');

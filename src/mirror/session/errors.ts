@@ -44,6 +44,12 @@ const NOT_A_DATABASE: Fault = {
   hint: 'Restore it from a copy, or move it away: the next pull rebuilds it.',
 };
 
+const IS_A_FOLDER: Fault = {
+  code: 'mirror.not_writable',
+  what: 'is a folder, not a file',
+  hint: 'Set DATABASE_URL to file:PATH with the path of a file, such as file:./data/mirror.db.',
+};
+
 /** SQLite's result codes by their beginning, longest match first. */
 const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
   [
@@ -81,7 +87,7 @@ const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
   ['ENOENT', CANNOT_WRITE],
   ['ENOTDIR', CANNOT_WRITE],
   ['EEXIST', CANNOT_WRITE],
-  ['EISDIR', CANNOT_WRITE],
+  ['EISDIR', IS_A_FOLDER],
   ['ENAMETOOLONG', CANNOT_WRITE],
   [
     'ENOSPC',

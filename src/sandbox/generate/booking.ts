@@ -3,7 +3,7 @@ import type { Random } from '../random.ts';
 import { FREIGHT, NOTES } from '../vocabulary/trade.ts';
 import { anyId } from './draw.ts';
 import type { Draw } from './draw.ts';
-import { NO_DATE, dayOf, dayText, fixed } from './text-values.ts';
+import { NO_DATE, dayOf, fixed } from './text-values.ts';
 import { personName, phone, placeOf } from './whereabouts.ts';
 
 const MOST_ITEMS = 3;
@@ -11,7 +11,7 @@ const UNDATED_SHARE = 0.02; // The first bookings came from an older system, wit
 
 /** A transport order (§2.11: no field is shown; these were seen in the wild); `price` is the sum of its items. */
 export function generateBooking(draw: Draw): JsonObject {
-  const { random, id, index } = draw;
+  const { company, random, id, index } = draw;
   const place = placeOf(random);
   const day = dayOf(draw);
   const pickup = pickupDate(draw);
@@ -22,7 +22,8 @@ export function generateBooking(draw: Draw): JsonObject {
     code: `R${String(index + 1).padStart(6, '0')}`,
     inactive: random.chance(0.05) ? 1 : 0,
     pickup_date: pickup,
-    delivery_date: pickup === NO_DATE || random.chance(0.2) ? NO_DATE : dayText(day + random.integer(0, 4)),
+    delivery_date:
+      pickup === NO_DATE || random.chance(0.2) ? NO_DATE : company.dateOf(day + random.integer(0, 4)),
     client_id: random.chance(0.05) ? 0 : anyId(draw, 'clients'),
     contact: personName(random),
     contact_phone: phone(random, place),
@@ -30,14 +31,19 @@ export function generateBooking(draw: Draw): JsonObject {
     distance: fixed(random.integer(4, 640) * 100 + random.integer(0, 9) * 10, 2),
     ...papersOf(random),
     price: fixed(cents, 2),
-    creation_date: dayText(day - random.integer(1, 14)),
+    creation_date: company.dateOf(day - random.integer(1, 14)),
     items: items.map(({ fields }) => fields),
   };
 }
 
-/** The day that bookings are sorted by (§4.10): it never falls as the rank rises. */
-export function pickupDate(at: { readonly rank: number; readonly count: number }): string {
-  return at.rank < Math.floor(at.count * UNDATED_SHARE) ? NO_DATE : dayText(dayOf(at));
+/** The day that bookings are sorted by (§4.10), null without one: it never falls as the rank rises. */
+export function pickupDay(at: { readonly rank: number; readonly count: number }): number | null {
+  return at.rank < Math.floor(at.count * UNDATED_SHARE) ? null : dayOf(at);
+}
+
+export function pickupDate(draw: Draw): string {
+  const day = pickupDay(draw);
+  return day === null ? NO_DATE : draw.company.dateOf(day);
 }
 
 function papersOf(random: Random): JsonObject {

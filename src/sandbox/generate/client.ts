@@ -10,7 +10,7 @@ import {
 import type { Town } from '../vocabulary/places.ts';
 import { codesFrom } from './code.ts';
 import type { Draw } from './draw.ts';
-import { NO_DATE, dayOf, dayText, fixed } from './text-values.ts';
+import { NO_DATE, dayOf, fixed } from './text-values.ts';
 import {
   email,
   officeEmail,
@@ -28,14 +28,14 @@ const codeAt = codesFrom(SURNAMES);
 
 /** A person or a small business that has its vehicles and buildings looked after (§2.3). */
 export function generateClient(draw: Draw): JsonObject {
-  const { random, id, index, rank, count } = draw;
+  const { company, random, id, index, rank, count } = draw;
   const { code, name } = codeAt(rank, count);
   const surname = name ?? random.pick(SURNAMES);
   return {
     id,
     code,
     inactive: random.chance(0.06) ? 1 : 0,
-    creation_date: random.chance(0.02) ? NO_DATE : dayText(dayOf({ rank: index, count })),
+    creation_date: random.chance(0.02) ? NO_DATE : company.dateOf(dayOf({ rank: index, count })),
     state: 'QC',
     ...(random.chance(0.45) ? businessNamed(surname, draw) : personNamed(surname, draw)),
   };

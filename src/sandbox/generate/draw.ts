@@ -4,6 +4,8 @@ import type { Random } from '../random.ts';
 /** The facts about the whole company that a generator may use for one record. */
 export interface Company {
   readonly systemId: number;
+  /** A day, counted from the company's first, as `YYYY-MM-DD`. */
+  dateOf(day: number): string;
   /** How many records of a kind the company began with. */
   count(kind: string): number;
   /** The id of the record that was created as number `index`, from 0. */

@@ -4,7 +4,7 @@ import { NOTES } from '../vocabulary/trade.ts';
 import { pickupDate } from './booking.ts';
 import { anyId } from './draw.ts';
 import type { Draw, Generate } from './draw.ts';
-import { NO_DATE, TODAY, dayOf, dayText, fixed, timeText } from './text-values.ts';
+import { DAYS_OPEN, LAST_DAY, NO_DATE, datesUntil, dayOf, fixed, timeText } from './text-values.ts';
 
 const BLANK: Readonly<Record<FieldType, (field: Field) => Json>> = {
   integer: () => 0,
@@ -18,21 +18,24 @@ const BLANK: Readonly<Record<FieldType, (field: Field) => Json>> = {
 };
 
 /** Fields whose first value is not the blank one of their type. */
-const FIRST_VALUES: Readonly<Record<string, JsonObject>> = {
+const firstValues = (today: string): Readonly<Record<string, JsonObject>> => ({
   projects: { code: null, active: 1, description: null },
-  clients: { creation_date: TODAY },
-  providers: { creation_date: TODAY, fax: null, email: null, website: null, term: null, credit: null },
+  clients: { creation_date: today },
+  providers: { creation_date: today, fax: null, email: null, website: null, term: null, credit: null },
   purchase_products: { produit_projet: null },
-  products: { created_at: `${TODAY} 09:00:00`, updated_at: `${TODAY} 09:00:00`, special_price: null },
+  products: { created_at: `${today} 09:00:00`, updated_at: `${today} 09:00:00`, special_price: null },
   punches: { end_time: null, note: null },
   categories: { status: 1 },
-};
+});
 
-/** A record without input: every documented and seen field, blank as the service writes it. */
-export function blankRecord(kind: Kind, systemId: number): JsonObject {
+/** A record without input, made on that day: every documented and seen field, blank as the service writes it. */
+export function blankRecord(kind: Kind, systemId: number, today = LAST_DAY): JsonObject {
   const fields = [...kind.fields, ...kind.hints];
   const blanks = fields.map((field) => [field.name, BLANK[field.type](field)] as const);
-  const record: JsonObject = { ...Object.fromEntries(blanks), ...FIRST_VALUES[kind.name] };
+  const record: JsonObject = {
+    ...Object.fromEntries(blanks),
+    ...firstValues(datesUntil(today)(DAYS_OPEN))[kind.name],
+  };
   return 'system_id' in record ? { ...record, system_id: systemId } : record;
 }
 
@@ -40,9 +43,9 @@ const DRAWN: Readonly<Record<FieldType, (draw: Draw, field: Field) => Json>> = {
   integer: ({ random }) => random.integer(0, 60),
   flag: ({ random }) => random.integer(0, 1),
   decimal: ({ random }, { scale = 0 }) => fixed(random.integer(0, 9_999_999), scale),
-  date: (draw) => (draw.random.chance(0.05) ? NO_DATE : dayText(dayOf(draw))),
+  date: (draw) => (draw.random.chance(0.05) ? NO_DATE : draw.company.dateOf(dayOf(draw))),
   time: ({ random }) => timeText(random.integer(26, 68) * 15),
-  timestamp: (draw) => `${dayText(dayOf(draw))} ${timeText(draw.random.integer(480, 1020))}`,
+  timestamp: (draw) => `${draw.company.dateOf(dayOf(draw))} ${timeText(draw.random.integer(480, 1020))}`,
   text: ({ random }) => (random.chance(0.2) ? '' : `${random.pick(NOTES)}.`),
   json: (draw, { items = [] }) => itemsOf(draw, items),
 };

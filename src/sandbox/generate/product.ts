@@ -6,7 +6,7 @@ import { slug } from '../vocabulary/words.ts';
 import type { Item } from '../vocabulary/trade.ts';
 import { anyId } from './draw.ts';
 import type { Draw } from './draw.ts';
-import { dayOf, dayText, fixed, timeText } from './text-values.ts';
+import { DAYS_OPEN, dayOf, fixed, timeText } from './text-values.ts';
 
 const FAMILY_EVERY = 12; // Of twelve products in a row the first is a parent …
 const VARIANTS = 2; // … and the two after it are its variants.
@@ -56,12 +56,12 @@ const categoryIdOf = ({ company }: Draw, item: Item): number =>
 
 function moments(draw: Draw): JsonObject {
   const day = dayOf(draw);
-  const created = `${dayText(day)} ${timeText(draw.random.integer(480, 1020))}`;
+  const created = `${draw.company.dateOf(day)} ${timeText(draw.random.integer(480, 1020))}`;
   const isTouched = draw.random.chance(0.6);
   return {
     created_at: created,
     updated_at: isTouched
-      ? `${dayText(day + draw.random.integer(1, 90))} ${timeText(draw.random.integer(480, 1020))}`
+      ? `${draw.company.dateOf(Math.min(day + draw.random.integer(1, 90), DAYS_OPEN))} ${timeText(draw.random.integer(480, 1020))}`
       : created,
   };
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { SUPPLIERS } from '../vocabulary/trade.ts';
 import { codesFrom } from './code.ts';
 import type { Draw } from './draw.ts';
-import { NO_DATE, dayOf, dayText, fixed } from './text-values.ts';
+import { NO_DATE, dayOf, fixed } from './text-values.ts';
 import {
   officeEmail,
   phone,
@@ -17,7 +17,7 @@ import {
 const codeAt = codesFrom(SUPPLIERS);
 
 /** A supplier of parts and materials (§2.4); `credit` is a JSON number here, with its places: `1250.50`. */
-export function generateProvider({ random, id, index, rank, count }: Draw): JsonObject {
+export function generateProvider({ company, random, id, index, rank, count }: Draw): JsonObject {
   const { code, name: supplier } = codeAt(rank, count);
   const place = placeOf(random);
   const name = `${supplier ?? random.pick(SUPPLIERS)} ${random.pick(['inc.', 'ltée', 'Québec inc.'])}`;
@@ -26,7 +26,7 @@ export function generateProvider({ random, id, index, rank, count }: Draw): Json
     code,
     name,
     inactive: random.chance(0.05) ? 1 : 0,
-    creation_date: random.chance(0.03) ? NO_DATE : dayText(dayOf({ rank: index, count })),
+    creation_date: random.chance(0.03) ? NO_DATE : company.dateOf(dayOf({ rank: index, count })),
     address: streetAddress(random),
     address2: secondLine(random),
     city: place.city,

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Random } from '../random.ts';
 import { NOTES } from '../vocabulary/trade.ts';
 import type { Draw } from './draw.ts';
-import { dayOf, dayText, fixed, timeText } from './text-values.ts';
+import { dayOf, fixed, timeText } from './text-values.ts';
 
 const FIRST_EMPLOYEE = 31;
 const EMPLOYEES = 18;
@@ -18,7 +18,7 @@ export function generatePunch(draw: Draw): JsonObject {
     id,
     appointment_id: random.chance(0.2) ? 0 : FIRST_APPOINTMENT + Math.floor(index / 2),
     user_id: FIRST_EMPLOYEE + random.integer(0, EMPLOYEES - 1),
-    date: dayText(dayOf(draw)),
+    date: company.dateOf(dayOf(draw)),
     start_time: timeText(start),
     end_time: isOpen ? missingTime(random) : timeText(start + quarters * 15),
     ptotal: fixed(isOpen ? 0 : quarters * 25, 2),

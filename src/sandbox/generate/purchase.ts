@@ -4,7 +4,7 @@ import { ITEMS, NOTES } from '../vocabulary/trade.ts';
 import type { Item } from '../vocabulary/trade.ts';
 import { anyId } from './draw.ts';
 import type { Draw } from './draw.ts';
-import { dayOf, dayText, fixed, timeText } from './text-values.ts';
+import { dayOf, fixed, timeText } from './text-values.ts';
 
 export const LINES_PER_PURCHASE = 3;
 const FIRST_SALE = 20_500;
@@ -15,7 +15,7 @@ const QUEBEC = 11;
 export function generatePurchase(draw: Draw): JsonObject {
   const { random, id, index, company } = draw;
   const { subtotal, taxes } = sumOfLines(draw);
-  const day = dayText(dayOf(draw));
+  const day = company.dateOf(dayOf(draw));
   return {
     id,
     code: String(index + 1).padStart(6, '0'),

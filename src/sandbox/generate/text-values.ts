@@ -1,12 +1,12 @@
 /** How the service spells values: money as text, dates without time, a zero date for none (§2.1). */
 
 const DAY_MS = 86_400_000;
-const OPENING_DAY = Date.UTC(2019, 2, 4);
-const DAYS_OPEN = 2400;
+/** How long the simulated company has been open on the day on which it lives. */
+export const DAYS_OPEN = 2400;
 
 export const NO_DATE = '0000-00-00';
-/** The day on which the simulated company lives: later than every generated date of creation. */
-export const TODAY = dayText(DAYS_OPEN);
+/** The day on which the simulated company lives if nobody gives another: no generated date of creation is later. */
+export const LAST_DAY = new Date('2025-09-28');
 
 /** A whole number of the smallest unit as decimal text: `fixed(6495, 2)` → `64.95`. */
 export function fixed(units: number, places: number): string {
@@ -16,14 +16,14 @@ export function fixed(units: number, places: number): string {
   return `${units < 0 ? '-' : ''}${digits.slice(0, point)}${fraction}`;
 }
 
-/** The day, counted from the company's first, as `YYYY-MM-DD`. */
-export function dayText(day: number): string {
-  return new Date(OPENING_DAY + day * DAY_MS).toISOString().slice(0, 10);
+/** Writes days, counted from the company's first, as `YYYY-MM-DD`; day `DAYS_OPEN` is the last. */
+export function datesUntil(lastDay: Date): (day: number) => string {
+  return (day) => new Date(lastDay.getTime() + (day - DAYS_OPEN) * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Spreads `count` records evenly over the years: the day of the one at this rank. */
+/** Spreads `count` records evenly over the years, up to the last day: the day of the one at this rank. */
 export function dayOf({ rank, count }: { readonly rank: number; readonly count: number }): number {
-  return Math.floor((rank * DAYS_OPEN) / count);
+  return Math.floor(((rank + 1) * DAYS_OPEN) / count);
 }
 
 /** Minutes after midnight as `HH:MM:SS`. */

@@ -49,7 +49,10 @@ const REASONS = {
     hint: 'Redirects are never followed: set source.baseUrl to the final address.',
   },
   rejected: { state: 'aborted', hint: 'The service does not accept the request; its log may say why.' },
-  unreachable: { state: 'aborted', hint: 'Check source.baseUrl, source.proxyUrl and the network.' },
+  unreachable: {
+    state: 'aborted',
+    hint: 'Check BMS_BASE_URL (source.baseUrl), source.proxyUrl and the network.',
+  },
   timeout: { state: 'aborted', hint: 'Raise source.timeoutSeconds if the service is only slow.' },
   too_big: { state: 'aborted', hint: 'Raise source.maxBodyBytes if an answer of this size is right.' },
   unavailable: { state: 'aborted', hint: LATER },

@@ -1,6 +1,7 @@
 import { errors } from 'undici';
 import type { buildConnector, Pool } from 'undici';
 import { SourceError } from './errors.ts';
+import { networkWords } from './network-words.ts';
 
 /** Error codes of Node and undici that mean: no answer came, and the next attempt may fare better. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
@@ -39,12 +40,10 @@ export function networkFault(error: unknown, where: string): unknown {
   const code = codeOf(error);
   if (code === null) return error;
   const details = { cause: error, passing: { waitMs: null } };
-  if (TIMED_OUT.has(code))
-    return new SourceError('timeout', `${where}: got ${code}, expected an answer`, details);
-  if (UNREACHABLE.has(code) || UNREACHABLE_FAMILIES.test(code)) {
-    return new SourceError('unreachable', `${where}: got ${code}, expected an answer`, details);
-  }
-  return error;
+  const message = `${where}: ${networkWords(error, code)}`;
+  if (TIMED_OUT.has(code)) return new SourceError('timeout', message, details);
+  const isKnown = UNREACHABLE.has(code) || UNREACHABLE_FAMILIES.test(code);
+  return isKnown ? new SourceError('unreachable', message, details) : error;
 }
 
 /** The first code among an error, its cause, and its parts (if several addresses were tried). */

@@ -1,0 +1,28 @@
+import { sleepUnlessStopped, systemClock } from '../../lib/clock.ts';
+import { eventLine, pullEvents } from './events.ts';
+import { changeOne } from './other-users.ts';
+import { DEMO_DATABASE } from './stage.ts';
+import type { DemoStage } from './stage.ts';
+import { printLine } from '../print/io.ts';
+
+const PAUSE_MS = 5_000;
+
+/** Goes on living until Ctrl-C: now and then a user changes something, and each event is one line. */
+export async function goOn(stage: DemoStage, after: number): Promise<void> {
+  const { sandbox, io, say } = stage;
+  say('\n5. People go on working; Ctrl-C ends the demo. Each event is one line:\n');
+  printLine(io.stderr, 'In another terminal, in this folder:');
+  printLine(
+    io.stderr,
+    `BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:${DEMO_DATABASE} npx bms-sync status`,
+  );
+  const isOver = (): boolean => io.signal.aborted;
+  for (let [step, seq] = [1, after]; !isOver(); step++) {
+    await sleepUnlessStopped(PAUSE_MS, { clock: systemClock, signal: io.signal });
+    if (isOver()) return;
+    changeOne(sandbox.world, step);
+    const events = await pullEvents(stage, seq);
+    for (const event of events) say(eventLine(event));
+    seq = events.at(-1)?.seq ?? seq;
+  }
+}

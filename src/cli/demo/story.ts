@@ -1,0 +1,96 @@
+import { push, waitForOutcomes } from '../../app/push.ts';
+import type { Outcome, EntryRequest } from '../../app/push.ts';
+import type { RecordedChange } from '../../app/changes.ts';
+import { isObject, parseJson, compactJson } from '../../lib/json.ts';
+import { eventLine, pullEvents } from './events.ts';
+import { changeThree } from './other-users.ts';
+import type { DemoStage } from './stage.ts';
+
+const MOST_PULLS = 6;
+const SECONDS = 20;
+const REFUSAL = '{"success":false,"message":"The email must be a valid email address."}';
+
+/** Another user changes, adds and deletes a client; the next pulls find it out, the deletion once it is proved. */
+export async function tellEvents(stage: DemoStage): Promise<readonly RecordedChange[]> {
+  const { sandbox, io, say } = stage;
+  say('\n2. Another user changes a client in the service, adds one and deletes one. The next pulls find:\n');
+  changeThree(sandbox.world);
+  const events: RecordedChange[] = [];
+  const isDone = (): boolean => events.some(({ change }) => change === 'deleted') || io.signal.aborted;
+  for (let pulls = 0; pulls < MOST_PULLS && !isDone(); pulls++) {
+    const found = await pullEvents(stage, events.at(-1)?.seq ?? 0);
+    for (const event of found) say(eventLine(event));
+    events.push(...found);
+  }
+  say(
+    '\n  The service marks no deletions: the row went only after the list and two questions had proved it.',
+  );
+  return events;
+}
+
+export interface LostAnswer {
+  readonly entryId: number;
+  readonly state: string;
+  readonly recordId: string | null;
+  readonly sent: number;
+  readonly inService: number;
+}
+
+/** A create arrives, and its answer is lost on the way: the list shows it, and it is not sent again. */
+export async function tellLostAnswer(stage: DemoStage): Promise<LostAnswer> {
+  const { sandbox, say } = stage;
+  say('\n3. You create a client. It arrives, but the answer is lost on the way:\n');
+  sandbox.setFaults([{ on: { kind: 'clients', method: 'POST' }, times: 1, do: { drop: 'after' } }]);
+  const before = creates(stage);
+  const data = { code: 'DEMO-1', name: 'Garage Tremblay' };
+  const { id, state, recordId } = await pushed(stage, { operation: 'create', kind: 'clients', data });
+  const sent = creates(stage) - before;
+  const { world } = sandbox;
+  const inService = world.ids('clients').filter((one) => world.get('clients', one)?.['code'] === 'DEMO-1');
+  say(`  sent:    create clients ${compactJson(data)}`);
+  say('  unknown: no answer came, so it may exist or not; sending again could double it');
+  say(`  ${state}:    the list shows it as ${recordId ?? 'nothing'}; requests sent: ${sent}`);
+  say(`  clients with the code DEMO-1 in the service: ${inService.length}`);
+  return { entryId: id, state, recordId, sent, inService: inService.length };
+}
+
+export interface Refusal {
+  readonly entryId: number;
+  readonly state: string;
+  readonly answer: string;
+}
+
+/** The service refuses a create: its own words are kept, and nothing is repeated. */
+export async function tellRefusal(stage: DemoStage): Promise<Refusal> {
+  const { sandbox, say } = stage;
+  say('\n4. You create another one, and the service refuses it:\n');
+  sandbox.setFaults([
+    { on: { kind: 'clients', method: 'POST' }, times: 1, do: { status: 422, body: REFUSAL } },
+  ]);
+  const data = { code: 'DEMO-2', name: 'Pneus Lévis', email: 'nobody' };
+  const { id, state, result } = await pushed(stage, { operation: 'create', kind: 'clients', data });
+  const answer = answerIn(result);
+  say(`  sent:     create clients ${compactJson(data)}`);
+  say(`  ${state}: 422, “${answer}”; it stays in the outbox for your decision (npx bms-sync outbox)`);
+  return { entryId: id, state, answer };
+}
+
+async function pushed(
+  { config, io }: DemoStage,
+  request: Pick<EntryRequest, 'operation' | 'kind' | 'data'>,
+): Promise<Outcome> {
+  const [entry] = await push(config, [{ ...request, id: undefined, base: undefined, key: undefined }]);
+  const ids = entry === undefined ? [] : [entry.id];
+  const [outcome] = await waitForOutcomes(config, ids, { seconds: SECONDS, signal: io.signal });
+  if (outcome === undefined) throw new TypeError('The outbox lost an entry of the demo.');
+  return outcome;
+}
+
+const creates = ({ sandbox }: DemoStage): number =>
+  sandbox.requests.filter(({ method }) => method === 'POST').length;
+
+function answerIn(result: string | null): string {
+  const value = result === null ? null : parseJson(result);
+  const answer = isObject(value) ? value['answer'] : undefined;
+  return typeof answer === 'string' ? answer : '';
+}

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { run } from '../support/command-line.ts';
+import type { Ended, Env } from '../support/command-line.ts';
+import { MAIN, runProgram } from '../support/program.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { FILE_MISTAKES, OPTION_MISTAKES, PUSH_MISTAKES } from './mistakes/command-mistakes.ts';
+import type { Mistake, Stage } from './mistakes/mistake.ts';
+import { HEADER_MISTAKES, TLS_MISTAKES, TOKEN_MISTAKES, URL_MISTAKES } from './mistakes/service-mistakes.ts';
+import {
+  CRON_MISTAKES,
+  SETTINGS_FILE_MISTAKES,
+  VARIABLE_MISTAKES,
+  ZONE_MISTAKES,
+} from './mistakes/settings-mistakes.ts';
+import { openStage } from './mistakes/stage.ts';
+import {
+  DATABASE_PATH_MISTAKES,
+  DATABASE_RIGHTS_MISTAKES,
+  PORT_MISTAKES,
+  QUEUE_MISTAKES,
+} from './mistakes/storage-mistakes.ts';
+
+const AREAS: Readonly<Record<string, readonly Mistake[]>> = {
+  URL: URL_MISTAKES,
+  TLS: TLS_MISTAKES,
+  token: TOKEN_MISTAKES,
+  header: HEADER_MISTAKES,
+  'settings file': SETTINGS_FILE_MISTAKES,
+  variables: VARIABLE_MISTAKES,
+  cron: CRON_MISTAKES,
+  zone: ZONE_MISTAKES,
+  'database path': DATABASE_PATH_MISTAKES,
+  'database rights': DATABASE_RIGHTS_MISTAKES,
+  queue: QUEUE_MISTAKES,
+  port: PORT_MISTAKES,
+  'push data': PUSH_MISTAKES,
+  options: OPTION_MISTAKES,
+  'files and disk': FILE_MISTAKES,
+};
+
+/** The code of an error alone, where a sentence belongs. */
+const BARE_CODE = /\bgot (E[A-Z]{3,}|ERR_|UND_)|^(Error: )?(E[A-Z]{4,}|ERR_\w+)\b/m;
+
+function expectMessage({ stdout, stderr }: Ended): void {
+  expect(stdout + stderr).not.toMatch(/\n\s+at \S/); // A stack trace.
+  expect(stdout + stderr).not.toContain('This is a bug');
+  expect(stdout + stderr).not.toMatch(BARE_CODE);
+}
+
+async function made({ argv, env, stdin }: Mistake, stage: Stage, working: Env): Promise<Ended> {
+  const own = typeof env === 'function' ? env(stage) : env;
+  const words = typeof argv === 'function' ? argv(stage) : argv;
+  const piped = stdin === undefined ? [] : [stdin];
+  return run(words, { ...working, ...own }, undefined, piped);
+}
+
+describe('an everyday mistake ends with its exit code and a message that says the cause and the next step:', () => {
+  test.each(Object.entries(AREAS))('%s', { timeout: 60_000 }, async (area, mistakes) => {
+    const { stage, env } = await openStage({ withRedis: area === 'queue' || area === 'TLS' });
+    expect(mistakes.length).toBeGreaterThanOrEqual(4);
+
+    for (const mistake of mistakes) {
+      const ended = await made(mistake, stage, env);
+
+      const said = ended.stdout + ended.stderr;
+      const missing = mistake.says.filter((words) => !said.includes(words));
+      expect({ title: mistake.title, code: ended.code, missing, said }).toEqual({
+        ...{ title: mistake.title, code: mistake.code, missing: [], said },
+      });
+      expectMessage(ended);
+      if (mistake.hides !== undefined) expect(said).not.toContain(mistake.hides);
+    }
+  });
+
+  test('sixty of them at least', () => {
+    expect(Object.values(AREAS).flat().length).toBeGreaterThanOrEqual(60);
+  });
+});
+
+describe('mistakes that only a process of its own can make', () => {
+  test('output into a file whose disk is full', async () => {
+    const ended = await shell(`"${process.execPath}" "${MAIN}" --help > /dev/full`);
+
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toContain('The output could not be written: its disk is full.');
+    expectMessage(ended);
+  });
+
+  test('a mirror whose disk is full', async () => {
+    const { env } = await openStage();
+    const disk = tempFolder();
+    const ended = await shell(
+      `unshare --mount --map-root-user sh -c 'mount -t tmpfs -o size=500k none "${disk}" && "${process.execPath}" "${MAIN}" pull'`,
+      { ...env, DATABASE_URL: `file:${disk}/mirror.db` },
+    );
+
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toContain(`${disk}/mirror.db has no room: the disk is full`);
+    expect(ended.stderr).toContain('Free space on its disk');
+    expectMessage(ended);
+  });
+
+  test('a folder named .env, which is none of ours, is passed over', async () => {
+    const cwd = tempFolder();
+    mkdirSync(join(cwd, '.env'));
+
+    expect(await runProgram(['--version'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('an .env that the user may not read', async () => {
+    const cwd = tempFolder();
+    chmodSync(cwd, 0o755);
+    writeFileSync(join(cwd, '.env'), 'BMS_TOKEN=x\n', { mode: 0 });
+    const asNobody = process.getuid?.() === 0 ? { uid: 65_534 } : {}; // Root may read everything.
+
+    const ended = await runProgram(['--version'], { cwd, ...asNobody });
+
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toBe(
+      'Error: The file .env may not be read by this user. Correct its rights, or move it away.\n',
+    );
+  });
+
+  test('a port in use, asked of the program itself', async () => {
+    const { stage, env } = await openStage();
+    const settings = { ...env, PORT: String(stage.takenPort) };
+
+    const ended = await runProgram(['serve'], { env: settings });
+
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toContain('another program listens there already');
+    expectMessage(ended);
+  });
+});
+
+function shell(line: string, env: Env = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = { env: { PATH: process.env['PATH'], ...env }, cwd: tempFolder() };
+    const child = execFile('sh', ['-c', line], options, (_error, stdout, stderr) => {
+      resolve({ code: child.exitCode, stdout, stderr });
+    });
+  });
+}

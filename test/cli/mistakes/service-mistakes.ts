@@ -1,0 +1,193 @@
+import type { Mistake } from './mistake.ts';
+
+const PASSWORD = 'Tr0ub4dor-of-Ada';
+
+export const URL_MISTAKES: readonly Mistake[] = [
+  {
+    title: 'a URL without its scheme',
+    argv: ['pull'],
+    env: { BMS_BASE_URL: 'your-company.example' },
+    code: 2,
+    says: ['BMS_BASE_URL', '"your-company.example"', 'did you mean https://your-company.example?'],
+  },
+  {
+    title: 'a local URL without its scheme',
+    argv: ['pull'],
+    env: { BMS_BASE_URL: 'localhost:4010' },
+    code: 2,
+    says: ['BMS_BASE_URL', '"localhost:4010"', 'did you mean http://localhost:4010?'],
+  },
+  {
+    title: 'a URL of another scheme',
+    argv: ['pull'],
+    env: { BMS_BASE_URL: 'ftp://your-company.example' },
+    code: 2,
+    says: ['BMS_BASE_URL', '"ftp://your-company.example"', 'an http or https URL'],
+  },
+  {
+    title: 'a URL with user and password',
+    argv: ['pull'],
+    env: { BMS_BASE_URL: `https://ada:${PASSWORD}@your-company.example` },
+    code: 2,
+    says: ['BMS_BASE_URL', 'without user, query or fragment'],
+    hides: PASSWORD,
+  },
+  {
+    title: 'a URL that ends in /api',
+    argv: ['pull', 'clients'],
+    env: ({ service }) => ({ BMS_BASE_URL: `${service}/api` }),
+    code: 1,
+    says: ['404', 'It is the part before /api'],
+  },
+  {
+    title: 'a URL whose host there is not',
+    argv: ['pull', 'clients'],
+    env: { BMS_BASE_URL: 'https://your-compny.invalid' },
+    code: 1,
+    says: ['your-compny.invalid', 'the host name', 'is not known', 'Check BMS_BASE_URL'],
+  },
+  {
+    title: 'a URL at whose port nobody listens',
+    argv: ['pull', 'clients'],
+    env: { BMS_BASE_URL: 'http://127.0.0.1:1' },
+    code: 1,
+    says: ['nothing listens at this port of 127.0.0.1:1', 'Check BMS_BASE_URL'],
+  },
+  {
+    title: 'a proxy at whose port nobody listens',
+    argv: ['pull', 'clients'],
+    env: { BMS__SOURCE__PROXY_URL: 'http://127.0.0.1:1' },
+    code: 1,
+    says: ['nothing listens at this port of 127.0.0.1:1', 'source.proxyUrl'],
+  },
+];
+
+export const TLS_MISTAKES: readonly Mistake[] = [
+  {
+    title: 'https:// to a port without TLS',
+    argv: ['pull', 'clients'],
+    env: ({ service }) => ({ BMS_BASE_URL: service.replace('http:', 'https:') }),
+    code: 1,
+    says: ['speaks TLS to a plain-HTTP port', 'use http://'],
+  },
+  {
+    title: 'http:// to a port with TLS',
+    argv: ['pull', 'clients'],
+    env: ({ tlsService }) => ({ BMS_BASE_URL: tlsService.replace('https:', 'http:') }),
+    code: 1,
+    says: ['closed without an answer', 'use https://'],
+  },
+  {
+    title: 'a certificate that is signed by itself',
+    argv: ['pull', 'clients'],
+    env: ({ tlsService }) => ({ BMS_BASE_URL: tlsService }),
+    code: 1,
+    says: ['certificate', 'not trusted', 'NODE_EXTRA_CA_CERTS'],
+  },
+  {
+    title: 'TLS that PostgreSQL does not have',
+    argv: ['pull', 'clients'],
+    env: ({ postgres }) => ({ DATABASE_URL: `${postgres}?sslmode=require` }),
+    code: 1,
+    says: ['does not speak TLS', 'take sslmode out of DATABASE_URL'],
+  },
+  {
+    title: 'TLS that Redis does not have',
+    argv: ['doctor'],
+    env: ({ redisPort }) => ({ QUEUE_URL: `rediss://127.0.0.1:${redisPort}` }),
+    code: 1,
+    says: ['TLS', 'redis://'],
+  },
+];
+
+export const TOKEN_MISTAKES: readonly Mistake[] = [
+  {
+    title: 'no token',
+    argv: ['pull'],
+    env: { BMS_TOKEN: '' },
+    code: 2,
+    says: ['BMS_TOKEN (source.token) is not set'],
+  },
+  {
+    title: 'a token that the service does not know',
+    argv: ['pull', 'clients'],
+    env: { BMS_TOKEN: PASSWORD },
+    code: 1,
+    says: ['401', 'Check BMS_TOKEN'],
+    hides: PASSWORD,
+  },
+  {
+    title: 'a token with the word Bearer before it',
+    argv: ['pull'],
+    env: { BMS_TOKEN: `Bearer ${PASSWORD}` },
+    code: 2,
+    says: ['source.token (from BMS_TOKEN)', 'without spaces', 'without the word Bearer'],
+    hides: PASSWORD,
+  },
+  {
+    title: 'a token file that is not there',
+    argv: ['pull'],
+    env: { BMS_TOKEN: '', BMS_TOKEN_FILE: '/nowhere/token' },
+    code: 2,
+    says: ['source.token (from BMS_TOKEN_FILE)', '/nowhere/token', 'is not there'],
+  },
+  {
+    title: 'a token file that is a folder',
+    argv: ['pull'],
+    env: ({ folder }) => ({ BMS_TOKEN: '', BMS_TOKEN_FILE: folder }),
+    code: 2,
+    says: ['source.token (from BMS_TOKEN_FILE)', 'is a folder'],
+  },
+  {
+    title: 'a token file that is empty',
+    argv: ['pull'],
+    env: ({ file }) => ({ BMS_TOKEN: '', BMS_TOKEN_FILE: file('token', '\n') }),
+    code: 2,
+    says: ['source.token (from BMS_TOKEN_FILE)', 'is empty'],
+  },
+  {
+    title: 'a token and a token file',
+    argv: ['pull'],
+    env: ({ file }) => ({ BMS_TOKEN_FILE: file('token', 'another\n') }),
+    code: 2,
+    says: ['BMS_TOKEN and BMS_TOKEN_FILE are both set', 'unset one of them'],
+  },
+];
+
+export const HEADER_MISTAKES: readonly Mistake[] = [
+  {
+    title: 'a style of headers that there is not',
+    argv: ['pull'],
+    env: { BMS__SOURCE__AUTH_HEADERS: 'bearer' },
+    code: 2,
+    says: ['BMS__SOURCE__AUTH_HEADERS', '"bearer"', 'all, documented, or a list of header names'],
+  },
+  {
+    title: 'a list of headers that is no JSON',
+    argv: ['pull'],
+    env: { BMS__SOURCE__AUTH_HEADERS: '["Authentication",' },
+    code: 2,
+    says: ['BMS__SOURCE__AUTH_HEADERS', 'not valid JSON', 'a list of header names'],
+  },
+  {
+    title: 'an empty list of headers',
+    argv: ['pull'],
+    env: { BMS__SOURCE__AUTH_HEADERS: '[]' },
+    code: 2,
+    says: ['BMS__SOURCE__AUTH_HEADERS', 'a list of header names'],
+  },
+  {
+    title: 'a header with a space in its name',
+    argv: ['pull'],
+    env: { BMS__SOURCE__AUTH_HEADERS: '["X Token"]' },
+    code: 2,
+    says: ['BMS__SOURCE__AUTH_HEADERS', 'X Token', 'header name'],
+  },
+  {
+    title: 'a header that the service does not read',
+    argv: ['pull', 'clients'],
+    env: { BMS__SOURCE__AUTH_HEADERS: '["X-Token"]' },
+    code: 1,
+    says: ['401', 'source.authHeaders'],
+  },
+];

@@ -1,0 +1,181 @@
+import type { Mistake } from './mistake.ts';
+
+const PASSWORD = 'Tr0ub4dor-of-Ada';
+
+export const DATABASE_PATH_MISTAKES: readonly Mistake[] = [
+  {
+    title: 'a path without file:',
+    argv: ['pull'],
+    env: { DATABASE_URL: './data/mirror.db' },
+    code: 2,
+    says: ['DATABASE_URL', '"./data/mirror.db"', 'did you mean file:./data/mirror.db?'],
+  },
+  {
+    title: 'a database of another make',
+    argv: ['pull'],
+    env: { DATABASE_URL: `mysql://ada:${PASSWORD}@db.example/mirror` },
+    code: 2,
+    says: ['DATABASE_URL', 'file:PATH or a postgres:// URL'],
+    hides: PASSWORD,
+  },
+  {
+    title: 'a folder for a file',
+    argv: ['pull', 'clients'],
+    env: ({ folder }) => ({ DATABASE_URL: `file:${folder}` }),
+    code: 1,
+    says: ['is a folder', 'DATABASE_URL', 'file:PATH'],
+  },
+  {
+    title: 'a file that is no database',
+    argv: ['status'],
+    env: ({ file }) => ({
+      DATABASE_URL: `file:${file('notes.db', 'Call Ada about the invoice.\n'.repeat(99))}`,
+    }),
+    code: 1,
+    says: ['notes.db', 'is not a healthy SQLite database', 'move it away'],
+  },
+  {
+    title: 'a mirror that was never filled',
+    argv: ['status'],
+    env: ({ folder }) => ({ DATABASE_URL: `file:${folder}/never.db` }),
+    code: 1,
+    says: ['never.db', 'bms-sync pull'],
+  },
+  {
+    title: 'a mirror in memory',
+    argv: ['pull', 'clients'],
+    env: { DATABASE_URL: 'file::memory:' },
+    code: 1,
+    says: ['":memory:"', 'file:PATH'],
+  },
+];
+
+export const DATABASE_RIGHTS_MISTAKES: readonly Mistake[] = [
+  {
+    title: 'a folder that takes no files',
+    argv: ['pull', 'clients'],
+    env: { DATABASE_URL: 'file:/proc/mirror.db' },
+    code: 1,
+    says: ['/proc/mirror.db', 'cannot be written', 'DATABASE_URL'],
+  },
+  {
+    title: 'a password that PostgreSQL refuses',
+    argv: ['pull', 'clients'],
+    env: ({ postgres }) => ({ DATABASE_URL: withPassword(postgres, PASSWORD) }),
+    code: 1,
+    says: ['does not let this user in', 'password in DATABASE_URL'],
+    hides: PASSWORD,
+  },
+  {
+    title: 'a database that PostgreSQL does not have',
+    argv: ['pull', 'clients'],
+    env: ({ postgres }) => ({ DATABASE_URL: new URL('/mirorr', postgres).href }),
+    code: 1,
+    says: ['/mirorr', 'does not exist', 'createdb'],
+  },
+  {
+    title: 'a user of PostgreSQL who may create nothing',
+    argv: ['pull', 'clients'],
+    env: ({ postgresWithoutRights }) => ({ DATABASE_URL: postgresWithoutRights }),
+    code: 1,
+    says: ['lacks a right', 'grant it CREATE'],
+  },
+  {
+    title: 'a PostgreSQL at whose port nobody listens',
+    argv: ['pull', 'clients'],
+    env: { DATABASE_URL: `postgres://ada:${PASSWORD}@127.0.0.1:1/mirror` },
+    code: 1,
+    says: ['postgres://127.0.0.1:1/mirror', 'cannot be reached', 'host and port in DATABASE_URL'],
+    hides: PASSWORD,
+  },
+];
+
+/** The same address with another password. */
+function withPassword(address: string, password: string): string {
+  const url = new URL(address);
+  url.password = password;
+  return url.href;
+}
+
+export const QUEUE_MISTAKES: readonly Mistake[] = [
+  {
+    title: 'a queue without its scheme',
+    argv: ['serve'],
+    env: { QUEUE_URL: 'localhost:6379' },
+    code: 2,
+    says: ['QUEUE_URL', '"localhost:6379"', 'did you mean redis://localhost:6379?'],
+  },
+  {
+    title: 'a queue of another make',
+    argv: ['serve'],
+    env: { REDIS_URL: 'amqp://broker.example' },
+    code: 2,
+    says: ['REDIS_URL', '"amqp://broker.example"', 'a redis://, rediss:// or postgres:// URL'],
+  },
+  {
+    title: 'a Redis at whose port nobody listens',
+    argv: ['doctor'],
+    env: { QUEUE_URL: 'redis://127.0.0.1:1' },
+    code: 1,
+    says: ['Redis at 127.0.0.1:1 does not answer', 'nothing listens at this port', 'QUEUE_URL'],
+  },
+  {
+    title: 'a Redis without its password',
+    argv: ['doctor'],
+    env: ({ redisPort }) => ({ QUEUE_URL: `redis://127.0.0.1:${redisPort}` }),
+    code: 1,
+    says: ['wants a password', 'QUEUE_URL'],
+  },
+  {
+    title: 'a Redis with a wrong password',
+    argv: ['doctor'],
+    env: ({ redisPort }) => ({ QUEUE_URL: `redis://:${PASSWORD}@127.0.0.1:${redisPort}` }),
+    code: 1,
+    says: ['password', 'QUEUE_URL'],
+    hides: PASSWORD,
+  },
+];
+
+export const PORT_MISTAKES: readonly Mistake[] = [
+  {
+    title: 'a port that there is not',
+    argv: ['serve'],
+    env: { PORT: '99999' },
+    code: 2,
+    says: ['PORT', '99999', 'from 0 to 65535'],
+  },
+  {
+    title: 'a port that is no number',
+    argv: ['serve'],
+    env: { PORT: 'http' },
+    code: 2,
+    says: ['PORT', '"http"', 'from 0 to 65535'],
+  },
+  {
+    title: 'a port in use',
+    argv: ['serve'],
+    env: ({ takenPort }) => ({ PORT: String(takenPort) }),
+    code: 1,
+    says: ['another program listens there already', 'PORT'],
+  },
+  {
+    title: 'an address that is not of this machine',
+    argv: ['serve'],
+    env: { HOST: '203.0.113.9', ADMIN_TOKEN: PASSWORD.repeat(3) },
+    code: 1,
+    says: ['203.0.113.9', 'no address of this machine', 'HOST'],
+  },
+  {
+    title: 'an open address without a token',
+    argv: ['serve'],
+    env: { HOST: '0.0.0.0', PORT: '0' },
+    code: 2,
+    says: ['ADMIN_TOKEN'],
+  },
+  {
+    title: 'a port in use for the sandbox',
+    argv: ({ takenPort }) => ['sandbox', '--port', String(takenPort)],
+    code: 1,
+    says: ['is taken', '--port 0'],
+  },
+];
