@@ -36,7 +36,14 @@ function hasMembers({ name }: SettingPlace): boolean {
 
 /** A value on the key's own line. */
 function inline(value: unknown): string {
-  return ` ${stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd()}`;
+  const isList = Array.isArray(value);
+  const style = {
+    collectionStyle: 'flow',
+    flowCollectionPadding: !isList,
+    singleQuote: true,
+    lineWidth: 0,
+  } as const;
+  return ` ${stringify(value, style).trimEnd()}`;
 }
 
 /** Draws up the table of docs/settings.md. */
