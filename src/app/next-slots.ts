@@ -5,7 +5,7 @@ import { instantText } from '../lib/clock.ts';
 import { schedulesOf, verifySchedule } from './schedules.ts';
 
 /** A schedule of `serve`, with the instant when it comes due next. */
-export interface NextSlot extends Pick<Schedule, 'name' | 'cron' | 'timezone' | 'kinds' | 'pages'> {
+interface NextSlot extends Pick<Schedule, 'name' | 'cron' | 'timezone' | 'kinds' | 'pages'> {
   /** UTC. */
   readonly at: string;
   readonly verifies: boolean;

@@ -28,7 +28,7 @@ export interface PulledKind extends KindReport {
   readonly isFirst: boolean;
 }
 
-/** What a pull did, and what is about to happen: the document of `pull --json`. */
+/** The outcome of a pull, and the deletions that are about to happen: the document of `pull --json`. */
 export interface PullSummary extends Omit<PullReport, 'kinds'> {
   readonly kinds: readonly PulledKind[];
   /** Records of these kinds that disappeared and are not proven to be gone. */

@@ -20,7 +20,7 @@ export interface ScheduleSlot {
 /** The settings, and how to open what they name. */
 export interface DoctorParts {
   readonly config: Config;
-  /** What `serve` would do next. */
+  /** The next actions of `serve`. */
   readonly slots: readonly ScheduleSlot[];
   /** Opens the database as it is: nothing is migrated. */
   readonly openMirror: () => Promise<Session>;

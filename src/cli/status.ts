@@ -89,7 +89,7 @@ function printUncertified(stdout: Output, { uncertified, holds }: Status): void 
     printLine(stdout, `\n${records} held deletions of ${kind} go on to their proof by themselves.`);
 }
 
-/** What the next pull does about it: one line for all kinds of which it is the same. */
+/** The next pull's part in it: one line for all kinds that share it. */
 function nextLines(uncertified: Status['uncertified']): string[] {
   const alike = groupBy(uncertified, ({ next }) => next);
   return [...alike].flatMap(([next, kinds]) =>

@@ -48,7 +48,7 @@ export function createOutageLog(
       if (outage !== null) step({ is: 'answered', at: answeredAt, part });
     },
     failed: (error, begunAt, part = '') => {
-      // A call that waited for others began long before the outage: what was answered meanwhile is the better witness.
+      // A call that waited for others began long before the outage: an answer in the meantime is the better evidence.
       const began = Math.max(begunAt, answeredAt);
       step({ is: 'failed', at: clock.now().getTime(), part, begunAt: began }, error);
     },

@@ -17,14 +17,14 @@ export type CallEnd =
 export interface OutageStep {
   /** Null: it answers. */
   readonly outage: Outage | null;
-  /** What a person is told now, if anything. */
+  /** The news for a person, if there is any. */
   readonly tell: 'began' | 'lasts' | 'ended' | null;
 }
 
 /** An outage that lasts is told again after this time. */
 export const REMIND_MS = 300_000;
 
-/** What a call's end says about an outage: its first failure and its end are told, and now and then that it lasts. */
+/** Judges the end of a call: the first failure of an outage and its end are news, and now and then that it lasts. */
 export function nextOutage(outage: Outage | null, end: CallEnd): OutageStep {
   return end.is === 'failed' ? afterFailure(outage, end) : afterAnswer(outage, end);
 }

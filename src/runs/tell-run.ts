@@ -10,7 +10,7 @@ import type { EndedRun } from './run-outcome.ts';
 
 type Parts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
 
-/** What was known when a run began; the rest of the story is in the rows. */
+/** The facts from before a run; the rest of the story is in the rows. */
 export interface RunBeginning {
   readonly runId: number;
   readonly startedAt: Date;

@@ -13,7 +13,7 @@ import { verifyAndMend } from './verify-and-mend.ts';
 interface VerifyRun {
   readonly runId: number;
   readonly kinds: readonly ListedKind[];
-  /** What this run has compared already. */
+  /** The kinds that this run has compared already. */
   readonly done: readonly KindReport[];
 }
 

@@ -82,7 +82,7 @@ function inOrder<T extends Pick<KindStatus, 'kind'>>(
 /** A kind that is not certified, with the reason in words. */
 interface ExplainedKind extends Omit<UncertifiedKind, 'detail'> {
   readonly why: string;
-  /** What the next pull adds or repeats; null if the reason says it. */
+  /** The work that the next pull adds or repeats; null if the reason says it. */
   readonly next: string | null;
 }
 

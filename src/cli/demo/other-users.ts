@@ -8,7 +8,7 @@ const PHONES = ['(418) 555-0142', '(514) 555-0117', '(819) 555-0163', '(450) 555
 const GARAGES = ['Garage Beaupré', 'Carrosserie Lévis', 'Pneus du Fleuve', 'Mécanique Sept-Îles'];
 const PRICES = ['64.9500', '129.0000', '18.2500', '349.9900'];
 
-/** What another user does in the service's own screens: one edit, one new client, one client deleted. */
+/** Another user's work in the service's own screens: one edit, one new client, one client deleted. */
 export function changeThree(world: World): void {
   const [edited, deleted] = [at(world, 'clients', 11), at(world, 'clients', 42)];
   world.update('clients', edited, { phone: '(418) 555-0199' });

@@ -12,7 +12,7 @@ const HEADER = [
   ...['unchanged', 'quarantined', 'pages', 'seconds'],
 ];
 
-/** Prints a pull for a person: one line a kind, then what is known now, what the next pull adds, faults and advice. */
+/** Prints a pull for a person: one line a kind, then the present knowledge, the next pull's part, faults and advice. */
 export function printPull(stdout: Output, { runId, durationMs, kinds, disappeared }: PullSummary): void {
   const rows = kinds.map((kind) => [
     ...[kind.kind, outcomeWords(kind).label],
@@ -40,7 +40,7 @@ function outcomeLines(kinds: readonly PulledKind[]): string[] {
   });
 }
 
-/** What happened and where, with advice; one line for all kinds that say the same. */
+/** Faults and their places, with advice; one line for all kinds that say the same. */
 function detailLines(kinds: readonly PulledKind[]): string[] {
   const told = kinds.filter(({ state, detail }) => detail !== null && state !== 'complete');
   return [...groupBy(told, ({ detail }) => detail)].map(

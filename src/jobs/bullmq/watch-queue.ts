@@ -17,7 +17,7 @@ interface QueueWatchParts {
 }
 
 /** Tells in the log when the queue's store goes away and comes back. */
-export interface QueueWatch {
+interface QueueWatch {
   readonly faults: FaultLog;
   readonly stop: () => Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** How the last reading of a kind's list ended. */
-export interface ReadingEnd {
+interface ReadingEnd {
   /** `certified`, `complete`, `invalid`, `aborted`, `busy`, `running` or `never`. */
   readonly state: string;
   /** The stable code beside the state. */
@@ -11,14 +11,14 @@ export interface ReadingEnd {
 }
 
 /** The same for people. */
-export interface OutcomeWords {
+interface OutcomeWords {
   /** A few words for a column of a table. */
   readonly label: string;
   /** Why the list is not known exactly; null if it is. */
   readonly why: string | null;
-  /** What is known of the mirror's rows; null if the state says all. */
+  /** The knowledge about the mirror's rows; null if the state says all. */
   readonly known: string | null;
-  /** What the next pull adds or repeats, or what a person can do; null if there is nothing to say. */
+  /** The work of the next pull, or of a person; null if there is nothing to say. */
   readonly next: string | null;
 }
 
@@ -80,7 +80,7 @@ function completeWords({ reason, isFirst, rows }: ReadingEnd): OutcomeWords {
   return { label: 'read to its end', why, known: KNOWN[reason ?? ''] ?? known, next };
 }
 
-/** What is known where not every listed record has become a live row. */
+/** The knowledge where not every listed record has become a live row. */
 const KNOWN: Readonly<Record<string, string>> = {
   rows_missing: 'the list was read to its end, and some of its records have no live row',
   quarantined: 'the list was read to its end, and all that could become rows are in the mirror',

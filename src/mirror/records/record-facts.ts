@@ -75,7 +75,7 @@ async function readSome(
   }
 }
 
-/** What else is known of a record whose books were read. */
+/** Further facts about a record whose evidence was read. */
 interface AlsoKnown {
   /** A list response showed it, or an entry of the outbox is known to have landed it. */
   readonly wasShown: boolean;

@@ -57,7 +57,7 @@ export async function migrate(
 }
 
 /** How near a database is to the shape that this release and these kinds need. */
-export type ShapeFound = 'none' | 'of an older release' | 'of other settings' | 'current';
+type ShapeFound = 'none' | 'of an older release' | 'of other settings' | 'current';
 
 /**
  * Says what `migrate` would find; changes nothing.

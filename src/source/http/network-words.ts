@@ -1,4 +1,4 @@
-/** What errors of the network mean, in words for a person; the code follows in brackets. */
+/** Errors of the network in words for a person; the code follows in brackets. */
 
 interface Meaning {
   /** The beginnings of the codes. */
