@@ -24,7 +24,7 @@ export type { ShownHold } from '../mirror/records/deletion-store.ts';
 
 /** The report of one kind. */
 export interface PulledKind extends KindReport {
-  /** True until a second reading has reached the end of the list. */
+  /** True for a first reading that is not certified: the next one can prove that no row is missing. */
   readonly isFirst: boolean;
 }
 

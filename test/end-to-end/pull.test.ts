@@ -34,8 +34,10 @@ describe('pull', () => {
           requests: expect.any(Number) as number,
           retries: 0,
           durationMs: expect.any(Number) as number,
+          isFirst: false, // Certified, so that nothing is left for the next one to prove.
         };
       }),
+      disappeared: [],
     });
     expect(sum(report, 'requests')).toBe(sandbox.requests.length);
   });
@@ -150,7 +152,9 @@ describe('pull', () => {
         return [kind, 'certified', rows, rows];
       }),
     );
-    expect(stdout).toMatch(/\nRun 1 took \d+\.\d s\.\n$/);
+    expect(stdout).toMatch(
+      /\nRun 1 took \d+\.\d s\.\nAll kinds: all \d+ rows of the list, and no others, are in the mirror\.\n$/,
+    );
   });
 });
 
