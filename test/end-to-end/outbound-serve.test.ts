@@ -20,7 +20,8 @@ const posts = ({ requests }: Sandbox): number => requests.filter(({ method }) =>
 /** A mirror that knows its service, so that no create has to wait for a sweep. */
 async function readMirror(service: Sandbox): Promise<{ readonly path: string; readonly env: Env }> {
   const path = await migratedMirror();
-  const env = { ...settingsFor(service, path), BMS_WRITES: 'on', PORT: '0' };
+  const writes = { BMS_WRITES: 'on', PORT: '0', BMS__SCHEDULES__ALL: 'null' };
+  const env = { ...settingsFor(service, path), ...writes };
   expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
   return { path, env };
 }
