@@ -1,4 +1,5 @@
 import { SyncError } from '../lib/sync-error.ts';
+import { errorCode } from '../lib/error-code.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there already',
@@ -9,7 +10,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** The fault of a server that could not begin to listen: why, and the settings to change. */
 export function listenFault(error: unknown, { host, port }: { host: string; port: number }): SyncError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   const why = REASONS[code] ?? code;
   return new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {
     code: 'server.no_address',

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { judgeSpace } from './space.ts';
+import { errorCode } from '../lib/error-code.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
 export function absentFile(url: string): string | null {
@@ -39,7 +40,7 @@ function mayWriteIn(folder: string): boolean {
     accessSync(folder, constants.W_OK | constants.X_OK);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
+    if (errorCode(error) !== '') return false;
     throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { errorCode } from '../lib/error-code.ts';
+
 /** The beginnings of a Redis client's messages, or codes of Node's, to what they mean for a person. */
 const MEANINGS: readonly (readonly [string, string])[] = [
   ['NOAUTH', 'it wants a password, and QUEUE_URL has none'],
@@ -15,7 +17,7 @@ const MEANINGS: readonly (readonly [string, string])[] = [
 export function redisWords(error: unknown, address: string): string {
   const { protocol, hostname, port } = new URL(address);
   const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   const meant = MEANINGS.find(([sign]) => message.startsWith(sign) || code.startsWith(sign))?.[1] ?? message;
   const tls = code === 'ETIMEDOUT' && protocol === 'rediss:' ? '; if it has no TLS, use redis://' : '';
   return `Redis at ${hostname}:${port === '' ? '6379' : port} does not answer: ${meant}${tls}`;

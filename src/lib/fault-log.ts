@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts';
 import { faultReason } from './fault-reason.ts';
 import type { Logger } from './logger.ts';
 import { SyncError } from './sync-error.ts';
+import { errorCode } from './error-code.ts';
 
 /** Logs an error together with the name of the work. */
 export type FaultLog = (work: string, error: unknown) => void;
@@ -42,7 +43,7 @@ export function createFaultLog({ logger, clock, isTold }: FaultLogParts): FaultL
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return errorCode(error) || error.name;
 }
 
 /** Copies an error without added properties: ioredis adds the command, which may contain the password. */

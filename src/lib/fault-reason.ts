@@ -1,4 +1,5 @@
 import { SyncError } from './sync-error.ts';
+import { errorCode } from './error-code.ts';
 
 /** The codes of Node, undici and PostgreSQL for something that is away, in words. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -31,7 +32,7 @@ export function faultReason(error: unknown): string {
 
 function wordsOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCode(error);
   if (!(error instanceof SyncError) && WORDS[code] !== undefined) return WORDS[code];
   return wordsOf(error instanceof AggregateError ? error.errors[0] : error.cause);
 }

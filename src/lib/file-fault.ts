@@ -1,3 +1,5 @@
+import { errorCode } from './error-code.ts';
+
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'is not there',
   ENOTDIR: 'is not there: a part of its path is no folder',
@@ -8,6 +10,6 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Says why a file cannot be read, as the end of a sentence about it: `is not there`. */
 export function fileFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   return WORDS[code] ?? `cannot be read${code === '' ? '' : ` (${code})`}`;
 }

@@ -9,6 +9,7 @@ import { createServer } from './server.ts';
 import { createService } from './service.ts';
 import { LARGEST_SIZE, createWorld } from './world.ts';
 import type { World } from './world.ts';
+import { errorCode } from '../lib/error-code.ts';
 
 export interface SandboxOptions {
   /** Any free one, by default. */
@@ -98,7 +99,7 @@ function refuseSize(size: number): void {
 }
 
 function listenError(error: unknown, port: number): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
   const message = `Port ${port} ${code === 'EACCES' ? 'may not be opened by this user' : 'is taken'}.`;
   return new SyncError(message, { code: 'sandbox.port', hint: '--port 0 takes any free one.', cause: error });

@@ -1,5 +1,6 @@
 import type { ErrorDetails } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
+import { errorCode } from '../../lib/error-code.ts';
 
 export const CONNECTION_LOST = 'mirror.connection_lost';
 export const UNREACHABLE = 'mirror.unreachable';
@@ -115,7 +116,7 @@ const FAULTS: readonly Fault[] = [
 /** Turns a driver's error into one that names the database and what to do; passes on errors that it does not know. */
 export function postgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || error instanceof MirrorError) return error;
-  const sign = 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+  const sign = errorCode(error) || error.message;
   const fault = FAULTS.find(({ signs }) => signs.some((beginning) => sign.startsWith(beginning)));
   if (fault === undefined) return error;
   const { what, code, hint } = fault;

@@ -6,6 +6,7 @@ import { mayPass } from './retry.ts';
 import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './statements.ts';
 import type { TableRows, Transaction } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
+import { errorCode } from '../../lib/error-code.ts';
 
 /** How an attempt ended. `unknown`: the connection was lost at COMMIT; the server can tell the outcome by `xid`. */
 type Outcome<T> =
@@ -186,7 +187,7 @@ async function tryRow(connection: Connection): Promise<string | null> {
     const [, locked, begun] = await waiting(connection.script(IN_TURN));
     if (locked?.rows.length === 1) return String(begun?.rows[0]?.['xid']);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === NO_SUCH_TABLE)) throw error;
+    if (errorCode(error) !== NO_SUCH_TABLE) throw error;
     await connection.script('rollback');
     return firstTurn(connection);
   }

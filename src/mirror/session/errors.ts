@@ -1,5 +1,6 @@
 import { SyncError } from '../../lib/sync-error.ts';
 import type { ErrorDetails } from '../../lib/sync-error.ts';
+import { errorCode } from '../../lib/error-code.ts';
 
 /** The database refused or failed an operation. */
 export class MirrorError extends SyncError {
@@ -97,7 +98,7 @@ const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
 
 /** Turns a driver's error into one that names the file and what to do; passes on errors that it does not know. */
 export function sqliteError(error: unknown, path: string): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   const fault = SQLITE_FAULTS.find(([prefix]) => code.startsWith(prefix))?.[1];
   if (fault === undefined) return error;
   const { what, ...details } = fault;

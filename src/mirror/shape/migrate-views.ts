@@ -14,6 +14,7 @@ import type { Obstacle } from './obstacles.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import type { Retyping } from './plan-retyping.ts';
 import { allObstacles, dropViews, redrawViews } from './postgres-views.ts';
+import { errorCode } from '../../lib/error-code.ts';
 
 /** A mirror whose tables are about to change. */
 export interface ChangingMirror {
@@ -84,7 +85,7 @@ export async function namingObstacles<T>(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && NEEDED.includes(error.code))) throw error;
+    if (!NEEDED.includes(errorCode(error))) throw error;
     return session.atomically(async (tx) => {
       await placeTables(tx, await findMirror(tx, 'postgres'), kinds); // Rolled back at once: the names are those after the move.
       const obstacles = await allObstacles(tx, kinds);

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { MirrorError } from '../session/errors.ts';
+import { errorCode } from '../../lib/error-code.ts';
 
 /** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
 const OLDEST_SAFE = '3.51.3';
@@ -55,7 +56,7 @@ function createFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', OWNER_ONLY)); // SQLite gives the files beside it the same mode.
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { MirrorError } from '../session/errors.ts';
+import { errorCode } from '../../lib/error-code.ts';
 
 /** The size of a SQLite file by its header, and its real size. */
 interface FileSize {
@@ -55,7 +56,7 @@ function openExisting(path: string): number | null {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null; // SQLite reports this fault itself.
+    if (errorCode(error) !== '') return null; // SQLite reports this fault itself.
     throw error;
   }
 }
@@ -110,7 +111,7 @@ function openLog(path: string): number | null {
   try {
     return openSync(path, 'r'); // SQLite holds no lock on the log, so closing it loses none.
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }

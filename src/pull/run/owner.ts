@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Owner } from './parts.ts';
+import { errorCode } from '../../lib/error-code.ts';
 
 /** Names this process so that another process on this host can check whether it still runs. */
 export function createOwner(): Owner {
@@ -22,6 +23,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0); // Signal 0 only checks that the process exists.
     return true;
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+    return errorCode(error) !== 'ESRCH';
   }
 }
