@@ -1,7 +1,9 @@
 import { errors } from 'undici';
 import type { buildConnector, Pool } from 'undici';
+import { errorCode } from '../../lib/error-code.ts';
 import { SourceError } from './errors.ts';
 import { networkWords } from './network-words.ts';
+import type { CodedFault } from './network-words.ts';
 
 /** Error codes of Node and undici that mean: no answer came, and the next attempt may fare better. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
@@ -37,22 +39,29 @@ const UNREACHABLE_FAMILIES =
 
 /** Names an error of undici; an error without a known code is a bug and is returned as it is. */
 export function networkFault(error: unknown, where: string): unknown {
-  const code = codeOf(error);
-  if (code === null) return error;
+  const fault = codedFault(error);
+  if (fault === null) return error;
+  const { code } = fault;
   const details = { cause: error, passing: { waitMs: null } };
-  const message = `${where}: ${networkWords(error, code)}`;
+  const message = `${where}: ${networkWords(fault)}`;
   if (TIMED_OUT.has(code)) return new SourceError('timeout', message, details);
   const isKnown = UNREACHABLE.has(code) || UNREACHABLE_FAMILIES.test(code);
   return isKnown ? new SourceError('unreachable', message, details) : error;
 }
 
-/** The first code among an error, its cause, and its parts (if several addresses were tried). */
+/** The code of an error, its cause, or its first part (if several addresses were tried). */
 export function codeOf(error: unknown): string | null {
+  return codedFault(error)?.code ?? null;
+}
+
+/** The error that has the code: it alone knows the address, too. */
+export function codedFault(error: unknown): CodedFault | null {
   if (!(error instanceof Error)) return null;
-  if (error instanceof errors.HTTPParserError) return 'HPE_INVALID'; // undici means to set a code, and does not.
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
-  return codeOf(inner);
+  if (error instanceof errors.HTTPParserError) return { error, code: 'HPE_INVALID' }; // undici means to set a code, and does not.
+  const first = error instanceof AggregateError ? codedFault(error.errors[0]) : null;
+  if (first !== null) return first;
+  const code = errorCode(error);
+  return code === '' ? codedFault(error.cause) : { error, code };
 }
 
 /**

@@ -55,18 +55,16 @@ const MEANINGS: readonly Meaning[] = [
 
 const NO_WORDS = 'there was no usable answer';
 
-/** Words an error by its code: `nothing listens at this port of 127.0.0.1:4010 (ECONNREFUSED)`. */
-export function networkWords(error: unknown, code: string): string {
-  const meaning = MEANINGS.find(({ codes }) => codes.some((beginning) => code.startsWith(beginning)));
-  const words = error instanceof Error ? meaning?.words(innermost(error)) : undefined;
-  return `${words ?? NO_WORDS} (${code})`;
+/** An error with a code of Node or undici. */
+export interface CodedFault {
+  readonly error: Error;
+  readonly code: string;
 }
 
-/** The error that has the code: of several addresses that were tried, that of the first. */
-function innermost(error: Error): Error {
-  if ('code' in error && typeof error.code === 'string' && !(error instanceof AggregateError)) return error;
-  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
-  return inner instanceof Error ? innermost(inner) : error;
+/** Words an error by its code: `nothing listens at this port of 127.0.0.1:4010 (ECONNREFUSED)`. */
+export function networkWords({ error, code }: CodedFault): string {
+  const meaning = MEANINGS.find(({ codes }) => codes.some((beginning) => code.startsWith(beginning)));
+  return `${meaning?.words(error) ?? NO_WORDS} (${code})`;
 }
 
 function placeOf(error: Error): string {
