@@ -1,18 +1,11 @@
+import type { ScheduleSlot } from '../checks/check.ts';
 import type { Config } from '../config/settings.ts';
 import { nextSlot } from '../jobs/schedule/schedule.ts';
-import type { Schedule } from '../jobs/schedule/schedule.ts';
 import { instantText } from '../lib/clock.ts';
 import { schedulesOf, verifySchedule } from './schedules.ts';
 
-/** A schedule of `serve`, with the instant when it comes due next. */
-interface NextSlot extends Pick<Schedule, 'name' | 'cron' | 'timezone' | 'kinds' | 'pages'> {
-  /** UTC. */
-  readonly at: string;
-  readonly verifies: boolean;
-}
-
 /** The next slot of every schedule that `serve` goes by, the earliest first. */
-export function nextSlots(config: Config, now: Date): readonly NextSlot[] {
+export function nextSlots(config: Config, now: Date): readonly ScheduleSlot[] {
   return [...schedulesOf(config), ...verifySchedule(config)]
     .map(({ name, cron, timezone, kinds, pages, verifies = false }) => {
       const at = instantText(nextSlot(cron, timezone, now));
@@ -33,7 +26,7 @@ export interface KindSlot {
 }
 
 /** The next pull of each kind that has a schedule, in the order of the kinds. */
-export function nextPulls(slots: readonly NextSlot[], kinds: readonly string[]): readonly KindSlot[] {
+export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]): readonly KindSlot[] {
   const pulls = slots.filter(({ verifies }) => !verifies);
   return kinds.flatMap((kind) => {
     const slot = pulls.find(({ kinds: named }) => named.includes(kind));

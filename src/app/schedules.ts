@@ -1,5 +1,5 @@
-import { loadConfig } from '../config/load-config.ts';
 import { listedKinds } from '../config/known-kinds.ts';
+import { settings } from '../config/settings.ts';
 import type { Config } from '../config/settings.ts';
 import { startFirstReads } from '../jobs/schedule/first-reads.ts';
 import { startQuietSweeps } from '../jobs/schedule/quiet-sweeps.ts';
@@ -59,7 +59,7 @@ export function schedulesOf(config: Config): readonly Schedule[] {
 /** Whether `schedules.all` was changed in vain: another schedule is set. */
 export function isAllOverruled(config: Config): boolean {
   const { all } = config.schedules;
-  const isDefault = JSON.stringify(all) === JSON.stringify(loadConfig({ env: {} }).schedules.all);
+  const isDefault = JSON.stringify(all) === JSON.stringify(settings.parse({}).schedules.all);
   return all !== null && !isDefault && !schedulesOf(config).some(({ name }) => name === 'all');
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isRedis } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
 import { createFileMark } from '../outbound/freeze/file-mark.ts';
 import type { SendMark } from '../outbound/freeze/freeze.ts';
@@ -12,7 +13,7 @@ export interface OpenMark extends SendMark {
 export async function openSendMark({ database, queue }: Config): Promise<OpenMark> {
   const { url } = database;
   if (url.startsWith('file:')) return createFileMark(`${url.slice('file:'.length)}.sends`);
-  if (queue.url !== null && /^rediss?:/.test(queue.url)) {
+  if (queue.url !== null && isRedis(queue.url)) {
     const { createRedisMark } = await import('../outbound/freeze/redis-mark.ts'); // Its client is a third of what a pull takes to start.
     return createRedisMark(queue.url, nameOf(url));
   }

@@ -1,9 +1,10 @@
+import type { ScheduleSlot } from '../checks/check.ts';
 import type { Config } from '../config/settings.ts';
-import { nextSlot } from '../jobs/schedule/schedule.ts';
-import type { Schedule } from '../jobs/schedule/schedule.ts';
+import { instantOf } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Role } from './roles.ts';
-import { isAllOverruled, schedulesOf, verifySchedule } from './schedules.ts';
+import { nextSlots } from './next-slots.ts';
+import { isAllOverruled } from './schedules.ts';
 
 interface Starting {
   readonly owner: string;
@@ -16,14 +17,13 @@ interface Starting {
 /** Tells in the log what the background service is going to do. */
 export function tellStart(logger: Logger, config: Config, { owner, roles, mirror, now }: Starting): void {
   const pulls = roles.includes('pulls');
-  const schedules = pulls
-    ? [...schedulesOf(config), ...verifySchedule(config)].map((each) => slotOf(each, now))
-    : [];
+  const slots = pulls ? nextSlots(config, now) : [];
+  const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
   const { writes } = config.outbound;
   const facts = { event: 'serve.started', owner, roles, mirror, schedules, writes };
   const told = [
     `serving ${roles.join(', ')}`,
-    ...(pulls ? [pullsText(schedules)] : []),
+    ...(pulls ? [pullsText(slots)] : []),
     ...(roles.includes('outbound') ? [WRITES[writes]] : []),
   ];
   logger.info(facts, told.join('; '));
@@ -38,20 +38,11 @@ const WRITES = {
   off: 'writes are off: entries of the outbox are kept, and nothing is sent (outbound.writes)',
 };
 
-/** The name of a schedule and its next slot. */
-interface Slot extends Pick<Schedule, 'name' | 'cron' | 'kinds'> {
-  readonly next: string;
-}
+const isoOf = (at: string): string => instantOf(at).toISOString();
 
-function slotOf({ name, cron, kinds, timezone }: Schedule, now: Date): Slot {
-  return { name, cron, kinds, next: nextSlot(cron, timezone, now).toISOString() };
-}
-
-function pullsText(slots: readonly Slot[]): string {
-  const pulls = slots
-    .filter(({ name }) => name !== 'verify')
-    .toSorted((a, b) => a.next.localeCompare(b.next));
+function pullsText(slots: readonly ScheduleSlot[]): string {
+  const pulls = slots.filter(({ verifies }) => !verifies);
   const [first] = pulls;
   if (first === undefined) return 'nothing is pulled by itself, because no schedule is set (schedules)';
-  return `${pulls.length === 1 ? 'the schedule' : `${pulls.length} schedules, the next one`} ${first.name} is due at ${first.next}`;
+  return `${pulls.length === 1 ? 'the schedule' : `${pulls.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
 }

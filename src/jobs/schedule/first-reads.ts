@@ -1,9 +1,7 @@
 import { sweptKinds } from '../../mirror/kinds/status-store.ts';
 import { requestSlot } from '../../mirror/runs/slot-requests.ts';
-import { isAway } from '../../mirror/session/errors.ts';
-import { createFaultLog } from '../../lib/fault-log.ts';
-import { repeat } from '../../lib/repeat.ts';
 import type { ScheduleParts } from './schedule.ts';
+import { startCheck } from './start-check.ts';
 
 const CHECK_MS = 10_000;
 
@@ -12,14 +10,11 @@ const CHECK_MS = 10_000;
  * function that stops it.
  */
 export function startFirstReads(parts: ScheduleParts, kinds: readonly string[]): () => Promise<void> {
-  const checks = repeat({
-    clock: parts.clock,
-    faults: createFaultLog({ ...parts, isTold: isAway }),
+  return startCheck(parts, {
     everyMs: CHECK_MS, // Only until one has succeeded: the database may be away while serve starts.
     name: 'requesting the first pull',
     task: createFirstReads(parts, kinds),
   });
-  return () => checks.stop();
 }
 
 /** Creates the check that requests the first pull, once. */

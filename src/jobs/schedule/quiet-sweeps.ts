@@ -1,9 +1,7 @@
 import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/uncertified-store.ts';
-import { isAway } from '../../mirror/session/errors.ts';
 import { requestSlot } from '../../mirror/runs/slot-requests.ts';
-import { createFaultLog } from '../../lib/fault-log.ts';
-import { repeat } from '../../lib/repeat.ts';
 import type { ScheduleParts } from './schedule.ts';
+import { startCheck } from './start-check.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,14 +10,11 @@ const CHECK_MS = 60_000;
 
 /** Requests one more sweep a day of each list that moves, at its quietest hour. Returns a function that stops it. */
 export function startQuietSweeps(parts: ScheduleParts, kinds: readonly string[]): () => Promise<void> {
-  const checks = repeat({
-    clock: parts.clock,
-    faults: createFaultLog({ ...parts, isTold: isAway }),
+  return startCheck(parts, {
     everyMs: CHECK_MS,
     name: 'asking for sweeps at quiet hours',
     task: createQuietCheck(parts, kinds),
   });
-  return () => checks.stop();
 }
 
 /** Creates the check that finds out, once an hour, whether this is the quietest hour of a kind whose list moves. */

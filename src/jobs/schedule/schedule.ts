@@ -140,5 +140,20 @@ export function nextSlot(cron: string, timezone: string, after: Date): Date {
   return parse(cron, timezone, after.getTime()).next().toDate();
 }
 
+/**
+ * Finds the slot of a schedule that lies so many slots before an instant. Where clocks change, cron-parser may be an hour off
+ * on its way back.
+ */
+export function slotBefore(
+  { cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>,
+  before: Date,
+  slots: number,
+): Date {
+  const walk = parse(cron, timezone, before.getTime());
+  let slot = before;
+  for (let count = 0; count < slots; count += 1) slot = walk.prev().toDate();
+  return slot;
+}
+
 const parse = (cron: string, timezone: string, from: number): CronExpression =>
   CronExpressionParser.parse(cron, { currentDate: new Date(from), tz: timezone });

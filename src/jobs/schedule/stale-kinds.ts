@@ -1,12 +1,10 @@
-import { CronExpressionParser } from 'cron-parser';
 import { instantOf } from '../../lib/clock.ts';
-import { createFaultLog } from '../../lib/fault-log.ts';
 import { lengthOf } from '../../lib/outage-log.ts';
-import { repeat } from '../../lib/repeat.ts';
 import { readStatus } from '../../mirror/kinds/status-store.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
-import { isAway } from '../../mirror/session/errors.ts';
+import { slotBefore } from './schedule.ts';
 import type { Schedule, ScheduleParts } from './schedule.ts';
+import { startCheck } from './start-check.ts';
 
 const CHECK_MS = 60_000;
 
@@ -15,14 +13,11 @@ const SLOTS = 3;
 
 /** Tells in the log of scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
 export function startStaleWatch(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {
-  const checks = repeat({
-    clock: parts.clock,
-    faults: createFaultLog({ ...parts, isTold: isAway }),
+  return startCheck(parts, {
     everyMs: CHECK_MS,
     name: 'looking for stale kinds',
     task: createStaleCheck(parts, schedules),
   });
-  return () => checks.stop();
 }
 
 /** Creates the check that tells of each kind once as it becomes stale; a kind that is read or about to be read is not. */
@@ -77,19 +72,11 @@ export function staleKinds(
 ): readonly StaleKind[] {
   const stale = new Map<string, StaleKind>();
   for (const schedule of schedules) {
-    const oldest = slotBefore(schedule, now);
+    const oldest = slotBefore(schedule, now, SLOTS);
     for (const kind of schedule.kinds) {
       const since = sweptAt.get(kind) ?? null;
       if ((since ?? startedAt) < oldest) stale.set(kind, { kind, since });
     }
   }
   return [...stale.values()];
-}
-
-/** The third slot before an instant, counted back. Where clocks change, cron-parser may be an hour off, which is no matter here. */
-function slotBefore({ cron, timezone }: Schedule, now: Date): Date {
-  const walk = CronExpressionParser.parse(cron, { currentDate: now, tz: timezone });
-  let slot = now;
-  for (let count = 0; count < SLOTS; count += 1) slot = walk.prev().toDate();
-  return slot;
 }
