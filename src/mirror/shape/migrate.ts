@@ -11,6 +11,7 @@ import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { namingObstacles, takeViewsDown } from './migrate-views.ts';
 import type { ChangingMirror } from './migrate-views.ts';
 import { findMirror, placeTables } from './place-tables.ts';
+import type { Mirror } from './place-tables.ts';
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
 import { planRetyping } from './plan-retyping.ts';
 import type { Retyping } from './plan-retyping.ts';
@@ -70,27 +71,38 @@ export async function examineShape(
   { readerRole = null }: MigrateOptions = {},
 ): Promise<ShapeFound> {
   const wanted = wantedOf(session, kinds, readerRole);
-  const { dialect, location } = wanted;
-  return session.atomically(async (tx) => {
-    const mirror = await findMirror(tx, dialect);
-    if (mirror === null) await refuseForeign(tx, wanted);
-    if (mirror === null) return 'none';
-    const version = Number(await readMeta(tx, 'version'));
-    refuseNewer(version, location);
-    if (version < MIRROR_VERSION) return 'of an older release';
-    return (await isCurrent(tx, wanted)) ? 'current' : 'of other settings';
-  });
+  return session.atomically(async (tx) => (await examineIn(tx, wanted)).shape);
 }
+
+interface Found {
+  readonly mirror: Mirror | null;
+  readonly shape: ShapeFound;
+}
+
+async function examineIn(tx: Transaction, wanted: Wanted): Promise<Found> {
+  const mirror = await findMirror(tx, wanted.dialect);
+  if (mirror === null) {
+    await refuseForeign(tx, wanted);
+    return { mirror, shape: 'none' };
+  }
+  const version = Number(await readMeta(tx, 'version'));
+  refuseNewer(version, wanted.location);
+  if (version < MIRROR_VERSION) return { mirror, shape: 'of an older release' };
+  return { mirror, shape: (await isCurrent(tx, wanted)) ? 'current' : 'of other settings' };
+}
+
+const MADE: Readonly<Record<Exclude<ShapeFound, 'current'>, ChangingMirror['made']>> = {
+  none: 'never',
+  'of an older release': 'by an older release',
+  'of other settings': 'by this release',
+};
 
 async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const { kinds, dialect, location, readerRole: role } = wanted;
-  const mirror = await findMirror(tx, dialect);
-  const version = mirror === null ? null : Number(await readMeta(tx, 'version'));
-  refuseNewer(version, location);
-  if (version === MIRROR_VERSION && (await isCurrent(tx, wanted))) return false;
-  if (mirror === null) await refuseForeign(tx, wanted);
+  const { mirror, shape } = await examineIn(tx, wanted);
+  if (shape === 'current') return false;
   if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
-  const made = madeBy(version);
+  const made = MADE[shape];
   const retyping = made === 'by an older release' ? await planRetyping(tx, kinds, dialect) : null;
   const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
   const mirrored = await changeTables(tx, wanted, retyping);
@@ -104,11 +116,6 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
 function wantedOf({ dialect, location }: Session, kinds: readonly Kind[], role: string | null): Wanted {
   const readerRole = dialect === 'postgres' ? role : null;
   return { kinds, dialect, location, readerRole, layout: layoutOf(kinds, dialect) };
-}
-
-function madeBy(version: number | null): ChangingMirror['made'] {
-  if (version === null) return 'never';
-  return version < MIRROR_VERSION ? 'by an older release' : 'by this release';
 }
 
 /**
@@ -131,8 +138,8 @@ async function changeTables(
   return mirrored;
 }
 
-function refuseNewer(version: number | null, location: string): void {
-  if (version === null || version <= MIRROR_VERSION) return;
+function refuseNewer(version: number, location: string): void {
+  if (version <= MIRROR_VERSION) return;
   const message = `The mirror ${location} has version ${version}, this release knows versions up to ${MIRROR_VERSION}.`;
   throw new MirrorError(message, {
     code: 'mirror.newer',

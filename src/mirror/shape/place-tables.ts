@@ -10,7 +10,7 @@ import { readRow, readRows, readTexts } from '../tables/rows.ts';
 import { namesOfViews } from '../views/views.ts';
 
 /** Where the tables of an older release may be: in the default schema of the database's user. */
-interface Mirror {
+export interface Mirror {
   /** The schema of its tables; in a SQLite file, its only one. */
   readonly schema: string;
 }
