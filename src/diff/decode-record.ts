@@ -34,12 +34,7 @@ interface DecodedRecord {
 
 const DETAIL_LENGTH = 200;
 
-/** Decodes the fields of a record; a value that fits no rule costs a null and a misfit, never the row. */
-export function decodeRecord(kind: Kind, record: JsonObject): DecodedRecord {
-  return recordDecoder(kind)(record);
-}
-
-/** Makes the decoder of a kind, for many records. */
+/** Makes the decoder of a kind's records. A value that fits no rule costs a null and a misfit, never the row. */
 export function recordDecoder({ fields }: Kind): (record: JsonObject) => DecodedRecord {
   const columns = fields.map((field) => ({ ...field, decode: columnDecoder(field) }));
   return (record) => {

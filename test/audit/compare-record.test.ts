@@ -15,7 +15,7 @@ import {
 } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/compare.ts';
-import { decodeRecord } from '../../src/diff/decode-record.ts';
+import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { compactJson, parseJson } from '../../src/lib/json.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Row } from '../../src/mirror/session/session.ts';
@@ -48,7 +48,7 @@ const NAMES = [...kind.fields.map(({ name }) => name).filter((name) => name !== 
 
 /** The row that the mirror makes of a record. */
 function rowOf(record: JsonObject): Row {
-  const { values } = decodeRecord(kind, record);
+  const { values } = recordDecoder(kind)(record);
   const columns = kind.fields.map(({ name }, index) => [name, values[index] ?? null]);
   return { ...(Object.fromEntries(columns) as Row), _raw: compactJson(record) };
 }
@@ -182,7 +182,7 @@ describe('a column of texts', () => {
     ],
   };
   const made = (record: JsonObject): Row => {
-    const { values } = decodeRecord(withTexts, record);
+    const { values } = recordDecoder(withTexts)(record);
     const columns = withTexts.fields.map(({ name }, index) => [name, values[index] ?? null]);
     return { ...(Object.fromEntries(columns) as Row), _raw: compactJson(record) };
   };

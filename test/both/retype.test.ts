@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { compareRecord } from '../../src/audit/compare-record.ts';
 import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
-import { decodeRecord } from '../../src/diff/decode-record.ts';
+import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { parseObject } from '../../src/lib/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import { kindColumns, writtenColumns, writtenRow } from '../../src/mirror/tables/kind-table.ts';
@@ -93,7 +93,7 @@ async function oldMirror(session: Session): Promise<void> {
 
 async function land(tx: Transaction, kind: Kind, raws: readonly string[]): Promise<void> {
   const rows = raws.map((raw): SqlValue[] => {
-    const { values } = decodeRecord(kind, parseObject(raw));
+    const { values } = recordDecoder(kind)(parseObject(raw));
     return writtenRow(kind, tx.dialect, { values, own: [raw, NOON_TEXT, NOON_TEXT, null, 2, 2] });
   });
   await tx.putRows({ table: kind.name, columns: writtenColumns(kind, tx.dialect), rows });

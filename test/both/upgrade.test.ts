@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { KINDS, LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { decodeRecord } from '../../src/diff/decode-record.ts';
+import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { compactJson } from '../../src/lib/json.ts';
 import { growKindTable } from '../../src/mirror/shape/grow-kind-tables.ts';
 import { identifier } from '../../src/mirror/session/sql-text.ts';
@@ -67,7 +67,7 @@ async function landOld(tx: Transaction, { world }: Sandbox): Promise<void> {
     rows: ids.map((id) => {
       const record = world.get('clients', id) ?? {};
       const own = [compactJson(record), LAST_YEAR, LAST_YEAR, null, 2, 2];
-      return writtenRow(clients, tx.dialect, { values: decodeRecord(clients, record).values, own });
+      return writtenRow(clients, tx.dialect, { values: recordDecoder(clients)(record).values, own });
     }),
   });
   await tx.query(sql`

@@ -3,7 +3,7 @@ import { expect, test, describe } from 'vitest';
 import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import { decimal, text, date, flag, integer, json, time, timestamp } from '../../src/catalog/field.ts';
 import type { Kind, Field } from '../../src/catalog/kind.ts';
-import { decodeRecord, ownValue, decodeField } from '../../src/diff/decode-record.ts';
+import { recordDecoder, ownValue, decodeField } from '../../src/diff/decode-record.ts';
 import type { MisfitCode, SqlValue } from '../../src/diff/decode-record.ts';
 import { compactJson, parseJson, canonicalJson } from '../../src/lib/json.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -17,7 +17,7 @@ const parse = (text: string) => parseJson(text) as JsonObject;
 
 /** Decodes a text into named columns. */
 function columnsOf(kind: string, text: string) {
-  const { values, misfits } = decodeRecord(named(kind), parse(text));
+  const { values, misfits } = recordDecoder(named(kind))(parse(text));
   return { row: Object.fromEntries(named(kind).fields.map(({ name }, at) => [name, values[at]])), misfits };
 }
 
@@ -27,7 +27,7 @@ test('a column of texts keeps what its field’s column cannot, as it came, and 
   );
   const kind: Kind = { ...named('punches'), fields };
   const kept = (value: string) =>
-    decodeRecord(kind, parse(`{"rate":${value},"rate_text":"the service’s own"}`)).values;
+    recordDecoder(kind)(parse(`{"rate":${value},"rate_text":"the service’s own"}`)).values;
   expect(kept('1.5')).toEqual(['1.50', null]);
   expect(kept('1.505')).toEqual(['1.505', null]);
   expect(kept('"1,5"')).toEqual([null, '1,5']);
@@ -118,8 +118,8 @@ test('more places than documented are kept, with a misfit', () => {
 test.each(BY_NAME)('of %s an absent field and a null are null, silently', (_name, kind) => {
   const nulls = `{${kind.fields.map(({ name }) => `"${name}":null`).join(',')}}`;
   const expected = { values: kind.fields.map(() => null), misfits: [] };
-  expect(decodeRecord(kind, {})).toEqual(expected);
-  expect(decodeRecord(kind, parse(nulls))).toEqual(expected);
+  expect(recordDecoder(kind)({})).toEqual(expected);
+  expect(recordDecoder(kind)(parse(nulls))).toEqual(expected);
 });
 
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'])(
@@ -127,8 +127,8 @@ test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'])
   (name) => {
     const kind: Kind = { ...named('categories'), fields: [{ name, type: 'json' }] };
     expect(ownValue({}, name)).toBeUndefined();
-    expect(decodeRecord(kind, {})).toEqual({ values: [null], misfits: [] });
-    expect(decodeRecord(kind, parse(`{"${name}":1.50}`))).toEqual({ values: ['1.5'], misfits: [] });
+    expect(recordDecoder(kind)({})).toEqual({ values: [null], misfits: [] });
+    expect(recordDecoder(kind)(parse(`{"${name}":1.50}`))).toEqual({ values: ['1.5'], misfits: [] });
   },
 );
 
@@ -137,7 +137,7 @@ test.each(BY_NAME)('a %s decodes to the same from its own _raw', (_name, kind) =
     fc.property(recordsOf(kind), (text) => {
       const record = parse(text);
       const raw = compactJson(record);
-      expect(decodeRecord(kind, parse(raw))).toEqual(decodeRecord(kind, record));
+      expect(recordDecoder(kind)(parse(raw))).toEqual(recordDecoder(kind)(record));
       expect(compactJson(parse(raw))).toBe(raw);
     }),
   );
@@ -146,7 +146,7 @@ test.each(BY_NAME)('a %s decodes to the same from its own _raw', (_name, kind) =
 test.each(BY_NAME)('C10: nothing of a %s is text that a database refuses', (_name, kind) => {
   fc.assert(
     fc.property(recordsOf(kind), (text) => {
-      const texts = decodeRecord(kind, parse(text)).values.map(String);
+      const texts = recordDecoder(kind)(parse(text)).values.map(String);
       expect(texts.filter((value) => /[\0\p{Surrogate}]/u.test(value))).toEqual([]);
     }),
   );

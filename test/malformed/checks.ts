@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/compare.ts';
-import { decodeRecord } from '../../src/diff/decode-record.ts';
+import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { isObject, parseJson } from '../../src/lib/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/mirror/session/session.ts';
@@ -60,7 +60,7 @@ export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<
     const { id, raw, isDeleted } = mirrorRow(row);
     if (!sent.has(canonicalText(raw))) found.push(`${kind.name} ${id}: nobody sent ${raw.slice(0, 300)}`);
     const parsed = parseJson(raw);
-    const decoded = decodeRecord(kind, isObject(parsed) ? parsed : {});
+    const decoded = recordDecoder(kind)(isObject(parsed) ? parsed : {});
     if (!isDeleted) live.add(id);
     if (!isDeleted) misfits.push(...decoded.misfits.map(({ field, code }) => [id, field, code].join(' ')));
     kind.fields.forEach(({ name }, at) => {

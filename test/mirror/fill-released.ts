@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../src/catalog/kind.ts';
-import { decodeRecord } from '../../src/diff/decode-record.ts';
+import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { compactJson } from '../../src/lib/json.ts';
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';
 import type { Session, Transaction } from '../../src/mirror/session/session.ts';
@@ -35,7 +35,7 @@ async function fillKind(tx: Transaction, declared: Kind, { world }: Sandbox): Pr
     rows: ids.map((id) => {
       const record = world.get(kind.name, id) ?? {};
       const own = [compactJson(record), SEEN_AT, SEEN_AT, null, 2, 2];
-      return [...decodeRecord(kind, record).values, ...own];
+      return [...recordDecoder(kind)(record).values, ...own];
     }),
   });
 }

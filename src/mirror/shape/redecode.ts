@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
-import { decodeRecord } from '../../diff/decode-record.ts';
-import { isObject, parseJson } from '../../lib/json.ts';
+import { recordDecoder } from '../../diff/decode-record.ts';
+import { parseObject } from '../../lib/json.ts';
 import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
@@ -71,11 +71,12 @@ async function redecodeSome(
     select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} where id > ${from} and ${where} order by
       ${sql.identifier(kind.name)}.id limit ${limit}`);
   const found: Issue[] = [];
+  const decodeStored = storedDecoder(kind, found);
   await tx.putRows({
     table: kind.name,
     columns: writtenColumns(kind, tx.dialect),
     rows: rows.map((row) => {
-      const values = decodeStored(kind, row, found);
+      const values = decodeStored(row);
       const own = OWN_COLUMNS.map((name) => row[name] ?? null);
       return writtenRow(kind, tx.dialect, { values, own });
     }),
@@ -84,11 +85,14 @@ async function redecodeSome(
   return rows.length < limit ? null : String(rows.at(-1)?.['id']);
 }
 
-function decodeStored(kind: Kind, row: Row, found: Issue[]): SqlValue[] {
-  const record = parseJson(String(row['_raw']));
-  const decoded = decodeRecord(kind, isObject(record) ? record : {});
-  const id = String(row['id']);
-  found.push(...decoded.misfits.map((misfit) => ({ recordId: id, ...misfit })));
-  // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
-  return kind.fields.map(({ name }, index) => (name === 'id' ? id : (decoded.values[index] ?? null)));
+/** Makes the decoder of a kind's rows, which adds the issues that it finds. */
+function storedDecoder(kind: Kind, found: Issue[]): (row: Row) => SqlValue[] {
+  const decode = recordDecoder(kind);
+  return (row) => {
+    const { values, misfits } = decode(parseObject(String(row['_raw'])));
+    const id = String(row['id']);
+    found.push(...misfits.map((misfit) => ({ recordId: id, ...misfit })));
+    // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
+    return kind.fields.map(({ name }, index) => (name === 'id' ? id : (values[index] ?? null)));
+  };
 }

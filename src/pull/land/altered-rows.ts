@@ -10,7 +10,7 @@ import type { StoredRow, Judged } from '../../mirror/records/stored-rows.ts';
 import type { FirstSighting } from '../state/earlier-sightings.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Kind } from '../../catalog/kind.ts';
-import { decodeRecord } from '../../diff/decode-record.ts';
+import { recordDecoder } from '../../diff/decode-record.ts';
 import { OWN_COLUMNS, writtenColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
 
 /** The stored state that a record is compared with if its row was altered. */
@@ -130,14 +130,14 @@ export async function findTampered(
     names,
     unchanged.map(({ id }) => id),
   );
+  const decode = recordDecoder(kind);
   const tampered = new Map<string, Judged>();
   for (const judged of unchanged) {
     const columns = held.get(judged.id);
     if (columns === undefined || judged.stored === undefined) continue;
     const { raw } = judged.stored; // The columns' own source: the record may spell the same values in another way.
     const record = parseObject(raw);
-    const { values: decoded } = decodeRecord(kind, record);
-    const values = writtenRow(kind, tx.dialect, { values: decoded, own: [] });
+    const values = writtenRow(kind, tx.dialect, { values: decode(record).values, own: [] });
     const differing = names.filter((_, at) => textOf(columns[at]) !== textOf(values[at]));
     if (differing.length > 0)
       tampered.set(judged.id, { ...judged, raw, record, repair: `columns changed: ${differing.join(', ')}` });

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
-import { decodeRecord } from '../../../src/diff/decode-record.ts';
+import { recordDecoder } from '../../../src/diff/decode-record.ts';
 import { sortPage } from '../../../src/diff/judge-page.ts';
 import { parseJson } from '../../../src/lib/json.ts';
 import { kindColumns, writtenColumns, writtenRow } from '../../../src/mirror/tables/kind-table.ts';
@@ -257,7 +257,7 @@ describe('a record that is decoded, stored and read back', () => {
   async function throughTheMirror(session: Session, kind: Kind, { raw }: SentRecord) {
     const [incoming] = sortPage([parseJson(raw)]).incoming;
     if (!incoming) throw new Error(`no record in ${raw}`);
-    const { values } = decodeRecord(kind, incoming.record);
+    const { values } = recordDecoder(kind)(incoming.record);
     const own = [incoming.raw, NOON_TEXT, NOON_TEXT, null, 7, 3];
     const row = writtenRow(kind, 'sqlite', { values, own });
     await session.atomically((tx) =>
