@@ -6,7 +6,7 @@ import { SyncError } from '../lib/sync-error.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
 import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
 import { migrate } from '../mirror/shape/migrate.ts';
-import { openSession } from '../mirror/open-session.ts';
+import { openSession, sqlitePath } from '../mirror/open-session.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { Session } from '../mirror/session/session.ts';
 
@@ -56,12 +56,14 @@ async function bringUpToDate(session: Session, config: Config): Promise<boolean>
 export async function openExistingMirror(config: Config): Promise<Session> {
   const { url } = config.database;
   if (!isFileMissing(url)) return openMirror(config);
-  throw new SyncError(`There is no mirror at ${url.slice('file:'.length)}.`, {
+  throw new SyncError(`There is no mirror at ${sqlitePath(url) ?? url}.`, {
     code: 'mirror.absent',
     hint: 'Set DATABASE_URL to the mirror, or create it: bms-sync pull, or bms-sync migrate.',
   });
 }
 
 /** Whether an address of a SQLite file names none that exists. */
-export const isFileMissing = (url: string): boolean =>
-  url.startsWith('file:') && !existsSync(url.slice('file:'.length));
+export function isFileMissing(url: string): boolean {
+  const path = sqlitePath(url);
+  return path !== null && !existsSync(path);
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isRedis } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
 import { createFileMark } from '../outbound/freeze/file-mark.ts';
 import type { SendMark } from '../outbound/freeze/freeze.ts';
 
@@ -12,7 +13,8 @@ export interface OpenMark extends SendMark {
 /** Opens the mark that every send leaves outside the database: in a file beside it, or in Redis if the settings name one. */
 export async function openSendMark({ database, queue }: Config): Promise<OpenMark> {
   const { url } = database;
-  if (url.startsWith('file:')) return createFileMark(`${url.slice('file:'.length)}.sends`);
+  const path = sqlitePath(url);
+  if (path !== null) return createFileMark(`${path}.sends`);
   if (queue.url !== null && isRedis(queue.url)) {
     const { createRedisMark } = await import('../outbound/freeze/redis-mark.ts'); // Its client is a third of what a pull takes to start.
     return createRedisMark(queue.url, nameOf(url));

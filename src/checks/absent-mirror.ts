@@ -2,14 +2,14 @@ import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
 import { judgeSpace } from './space.ts';
 import { errorCode } from '../lib/error-code.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
 export function absentFile(url: string): string | null {
-  if (!url.startsWith('file:')) return null;
-  const path = url.slice('file:'.length);
-  return path === '' || path === ':memory:' || existsSync(path) ? null : path;
+  const path = sqlitePath(url);
+  return path === null || path === '' || path === ':memory:' || existsSync(path) ? null : path;
 }
 
 /** Checks whether the first pull can create a mirror at a path; creates nothing. */

@@ -3,6 +3,7 @@ import { SETTINGS, settings } from '../config/settings.ts';
 import type { Config } from '../config/settings.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
 import type { ScheduleSlot } from './check.ts';
 
 /** Says of valid settings which of them have no effect. */
@@ -20,7 +21,7 @@ function notInForce(config: Config): readonly string[] {
 }
 
 function withoutMeaningHere({ bi, database }: Config): readonly string[] {
-  if (bi.readerRole === null || !database.url.startsWith('file:')) return [];
+  if (bi.readerRole === null || sqlitePath(database.url) === null) return [];
   return ['bi.readerRole is set and has no effect on SQLite'];
 }
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { decideDeletions, listDisappearances } from '../app/deletions.ts';
+import { decideDeletions, idsShown, listDisappearances } from '../app/deletions.ts';
 import type { Disappearances, HoldDecision } from '../app/deletions.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { idsOf, printDisappeared } from './print/disappeared.ts';
+import { printDisappeared } from './print/disappeared.ts';
 import { printJson, printLine, textTable } from './print/io.ts';
 import type { Output } from './print/io.ts';
 
@@ -52,8 +52,6 @@ const MEANING: Record<HoldDecision, string> = {
   rejected: 'rejected. They stay live; approve takes it back.',
 };
 
-const IDS_SHOWN = 20;
-
 function printAbsences(stdout: Output, { deletions, suspected }: Disappearances): void {
   if (deletions.length === 0) printLine(stdout, 'Nothing is held.');
   else printHolds(stdout, deletions);
@@ -61,10 +59,7 @@ function printAbsences(stdout: Output, { deletions, suspected }: Disappearances)
 }
 
 function printHolds(stdout: Output, holds: Disappearances['deletions']): void {
-  const rows = holds.map((hold) => [
-    ...[hold.kind, hold.state, hold.records, hold.since],
-    idsOf(hold, IDS_SHOWN),
-  ]);
+  const rows = holds.map((hold) => [...[hold.kind, hold.state, hold.records, hold.since], idsShown(hold)]);
   printLine(stdout, textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows));
   if (holds.some(({ state }) => state === 'held'))
     printLine(

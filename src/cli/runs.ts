@@ -75,7 +75,7 @@ async function showRun(context: CommandContext, id: number, options: CommonOptio
       header,
       run.reports.map((kind) => [
         kind.kind,
-        outcomeWords({ ...kind, isFirst: false }).label,
+        outcomeWords(kind).label,
         ...[kind.rows, kind.created, kind.updated, kind.unchanged, kind.quarantined],
         ...[kind.requests, kind.retries, kind.durationMs],
       ]),

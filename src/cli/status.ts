@@ -33,7 +33,7 @@ function printStatus(stdout: Output, status: StatusReport): void {
 }
 
 const wordsOf = ({ state, reason }: Status['kinds'][number]): ReturnType<typeof outcomeWords> =>
-  outcomeWords({ state, reason, isFirst: false, rows: null });
+  outcomeWords({ state, reason });
 
 function printKinds(stdout: Output, { kinds, nextPulls, isServed }: StatusReport): void {
   const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];

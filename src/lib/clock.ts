@@ -48,3 +48,12 @@ export function instantText(instant: Date): string {
 export function instantOf(text: string): Date {
   return new Date(`${text.replace(' ', 'T')}Z`);
 }
+
+/** A length of time for a person: `31 s`, `4 min`, `2 h 5 min`. */
+export function lengthOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

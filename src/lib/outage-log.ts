@@ -1,3 +1,4 @@
+import { lengthOf } from './clock.ts';
 import type { Clock } from './clock.ts';
 import { faultReason } from './fault-reason.ts';
 import type { Logger } from './logger.ts';
@@ -57,12 +58,3 @@ export function createOutageLog(
 }
 
 const timeOf = (instant: number): string => new Date(instant).toISOString().slice(11, 19);
-
-/** A length of time for a person: `31 s`, `4 min`, `2 h 5 min`. */
-export function lengthOf(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 120) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}

@@ -7,9 +7,10 @@ import type { Session } from './session/session.ts';
  * @throws {UsageError} Where it names neither.
  */
 export async function openSession(url: string): Promise<Session> {
-  if (url.startsWith('file:')) {
+  const path = sqlitePath(url);
+  if (path !== null) {
     const { openSqliteSession } = await import('./sqlite/session.ts'); // Each brings a driver that the other has no need of.
-    return openSqliteSession(url.slice('file:'.length));
+    return openSqliteSession(path);
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgresSession } = await import('./postgres/session.ts');
@@ -20,3 +21,9 @@ export async function openSession(url: string): Promise<Session> {
     hint: 'Set DATABASE_URL to file:PATH or postgres://USER:PASSWORD@HOST:5432/DATABASE.',
   });
 }
+
+const FILE = 'file:';
+
+/** The path in the address of a SQLite database; null for another database. */
+export const sqlitePath = (url: string): string | null =>
+  url.startsWith(FILE) ? url.slice(FILE.length) : null;

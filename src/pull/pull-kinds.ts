@@ -2,7 +2,7 @@ import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { LeaseError } from '../mirror/session/errors.ts';
 import type { Retention } from '../mirror/runs/retention.ts';
-import { saveKindReport } from '../mirror/runs/run-store.ts';
+import { isRead, saveKindReport } from '../mirror/runs/run-store.ts';
 import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import type { SourceClaim } from '../mirror/kinds/source-binding.ts';
@@ -86,7 +86,7 @@ function refuseForeign({ refusal }: SourceClaim, reports: readonly KindReport[])
 }
 
 function runState(reports: readonly KindReport[]): RunState {
-  if (reports.every(({ state }) => state === 'complete' || state === 'certified')) return 'done';
+  if (reports.every(isRead)) return 'done';
   return reports.some(({ reason }) => reason === 'interrupted') ? 'interrupted' : 'incomplete';
 }
 

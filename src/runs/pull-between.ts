@@ -1,6 +1,7 @@
 import type { PullOutcome } from '../audit/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
+import { isRead } from '../mirror/runs/run-store.ts';
 import { OtherSourceError } from '../mirror/session/errors.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
@@ -20,7 +21,7 @@ export async function pullBetween(
     (report) => report.kinds,
     refusedKind,
   );
-  const failed = kinds.find(({ state }) => state !== 'complete' && state !== 'certified');
+  const failed = kinds.find((report) => !isRead(report));
   return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
 }
 

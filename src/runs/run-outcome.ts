@@ -1,5 +1,6 @@
+import { isRead } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
-import { lengthOf } from '../lib/outage-log.ts';
+import { lengthOf } from '../lib/clock.ts';
 
 /** A run that has ended. */
 export interface EndedRun {
@@ -21,9 +22,6 @@ export interface RunOutcome {
 
 /** Another process reads a busy kind, so nothing is wrong with it. */
 const isBusy = ({ reason }: KindReport): boolean => reason === 'busy';
-
-/** Whether a run has read a kind to the end of its list, or to the last page that was asked for. */
-const isRead = ({ state }: KindReport): boolean => state === 'certified' || state === 'complete';
 
 export const changesOf = ({ created, updated, deleted, restored }: KindReport): number =>
   created + updated + deleted + restored;

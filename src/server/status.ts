@@ -92,7 +92,7 @@ const PLAIN: ReadonlySet<string | null> = new Set(['interrupted', 'busy']);
 /** Says why the last sweep of a kind did not certify it, and what the next one can do about it. */
 function explained({ detail, ...kind }: UncertifiedKind): ExplainedKind {
   const { state, reason } = kind;
-  const { why, next } = outcomeWords({ state, reason, isFirst: isFirstReading(kind), rows: null });
+  const { why, next } = outcomeWords({ state, reason, isFirst: isFirstReading(kind) });
   const isPlain = state === 'complete' || PLAIN.has(reason);
   return { ...kind, why: (isPlain ? why : (detail ?? why)) ?? 'no reason is kept', next };
 }

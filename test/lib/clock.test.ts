@@ -1,6 +1,6 @@
 import * as timers from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { instantText, systemClock } from '../../src/lib/clock.ts';
+import { instantText, lengthOf, systemClock } from '../../src/lib/clock.ts';
 
 vi.mock(import('node:timers/promises'), async (original) => ({ ...(await original()), setTimeout: vi.fn() }));
 
@@ -64,4 +64,13 @@ test('the system clock goes forward', () => {
   const [now, from] = [systemClock.now().getTime(), systemClock.monotonicMs()];
   expect(Math.abs(now - Date.now())).toBeLessThan(1000);
   expect(systemClock.monotonicMs()).toBeGreaterThanOrEqual(from);
+});
+
+test.each([
+  [400, '0 s'],
+  [31_000, '31 s'],
+  [240_000, '4 min'],
+  [7_500_000, '2 h 5 min'],
+])('%i ms are told as %s', (ms, text) => {
+  expect(lengthOf(ms)).toBe(text);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createOutageLog, lengthOf } from '../../src/lib/outage-log.ts';
+import { createOutageLog } from '../../src/lib/outage-log.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { memoryLog } from '../jobs/support.ts';
 
@@ -42,13 +42,4 @@ test('a call that waited from long before counts from the last answer on', async
   await clock.sleep(10_000);
   outage.failed(new Error('gone.'), begunAt);
   expect(log.lines).toMatchObject([{ since, reason: 'gone' }]);
-});
-
-test.each([
-  [400, '0 s'],
-  [31_000, '31 s'],
-  [240_000, '4 min'],
-  [7_500_000, '2 h 5 min'],
-])('%i ms are told as %s', (ms, text) => {
-  expect(lengthOf(ms)).toBe(text);
 });

@@ -1,3 +1,4 @@
+import { idsShown } from '../../app/deletions.ts';
 import type { ShownHold } from '../../app/deletions.ts';
 import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
@@ -19,14 +20,7 @@ export function printDisappeared(stdout: Output, groups: readonly ShownHold[]): 
   const header = ['kind', 'state', 'records', 'missing since (UTC)', 'ids', 'next'];
   const rows = groups.map((group) => [
     ...[group.kind, group.state, group.records, group.since],
-    ...[idsOf(group, IDS_SHOWN), NEXT[group.state] ?? null],
+    ...[idsShown(group, IDS_SHOWN), NEXT[group.state] ?? null],
   ]);
   printLine(stdout, textTable(header, rows));
-}
-
-/** Some of the ids, and how many more there are. */
-export function idsOf({ ids, records }: Pick<ShownHold, 'ids' | 'records'>, limit: number): string {
-  const shown = ids.slice(0, limit);
-  const more = records - shown.length;
-  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }

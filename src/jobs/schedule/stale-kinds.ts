@@ -1,5 +1,4 @@
-import { instantOf } from '../../lib/clock.ts';
-import { lengthOf } from '../../lib/outage-log.ts';
+import { instantOf, lengthOf } from '../../lib/clock.ts';
 import { readStatus } from '../../mirror/kinds/status-store.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
 import { slotBefore } from './schedule.ts';

@@ -5,9 +5,9 @@ interface ReadingEnd {
   /** The stable code beside the state. */
   readonly reason: string | null;
   /** True until a second reading has reached the end of the list. */
-  readonly isFirst: boolean;
-  /** The number of rows that the words speak of; null leaves it out. */
-  readonly rows: number | null;
+  readonly isFirst?: boolean;
+  /** The number of rows that the words speak of; without it they name none. */
+  readonly rows?: number | null;
 }
 
 /** The same for people. */
@@ -74,7 +74,7 @@ const FIRST = {
 };
 
 function completeWords({ reason, isFirst, rows }: ReadingEnd): OutcomeWords {
-  const isOnlyFirst = isFirst && reason === 'rows_unseen';
+  const isOnlyFirst = isFirst === true && reason === 'rows_unseen';
   const { why, next } = isOnlyFirst ? FIRST : (COMPLETE[reason ?? ''] ?? { why: reason, next: null });
   const known = `${counted(rows)} that the service listed are in the mirror`;
   return { label: 'read to its end', why, known: KNOWN[reason ?? ''] ?? known, next };
@@ -127,7 +127,7 @@ function faultWords({ state, reason, isFirst, rows }: ReadingEnd): OutcomeWords 
   const label = state === 'invalid' ? 'unreadable' : 'not read to its end';
   const known =
     rows === 0 ? 'this command read nothing of it' : `${counted(rows)} that were read stay in the mirror`;
-  const proof = isFirst ? ' Nothing counts as deleted before a list was read to its end.' : '';
+  const proof = isFirst === true ? ' Nothing counts as deleted before a list was read to its end.' : '';
   return { label, why, known, next: `${AGAIN}${proof}` };
 }
 
@@ -139,7 +139,7 @@ const UNTOUCHED: Readonly<Record<string, Pick<OutcomeWords, 'label' | 'known'>>>
 
 const wordsOf = (reason: string): string | undefined => COMPLETE[reason]?.why;
 
-const counted = (rows: number | null): string =>
+const counted = (rows: number | null = null): string =>
   rows === null ? 'all rows' : rows === 1 ? 'the 1 row' : `all ${rows.toLocaleString('en-US')} rows`;
 
 /** Every reason code that has words. */

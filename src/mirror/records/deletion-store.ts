@@ -116,6 +116,16 @@ export interface ShownHold extends Hold {
 
 const IDS_SHOWN = 20;
 
+/** Some of the records, and how many more there are. */
+export function idsShown(
+  { ids, records }: Pick<ShownHold, 'ids' | 'records'>,
+  limit: number = IDS_SHOWN,
+): string {
+  const shown = ids.slice(0, limit);
+  const more = records - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}
+
 export interface Disappearances {
   /** Mass disappearances, whether they wait for a person or a person has decided them. */
   readonly deletions: readonly ShownHold[];

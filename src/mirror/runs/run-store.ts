@@ -16,6 +16,10 @@ const REPORT = without(RUN_KINDS, 'run_id', 'started_at');
 /** The result of a run for one kind: the sums of its sweeps. */
 export type KindReport = RowOf<typeof REPORT>;
 
+/** Whether a run has read a kind to the end of its list, or to the last page that was asked for. */
+export const isRead = ({ state }: Pick<KindReport, 'state'>): boolean =>
+  state === 'certified' || state === 'complete';
+
 export interface Run {
   readonly id: number;
   readonly command: string;

@@ -1,4 +1,5 @@
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
+import { idsShown } from '../../mirror/records/deletion-store.ts';
 import type { Status } from '../status.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
@@ -25,15 +26,12 @@ function needs({ kinds, outbox, blockedKinds, frozen, damage }: Status): Html {
   return html`<p class="fault">Needs you: ${told.join(', ')}</p>`;
 }
 
-const labelOf = ({ state, reason }: Status['kinds'][number]): string =>
-  outcomeWords({ state, reason, isFirst: false, rows: null }).label;
-
 function kindTable({ kinds }: Status): Html {
   const rows = kinds.map(
     (row) =>
       html`<tr>
         <th scope="row">${row.kind}</th>
-        <td>${labelOf(row)}</td>
+        <td>${outcomeWords({ state: row.state, reason: row.reason }).label}</td>
         <td class="number">${row.rows}</td>
         <td>${row.last_sweep_at}</td>
         <td>${row.certified_at}</td>
@@ -75,9 +73,7 @@ function disappearedTable({ disappeared }: Status): Html {
         <td>${state}</td>
         <td class="number">${records}</td>
         <td>${since}</td>
-        <td>
-          ${ids.length < records ? `${ids.join(', ')} and ${records - ids.length} more` : ids.join(', ')}
-        </td>
+        <td>${idsShown({ ids, records })}</td>
       </tr>`,
   );
   const titles = ['kind', 'state', 'records', 'missing since (UTC)', 'ids'];
