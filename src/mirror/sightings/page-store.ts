@@ -4,7 +4,7 @@ import type { TextList } from '../../lib/text-list.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { PAGES, TOUCHED } from '../tables/change-tables.ts';
-import { append, readNumber, select, without } from '../tables/rows.ts';
+import { append, insertInto, readNumber, select, without } from '../tables/rows.ts';
 
 /** The content of a page when it was last landed. */
 export interface StoredPage {
@@ -55,15 +55,9 @@ function createFieldNames(): (text: string) => readonly string[] {
 }
 
 /** Stores the content of a page. */
-export async function savePage(
-  tx: Transaction,
-  kind: string,
-  { page, digest, bytes, ids, fields, sent, response }: NewPage,
-): Promise<void> {
-  // Written out: this runs for every page, and to compose it would cost more than the rest of the call.
+export async function savePage(tx: Transaction, kind: string, { fields, ...page }: NewPage): Promise<void> {
   await tx.write(sql`
-    insert into pages (kind, page, digest, bytes, ids, fields, sent, response)
-    values (${kind}, ${page}, ${digest}, ${bytes}, ${ids}, ${JSON.stringify(fields)}, ${sent}, ${response})
+    ${insertInto(PAGES, { kind, fields: JSON.stringify(fields), ...page })}
     on conflict (kind, page) do update set
       digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
       sent = excluded.sent, response = excluded.response`);

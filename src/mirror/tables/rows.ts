@@ -175,4 +175,13 @@ function decoder<Column extends EngineColumn>(columns: readonly Column[]): (row:
   };
 }
 
-const camel = (name: string): string => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+const camelNames = new Map<string, string>();
+
+/** Each name of a column is turned once: some statements run for every page. */
+function camel(name: string): string {
+  const known = camelNames.get(name);
+  if (known !== undefined) return known;
+  const turned = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  camelNames.set(name, turned);
+  return turned;
+}
