@@ -1,14 +1,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type * as Pull from '../src/app/pull.ts';
 import type * as Config from '../src/config/load-config.ts';
-import type * as Log from '../src/lib/logger.ts';
+import type * as Log from '../src/lib/log/logger.ts';
 
 /** What is built is measured, as users run it: what runs these scripts slows down what it compiles. */
 const built = async <T>(path: string): Promise<T> =>
   (await import(new URL(`../dist/${path}.js`, import.meta.url).href)) as T;
 const { pull } = await built<typeof Pull>('app/pull');
 const { loadConfig } = await built<typeof Config>('config/load-config');
-const { createLogger } = await built<typeof Log>('lib/logger');
+const { createLogger } = await built<typeof Log>('lib/log/logger');
 
 export interface Pulled {
   readonly report: Pull.KindReport;

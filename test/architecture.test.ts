@@ -30,6 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** The wings of the larger folders, from the lowest to the highest: a wing imports only from wings before it. */
 const WINGS: Record<string, readonly string[]> = {
+  lib: ['', 'text', 'time', 'json', 'ids', 'log'],
   source: ['http', 'answer', 'page', 'paging', ''],
   mirror: [
     ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'sightings'],
@@ -38,6 +39,7 @@ const WINGS: Record<string, readonly string[]> = {
   pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', ''],
   outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
   jobs: ['', 'bullmq', 'schedule'],
+  app: ['', 'serve', 'commands'],
   cli: ['print', 'demo', ''],
 };
 

@@ -5,7 +5,7 @@ import ts from 'typescript';
 const ROOT = join(import.meta.dirname, '../..');
 
 export interface TreeFile {
-  /** Relative to the project: `src/lib/clock.ts`. */
+  /** Relative to the project: `src/lib/time/clock.ts`. */
   readonly path: string;
   readonly text: string;
   readonly lines: number;

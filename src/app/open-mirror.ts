@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
 import { hasBaseline } from '../mirror/kinds/kind-lease.ts';

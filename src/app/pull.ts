@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { createOwner } from '../pull/run/owner.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { isFirstReading, readUncertified } from '../mirror/kinds/uncertified-store.ts';

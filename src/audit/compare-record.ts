@@ -1,8 +1,8 @@
 import { columnType, sentField } from '../catalog/kind.ts';
 import type { Field, Kind } from '../catalog/kind.ts';
-import { compactJson, isObject, tryParse } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
-import { isStorable } from '../lib/text.ts';
+import { compactJson, isObject, tryParse } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isStorable } from '../lib/text/text.ts';
 import type { Row, SqlValue } from '../mirror/session/session.ts';
 import { exactNumber, isSameJson, readColumn, readValue } from './read-value.ts';
 

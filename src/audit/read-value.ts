@@ -1,8 +1,8 @@
 import { columnType } from '../catalog/kind.ts';
 import type { Field, FieldType } from '../catalog/kind.ts';
-import { isArray, isNumber, isObject } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
-import { isStorable } from '../lib/text.ts';
+import { isArray, isNumber, isObject } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isStorable } from '../lib/text/text.ts';
 
 /**
  * The meaning of a value in a field, by the rules of the mirror's contract. Written a second time on purpose, without

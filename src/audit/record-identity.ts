@@ -1,5 +1,5 @@
-import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { isSameJson } from './read-value.ts';
 
 /** A record that has a row of its own. */

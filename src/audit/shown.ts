@@ -1,4 +1,4 @@
-import { shortened } from '../lib/text.ts';
+import { shortened } from '../lib/text/text.ts';
 import type { Difference } from './compare-record.ts';
 
 const LONGEST = 80;

@@ -1,7 +1,7 @@
-import type { Clock } from '../lib/clock.ts';
-import { createFaultLog } from '../lib/fault-log.ts';
-import type { Logger } from '../lib/logger.ts';
-import { repeat } from '../lib/repeat.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat } from '../lib/log/repeat.ts';
 import { checkIntegrity } from '../mirror/sqlite/integrity-check.ts';
 import { damageOf, lastCheck, saveCheck } from '../mirror/kinds/integrity-store.ts';
 import { isAway } from '../mirror/session/errors.ts';

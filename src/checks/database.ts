@@ -1,6 +1,6 @@
 import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { readBlocks } from '../mirror/outbox/block-store.ts';

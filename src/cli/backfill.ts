@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { backfillKind } from '../app/backfill.ts';
-import type { BackfillReport, Extent } from '../app/backfill.ts';
+import { backfillKind } from '../app/commands/backfill.ts';
+import type { BackfillReport, Extent } from '../app/commands/backfill.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { changeLine, changes } from '../app/changes.ts';
-import type { ChangesRequest, RecordedChange } from '../app/changes.ts';
-import { plainJson, plainLine } from '../lib/plain-text.ts';
+import { changeLine, changes } from '../app/commands/changes.ts';
+import type { ChangesRequest, RecordedChange } from '../app/commands/changes.ts';
+import { plainJson, plainLine } from '../lib/text/plain-text.ts';
 import { CHANGE_HEADER, changeRow } from './print/change-row.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig, secretsOf } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
-import { logText } from '../lib/log-text.ts';
-import { createLogger } from '../lib/logger.ts';
-import type { Logger } from '../lib/logger.ts';
+import { logText } from '../lib/text/log-text.ts';
+import { createLogger } from '../lib/log/logger.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Io, Output } from './print/io.ts';
 

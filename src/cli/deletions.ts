@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { decideDeletions, idsShown, listDisappearances } from '../app/deletions.ts';
-import type { Disappearances, HoldDecision } from '../app/deletions.ts';
+import { decideDeletions, idsShown, listDisappearances } from '../app/commands/deletions.ts';
+import type { Disappearances, HoldDecision } from '../app/commands/deletions.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { printDisappeared } from './print/disappeared.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { RecordedChange } from '../app/changes.ts';
+import type { RecordedChange } from '../app/commands/changes.ts';
 import { createCommand, loggerOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { eventLine, eventsAfter } from './demo/events.ts';
@@ -75,7 +75,7 @@ function isAsTold({ kinds }: FirstPull, { lostAnswer, refusal }: Writes): boolea
 
 /** Works the outbox and the requested pulls in this process while the rest goes on. */
 async function whileServing({ config, logger, io }: DemoStage, work: () => Promise<void>): Promise<void> {
-  const { serve } = await import('../app/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
+  const { serve } = await import('../app/serve/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
   const serving = serve(config, { roles: ['pulls', 'outbound'], logger, signal });

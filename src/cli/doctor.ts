@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examine } from '../app/doctor.ts';
+import { examine } from '../app/commands/doctor.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';

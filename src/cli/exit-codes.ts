@@ -1,5 +1,5 @@
 import type { PullSummary } from '../app/pull.ts';
-import type { Outcome } from '../app/push.ts';
+import type { Outcome } from '../app/commands/push.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 
 /** The exit codes of the commands. */

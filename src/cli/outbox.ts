@@ -10,8 +10,8 @@ import {
   listOutbox,
   readHistory,
   resumeOutbox,
-} from '../app/outbox.ts';
-import type { EntryDecision, EntryState } from '../app/outbox.ts';
+} from '../app/commands/outbox.ts';
+import type { EntryDecision, EntryState } from '../app/commands/outbox.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { printExactJson, printJson, printLine } from './print/io.ts';

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../app/package-version.ts';
-import { maskSecrets } from '../lib/mask-secrets.ts';
-import { plainLine } from '../lib/plain-text.ts';
+import { maskSecrets } from '../lib/text/mask-secrets.ts';
+import { plainLine } from '../lib/text/plain-text.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { changesCommand } from './changes.ts';
 import { backfillCommand } from './backfill.ts';

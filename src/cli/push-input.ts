@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileFault } from '../lib/file-fault.ts';
-import { parseJson } from '../lib/json.ts';
-import type { Json } from '../lib/json.ts';
+import { parseJson } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import type { Io } from './print/io.ts';
 

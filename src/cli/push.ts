@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { previewPush, push, readBatch, waitForOutcomes } from '../app/push.ts';
-import type { EntryRequest, Outcome } from '../app/push.ts';
-import { whyUnsent } from '../app/why-unsent.ts';
+import { previewPush, push, readBatch, waitForOutcomes } from '../app/commands/push.ts';
+import type { EntryRequest, Outcome } from '../app/commands/push.ts';
+import { whyUnsent } from '../app/commands/why-unsent.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isOfAllKinds, outcomeWords, readRun, readRuns } from '../app/report.ts';
+import { isOfAllKinds, outcomeWords, readRun, readRuns } from '../app/commands/report.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { printJson, printLine, textTable } from './print/io.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { fileFault } from '../lib/file-fault.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';

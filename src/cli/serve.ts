@@ -16,7 +16,7 @@ export function serveCommand(context: CommandContext): Command {
     .action(async (options: ServeOptions) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
-      const { serve } = await import('../app/serve.ts'); // Queues and HTTP: no other command needs them.
+      const { serve } = await import('../app/serve/serve.ts'); // Queues and HTTP: no other command needs them.
       await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });
     });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { changeLogText, outcomeWords, readMirrorStatus } from '../app/report.ts';
-import type { Status, StatusReport } from '../app/report.ts';
+import { changeLogText, outcomeWords, readMirrorStatus } from '../app/commands/report.ts';
+import type { Status, StatusReport } from '../app/commands/report.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { verify } from '../app/verify.ts';
-import type { KindComparison, VerifyReport } from '../app/verify.ts';
+import { verify } from '../app/commands/verify.ts';
+import type { KindComparison, VerifyReport } from '../app/commands/verify.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';

@@ -1,4 +1,4 @@
-import { editDistance } from '../lib/edit-distance.ts';
+import { editDistance } from '../lib/text/edit-distance.ts';
 
 /** Ends a message about an unknown name: `; did you mean source.baseUrl?`, or nothing where no known name is near. */
 export function didYouMean(name: string, known: readonly string[]): string {

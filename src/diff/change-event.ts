@@ -1,5 +1,5 @@
-import { compactJson } from '../lib/json.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { compactJson } from '../lib/json/json.ts';
+import type { JsonObject } from '../lib/json/json.ts';
 import { ownValue } from './decode-record.ts';
 
 export type Change = 'created' | 'updated' | 'deleted' | 'restored';

@@ -1,6 +1,6 @@
 import type { Field, Kind } from '../catalog/kind.ts';
-import { canonicalJson } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { canonicalJson } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { fittingValue, ownValue } from './decode-record.ts';
 
 /** Names the fields in which two readings of a record differ, documented or not; spelling and key order do not count. */

@@ -5,7 +5,7 @@ import {
   LONGEST_NAMES,
   POSTGRES_COLUMNS,
 } from '../catalog/reserved-names.ts';
-import { isStorable } from '../lib/text.ts';
+import { isStorable } from '../lib/text/text.ts';
 import type { SeenField } from './observe-fields.ts';
 
 /** A kind with more columns sends data as field names; further fields stay in `_raw`. */

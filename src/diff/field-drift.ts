@@ -1,6 +1,6 @@
 import type { SeenField } from './observe-fields.ts';
-import { canonicalJson } from '../lib/json.ts';
-import type { Json } from '../lib/json.ts';
+import { canonicalJson } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
 
 export interface FieldDrift {
   readonly code: 'new_field' | 'vanished_field' | 'returned_field' | 'retyped_field';

@@ -7,10 +7,10 @@ import {
   isObject,
   isNumber,
   parseObject,
-} from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+} from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { changedFields } from './compare.ts';
-import { isStorable, shortened } from '../lib/text.ts';
+import { isStorable, shortened } from '../lib/text/text.ts';
 
 /** A record with a usable id: the id, and the record as compact JSON with every number as received. */
 export interface Incoming {

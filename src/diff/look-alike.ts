@@ -1,6 +1,6 @@
 import type { Field } from '../catalog/kind.ts';
-import { canonicalJson, isArray, isObject } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { canonicalJson, isArray, isObject } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { ownValue } from './decode-record.ts';
 import { isLooseNumber, isLooseText } from './loosened.ts';
 import { numberText, holds } from './written.ts';

@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { decimalPlaces } from '../lib/decimal.ts';
+import { decimalPlaces } from '../lib/json/decimal.ts';
 
 /**
  * Shorter texts are taken to fit their column: `C-1` is another code, not `C-10` cut short.

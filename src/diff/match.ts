@@ -1,6 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
-import { canonicalJson } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { canonicalJson } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { ownValue } from './decode-record.ts';
 import { couldHold } from './look-alike.ts';
 import { isLooselyWithin } from './loosened.ts';

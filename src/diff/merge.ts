@@ -1,5 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { changedFields } from './compare.ts';
 import { holdsWritten, readNameOf, shownValue } from './written.ts';
 

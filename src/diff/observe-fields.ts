@@ -1,7 +1,7 @@
 import type { Field, Kind, FieldType } from '../catalog/kind.ts';
-import { isArray, isNumber, isObject } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
-import { isStorable } from '../lib/text.ts';
+import { isArray, isNumber, isObject } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isStorable } from '../lib/text/text.ts';
 import { fittingValue } from './decode-record.ts';
 
 /** The observed values of a field so far. */

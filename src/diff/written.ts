@@ -1,9 +1,9 @@
 import { sentField } from '../catalog/kind.ts';
 import type { Field, Kind } from '../catalog/kind.ts';
-import { isArray, isNumber, isObject, canonicalJson } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { isArray, isNumber, isObject, canonicalJson } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { fittingValue, ownValue } from './decode-record.ts';
-import { shortestNumber } from '../lib/decimal.ts';
+import { shortestNumber } from '../lib/json/decimal.ts';
 
 /** A sent value and the service's value in its place; undefined if the service shows none. */
 export interface SentAndShown {

@@ -1,5 +1,5 @@
-import { sleepUnlessStopped } from '../lib/clock.ts';
-import type { Clock } from '../lib/clock.ts';
+import { sleepUnlessStopped } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../mirror/session/session.ts';
 import { changesBetween, latestSeq, readChanges } from './read-changes.ts';
 import type { RecordedChange } from './read-changes.ts';

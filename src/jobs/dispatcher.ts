@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
 import type { Notifier } from './notifier.ts';
 import type { Timings } from './timings.ts';

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
-import type { FaultLog } from '../lib/fault-log.ts';
+import type { FaultLog } from '../lib/log/fault-log.ts';
 
 interface PoolParts {
   readonly queue: WorkQueue;

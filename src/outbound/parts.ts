@@ -1,6 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { Source } from '../source/source.ts';
 import type { SendMark } from './freeze/freeze.ts';

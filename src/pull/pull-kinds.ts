@@ -13,7 +13,7 @@ import { recordRun } from './run/record-run.ts';
 import type { RunFacts } from './run/record-run.ts';
 import { sweepKind } from './sweep/sweep-kind.ts';
 import type { SweepRequest } from './sweep/begin-sweep.ts';
-import { instantOf } from '../lib/clock.ts';
+import { instantOf } from '../lib/time/clock.ts';
 
 export interface PullRequest extends ReadingRules {
   readonly kinds: readonly ListedKind[];

@@ -1,6 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
-import { isArray, isNumber, parseObject } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { isArray, isNumber, parseObject } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { linkedEntry } from '../mirror/outbox/link-store.ts';
 import { endedEntriesOf } from '../mirror/outbox/ended-entries.ts';
 import type { EndedEntry } from '../mirror/outbox/ended-entries.ts';

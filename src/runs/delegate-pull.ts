@@ -1,4 +1,4 @@
-import { instantOf, sleepUnlessStopped } from '../lib/clock.ts';
+import { instantOf, sleepUnlessStopped } from '../lib/time/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { claimWaitingRun, closeDeadRuns, requestPull } from '../mirror/runs/run-requests.ts';
 import { findRun } from '../mirror/runs/run-store.ts';

@@ -1,6 +1,6 @@
 import { isRead } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
-import { lengthOf } from '../lib/clock.ts';
+import { lengthOf } from '../lib/time/clock.ts';
 
 /** A run that has ended. */
 export interface EndedRun {

@@ -1,5 +1,5 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { faultReason } from '../lib/fault-reason.ts';
+import { faultReason } from '../lib/log/fault-reason.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
 import {

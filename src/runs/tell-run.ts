@@ -1,4 +1,4 @@
-import type { Logger } from '../lib/logger.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import { driftSince } from '../mirror/kinds/drift-store.ts';
 import { readHolds } from '../mirror/records/deletion-store.ts';
 import type { Hold } from '../mirror/records/deletion-store.ts';

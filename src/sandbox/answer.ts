@@ -1,5 +1,5 @@
-import { compactJson } from '../lib/json.ts';
-import type { Json } from '../lib/json.ts';
+import { compactJson } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
 
 /** An answer of the service as data, so that a fault can bend it before it is sent. */
 export interface Answer {

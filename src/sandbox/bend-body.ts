@@ -1,5 +1,5 @@
-import { compactJson } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { compactJson } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { readObject } from './service.ts';
 import type { ServiceRequest } from './service.ts';
 

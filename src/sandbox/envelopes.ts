@@ -1,5 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 
 /** `documented`: as the service's documentation reads. `wild`: as the live service was seen to answer. */
 export type Envelopes = 'documented' | 'wild';

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import type { Envelopes } from './envelopes.ts';
 import type { Fault } from './faults.ts';

@@ -1,8 +1,8 @@
 import { LosslessNumber } from 'lossless-json';
 import type { Field, FieldType, Kind } from '../catalog/kind.ts';
-import { atScale, shortestNumber } from '../lib/decimal.ts';
-import { isNumber, isObject, tryParse } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { atScale, shortestNumber } from '../lib/json/decimal.ts';
+import { isNumber, isObject, tryParse } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { failure, jsonAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { comesWhole, listEnvelope, recordEnvelope } from './envelopes.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json/json.ts';
 import { comparePlaces, placeOf } from './ordering.ts';
 import type { ListPlace, Ordering } from './ordering.ts';
 

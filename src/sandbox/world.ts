@@ -1,5 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json/json.ts';
 import type { Company } from './generate/draw.ts';
 import { blankRecord } from './generate/from-catalogue.ts';
 import { LAST_DAY, datesUntil } from './generate/text-values.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorCodes } from 'fastify';
 import type { FastifyRequest } from 'fastify';
-import { DEEPEST, isDeeper, parseJson } from '../lib/json.ts';
-import type { Json } from '../lib/json.ts';
+import { DEEPEST, isDeeper, parseJson } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Server } from './server.ts';
 

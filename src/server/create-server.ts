@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { LogController, fastify } from 'fastify';
 import type { FastifyBaseLogger, RouteOptions } from 'fastify';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import { createAccess } from './access/access.ts';
 import { guard, requireToken } from './access/guard.ts';
 import { answerOtherMethods } from './access/methods.ts';

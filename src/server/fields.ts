@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Kind } from '../catalog/kind.ts';
-import { wholeText } from '../lib/decimal.ts';
-import { isNumber, isObject } from '../lib/json.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import { wholeText } from '../lib/json/decimal.ts';
+import { isNumber, isObject } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 import { LARGEST_BOUND, LARGEST_INTEGER, patternUpTo } from './openapi/whole-numbers.ts';
 
 const LONGEST_NUMBER = 15; // Digits that a JS number always holds exactly.

@@ -8,8 +8,8 @@ import type {
 } from 'fastify';
 import type { z } from 'zod';
 import type { Kind } from '../catalog/kind.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { WriteStanding } from '../mirror/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze/freeze.ts';

@@ -1,6 +1,6 @@
 import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts';
-import type { JsonObject } from '../lib/json.ts';
-import { createDeadline } from '../lib/deadline.ts';
+import type { JsonObject } from '../lib/json/json.ts';
+import { createDeadline } from '../lib/time/deadline.ts';
 import { sweepList } from './paging/sweep.ts';
 import type { ListResponse, SweepOptions } from './paging/sweep.ts';
 import { pageQuery } from './paging/load-page.ts';

@@ -1,5 +1,5 @@
 import type { Kind, WriteEndpoint } from '../catalog/kind.ts';
-import { createDeadline } from '../lib/deadline.ts';
+import { createDeadline } from '../lib/time/deadline.ts';
 import { tokenHeaders } from './http/token.ts';
 import type { HttpClient, SendRequest, SentAnswer, SourceParts, SourceSettings } from './http/http.ts';
 import type { Requester } from './http/requester.ts';

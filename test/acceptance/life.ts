@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 

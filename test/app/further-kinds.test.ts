@@ -1,5 +1,5 @@
 import { onTestFinished, expect, test } from 'vitest';
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { document, json, kindIn, run, settingsFor } from '../support/command-line.ts';

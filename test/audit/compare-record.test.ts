@@ -16,8 +16,8 @@ import {
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/compare.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { compactJson, parseJson } from '../../src/lib/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { compactJson, parseJson } from '../../src/lib/json/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { Row } from '../../src/mirror/session/session.ts';
 import { models, spell } from '../support/json-models.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';

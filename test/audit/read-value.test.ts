@@ -3,8 +3,8 @@ import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { readValue, exactNumber, isSameJson } from '../../src/audit/read-value.ts';
 import type { FieldType } from '../../src/catalog/kind.ts';
-import { parseJson } from '../../src/lib/json.ts';
-import type { Json } from '../../src/lib/json.ts';
+import { parseJson } from '../../src/lib/json/json.ts';
+import type { Json } from '../../src/lib/json/json.ts';
 import { exactValue } from '../support/exact.ts';
 import { meaning, models, numberTokens, respelled, spell } from '../support/json-models.ts';
 

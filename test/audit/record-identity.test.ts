@@ -1,7 +1,7 @@
 import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
 import { sortRecords } from '../../src/audit/record-identity.ts';
-import type { Json } from '../../src/lib/json.ts';
+import type { Json } from '../../src/lib/json/json.ts';
 
 const idsOf = (records: readonly Json[]) => {
   const { known, unusable } = sortRecords(records);

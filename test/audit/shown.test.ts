@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { shown } from '../../src/audit/shown.ts';
-import { isStorable } from '../../src/lib/text.ts';
+import { isStorable } from '../../src/lib/text/text.ts';
 
 test('short values are shown whole', () => {
   const difference = { field: 'name', service: 'a', mirror: null };

@@ -5,7 +5,7 @@ import { compareRecord } from '../../src/audit/compare-record.ts';
 import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { parseObject } from '../../src/lib/json.ts';
+import { parseObject } from '../../src/lib/json/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import { kindColumns, writtenColumns, writtenRow } from '../../src/mirror/tables/kind-table.ts';
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';

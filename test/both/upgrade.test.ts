@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS, LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import { growKindTable } from '../../src/mirror/shape/grow-kind-tables.ts';
 import { identifier } from '../../src/mirror/session/sql-text.ts';
 import { writtenColumns, writtenRow } from '../../src/mirror/tables/kind-table.ts';

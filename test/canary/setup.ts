@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, inject, vi } from 'vitest';
-import type * as logging from '../../src/lib/logger.ts';
+import type * as logging from '../../src/lib/log/logger.ts';
 import type * as errors from '../../src/lib/sync-error.ts';
 import type * as serving from '../../src/server/create-server.ts';
 import type * as hiding from '../../src/source/http/token.ts';
@@ -10,7 +10,7 @@ import './watch-process.ts';
 import { servedPorts } from './watch-sockets.ts';
 
 // What is watched where it is made: every logger, every server and every error of ours that a test gets to see.
-vi.mock('../../src/lib/logger.ts', async (load) => {
+vi.mock('../../src/lib/log/logger.ts', async (load) => {
   const [original, { watchedLines }] = [await load<typeof logging>(), await import('./watch-logs.ts')];
   const createLogger: typeof logging.createLogger = (options) => original.createLogger(watchedLines(options));
   return { ...original, createLogger };

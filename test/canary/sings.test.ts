@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLogger } from '../../src/lib/logger.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
 import { tempMirror } from '../mirror/temp-mirror.ts';

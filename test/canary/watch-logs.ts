@@ -1,5 +1,5 @@
 import { format } from 'node:util';
-import type { LoggerOptions } from '../../src/lib/logger.ts';
+import type { LoggerOptions } from '../../src/lib/log/logger.ts';
 import { watch } from './watch.ts';
 
 /** The options of a logger, of which every line is looked at as it is written. */

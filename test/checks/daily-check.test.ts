@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkWhenDue, startDailyCheck } from '../../src/checks/daily-check.ts';
 import { KINDS } from '../../src/catalog/catalog.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
 import { readDamage } from '../../src/mirror/kinds/integrity-store.ts';
 import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';

@@ -1,8 +1,8 @@
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import { isNumber } from '../../src/lib/json.ts';
-import type { Json } from '../../src/lib/json.ts';
+import { isNumber } from '../../src/lib/json/json.ts';
+import type { Json } from '../../src/lib/json/json.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { KindReport } from '../support/command-line.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isAllOverruled, schedulesOf } from '../../src/app/schedules.ts';
+import { isAllOverruled, schedulesOf } from '../../src/app/serve/schedules.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { refusal, tempFile } from './support.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldChanges } from '../../src/diff/change-event.ts';
-import { compactJson, isArray, isObject, parseJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { compactJson, isArray, isObject, parseJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { records, spell } from '../support/json-models.ts';
 
 const object = (text: string): JsonObject => {

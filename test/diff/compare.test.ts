@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { kindNamed } from '../../src/catalog/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/compare.ts';
-import { parseJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { parseJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { models, records, respelled, spell } from '../support/json-models.ts';
 import type { Member } from '../support/json-models.ts';
 

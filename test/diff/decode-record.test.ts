@@ -5,8 +5,8 @@ import { decimal, text, date, flag, integer, json, time, timestamp } from '../..
 import type { Kind, Field } from '../../src/catalog/kind.ts';
 import { recordDecoder, ownValue, decodeField } from '../../src/diff/decode-record.ts';
 import type { MisfitCode, SqlValue } from '../../src/diff/decode-record.ts';
-import { compactJson, parseJson, canonicalJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { compactJson, parseJson, canonicalJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { models, spell, numberTokens } from '../support/json-models.ts';
 import type { Member, Model } from '../support/json-models.ts';
 import { exactValue } from '../support/exact.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { presenceDrift, valueDrift, flappingFields, isVolatile } from '../../src/diff/field-drift.ts';
 import type { FieldDrift, ChangedFields } from '../../src/diff/field-drift.ts';
-import { parseJson } from '../../src/lib/json.ts';
-import type { Json } from '../../src/lib/json.ts';
+import { parseJson } from '../../src/lib/json/json.ts';
+import type { Json } from '../../src/lib/json/json.ts';
 
 /** Fields by name: the JSON types that came; `gone` is missing since yesterday. */
 type Known = Record<string, string | { gone: string }>;

@@ -11,8 +11,8 @@ import {
   judgeFirstListing,
 } from '../../src/diff/judge-page.ts';
 import type { Incoming, Stored } from '../../src/diff/judge-page.ts';
-import { compactJson, parseJson, isObject } from '../../src/lib/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { compactJson, parseJson, isObject } from '../../src/lib/json/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { models, respelled, spell } from '../support/json-models.ts';
 import type { Member } from '../support/json-models.ts';
 

@@ -5,8 +5,8 @@ import type { Kind } from '../../src/catalog/kind.ts';
 import { judgeSearch, matchRecord, naturalKeyOf } from '../../src/diff/match.ts';
 import type { Match } from '../../src/diff/match.ts';
 import { fieldNamed } from '../../src/diff/written.ts';
-import { isNumber, parseJson } from '../../src/lib/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { isNumber, parseJson } from '../../src/lib/json/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, writes } from '../support/written-payloads.ts';
 
 const [CLIENTS, PUNCHES, BRANDS, PROJECTS] = [

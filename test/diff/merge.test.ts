@@ -4,8 +4,8 @@ import type { Kind } from '../../src/catalog/kind.ts';
 import { merge, readBack } from '../../src/diff/merge.ts';
 import type { Merge } from '../../src/diff/merge.ts';
 import { readNameOf } from '../../src/diff/written.ts';
-import { parseJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { parseJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, payloadsOf, WRITTEN_KINDS } from '../support/written-payloads.ts';
 
 const CLIENTS = namedKind('clients');

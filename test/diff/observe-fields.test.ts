@@ -11,8 +11,8 @@ import {
   widerType,
 } from '../../src/diff/observe-fields.ts';
 import type { SeenType, SeenField } from '../../src/diff/observe-fields.ts';
-import { parseJson } from '../../src/lib/json.ts';
-import type { JsonObject, Json } from '../../src/lib/json.ts';
+import { parseJson } from '../../src/lib/json/json.ts';
+import type { JsonObject, Json } from '../../src/lib/json/json.ts';
 import { decodeField } from '../../src/diff/decode-record.ts';
 import { numberTokens } from '../support/json-models.ts';
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { kindNamed } from '../../src/catalog/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { holdsWritten, readNameOf, shownValue, writeNameOf } from '../../src/diff/written.ts';
-import { parseJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { parseJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { records, respelled, spell } from '../support/json-models.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
 import { creates, insert, redisFor, serveBeside, setScene } from './outbound-scene.ts';
 import type { Scene } from './outbound-scene.ts';

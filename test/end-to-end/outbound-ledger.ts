@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
-import { instantOf, instantText } from '../../src/lib/clock.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { instantOf, instantText } from '../../src/lib/time/clock.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { AtEnd, Scene, Wish } from './outbound-scene.ts';
 

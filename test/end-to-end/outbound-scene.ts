@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
 import type { TestContext } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';

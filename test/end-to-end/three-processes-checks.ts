@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
-import { compactJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { World } from '../../src/sandbox/world.ts';
 import type { Scene, Wish } from './outbound-scene.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
-import { instantText } from '../../src/lib/clock.ts';
+import { instantText } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { Ended, Env } from '../support/command-line.ts';
 import { start } from '../support/program.ts';

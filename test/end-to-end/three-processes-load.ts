@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { vi } from 'vitest';
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { World } from '../../src/sandbox/world.ts';
 import { creates, insert, updates } from './outbound-scene.ts';
 import type { Scene, Wish } from './outbound-scene.ts';

@@ -3,7 +3,7 @@ import { describe, expect, inject, test } from 'vitest';
 import type { Notifier } from '../../src/jobs/notifier.ts';
 import { createBullmqNotifier } from '../../src/jobs/bullmq/notifier.ts';
 import { createInProcessNotifier } from '../../src/jobs/notifier.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { gate } from '../mirror/temp-mirror.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';

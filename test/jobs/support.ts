@@ -7,9 +7,9 @@ import type { Engine } from '../../src/jobs/engine.ts';
 import { TIMINGS } from '../../src/jobs/timings.ts';
 import type { Timings } from '../../src/jobs/timings.ts';
 import type { WorkRef, WorkQueue } from '../../src/lib/work-queue.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/logger.ts';
-import type { Logger } from '../../src/lib/logger.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
+import type { Logger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/compare.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { isObject, parseJson } from '../../src/lib/json.ts';
+import { isObject, parseJson } from '../../src/lib/json/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/mirror/session/session.ts';
 import { canonical, readJson } from './json-reader.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/lib/time/clock.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { canary } from '../support/canary.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantOf } from '../../src/lib/clock.ts';
+import { instantOf } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { GRACE_SECONDS } from './pull-once.ts';
 import type { Pulled } from './pull-once.ts';

@@ -1,4 +1,4 @@
-import { instantText } from '../../src/lib/clock.ts';
+import { instantText } from '../../src/lib/time/clock.ts';
 import { SyncError, describe } from '../../src/lib/sync-error.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { Random } from '../../src/sandbox/random.ts';

@@ -1,5 +1,5 @@
 import type { Session } from '../../src/mirror/session/session.ts';
-import { createLogger } from '../../src/lib/logger.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
 import { SyncError } from '../../src/lib/sync-error.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';

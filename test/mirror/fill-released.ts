@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../src/catalog/kind.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';
 import type { Session, Transaction } from '../../src/mirror/session/session.ts';
 import { idsText } from '../../src/mirror/sightings/page-store.ts';

@@ -1,7 +1,7 @@
 import type { HttpClient } from '../../src/source/http/http.ts';
 import type { SendRequest, SentAnswer } from '../../src/source/http/http.ts';
-import { isObject, parseJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { isObject, parseJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { textOf } from '../simulation/records.ts';
 import { openNetwork } from '../simulation/network.ts';
 import { Killed } from '../simulation/watched-session.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import { compactJson, isObject, parseJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { compactJson, isObject, parseJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';

@@ -1,4 +1,4 @@
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { grade } from '../../src/outbound/attempt/grade.ts';
 import { openSource } from '../../src/source/source.ts';

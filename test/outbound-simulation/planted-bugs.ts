@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../src/lib/clock.ts';
+import { instantText } from '../../src/lib/time/clock.ts';
 import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
 import { FAULTS } from './fates.ts';
 import type { Planted } from './plantable.ts';

@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { createLogger } from '../../src/lib/logger.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
 import { TOGETHER } from '../../src/pull/land/land-pages.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';

@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { SendMark } from '../../src/outbound/freeze/freeze.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';

@@ -1,6 +1,6 @@
 import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
-import { instantOf } from '../../src/lib/clock.ts';
+import { instantOf } from '../../src/lib/time/clock.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { claimRun, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
 import { freezeIfRestored } from '../../src/outbound/freeze/freeze.ts';

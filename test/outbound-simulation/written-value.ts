@@ -1,6 +1,6 @@
 import type { Field, Kind } from '../../src/catalog/kind.ts';
-import { isNumber } from '../../src/lib/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { isNumber } from '../../src/lib/json/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { Cell, Content } from '../simulation/records.ts';
 
 /** What the service makes of the texts that are written to it. */

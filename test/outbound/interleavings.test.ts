@@ -2,7 +2,7 @@ import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import { readAttempts } from '../../src/mirror/outbox/attempt-store.ts';
 import { findEntry, insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Operation } from '../../src/mirror/outbox/outbox-store.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
-import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { compactJson } from '../../src/lib/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import { findEntry, insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Entry, Operation } from '../../src/mirror/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/mirror/runs/run-requests.ts';

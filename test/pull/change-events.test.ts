@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/mirror/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';

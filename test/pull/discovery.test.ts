@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Json, JsonObject } from '../../src/lib/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/mirror/session/session.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { OtherSourceError } from '../../src/mirror/session/errors.ts';
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';

@@ -1,5 +1,5 @@
-import { parseJson } from '../../src/lib/json.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { parseJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
 export interface Reply {

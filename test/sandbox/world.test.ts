@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import { SERVED_KINDS } from '../../src/sandbox/served-kinds.ts';
 import { createWorld } from '../../src/sandbox/world.ts';
 import type { World } from '../../src/sandbox/world.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { parseFaults } from '../../src/sandbox/faults.ts';
 import type { Deed } from '../../src/sandbox/faults.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';

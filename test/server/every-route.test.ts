@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
 import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
 import { asking } from './ask.ts';
 import type { Answer, Ask, Asked } from './ask.ts';

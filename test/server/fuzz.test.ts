@@ -1,9 +1,9 @@
 import { createConnection } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compactJson } from '../../src/lib/json.ts';
-import { shortened, storable } from '../../src/lib/text.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
+import { shortened, storable } from '../../src/lib/text/text.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
 import { kindNamed, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { asking } from './ask.ts';

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/logger.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { BACKLOG } from '../../src/server/limits.ts';

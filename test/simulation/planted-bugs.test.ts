@@ -28,7 +28,7 @@ const planted = vi.hoisted(() => {
   return { now, withDoubles };
 });
 
-vi.mock('../../src/lib/calendar.ts', planted.withDoubles);
+vi.mock('../../src/lib/time/calendar.ts', planted.withDoubles);
 vi.mock('../../src/diff/certify.ts', planted.withDoubles);
 vi.mock('../../src/diff/judge-page.ts', planted.withDoubles);
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);

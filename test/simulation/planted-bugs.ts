@@ -1,7 +1,7 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { certify } from '../../src/diff/certify.ts';
-import type { isCalendarDate } from '../../src/lib/calendar.ts';
+import type { isCalendarDate } from '../../src/lib/time/calendar.ts';
 import type { isOvertaken, judge } from '../../src/diff/judge-page.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import type { SqlValue } from '../../src/mirror/session/session.ts';

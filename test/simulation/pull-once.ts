@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { createLogger } from '../../src/lib/logger.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { PullReport, PullRequest } from '../../src/pull/pull-kinds.ts';
 import { openSource } from '../../src/source/source.ts';

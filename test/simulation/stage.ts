@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import { randomFrom } from '../../src/sandbox/random.ts';

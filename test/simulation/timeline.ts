@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/lib/time/clock.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 
 /** Virtual time: nothing passes while the code under test is at work, and nothing waits while it is idle. */

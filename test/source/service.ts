@@ -8,7 +8,7 @@ import { clients } from '../../src/catalog/kinds/clients.ts';
 import { categories } from '../../src/catalog/kinds/categories.ts';
 import { isListed, isRetrievable } from '../../src/catalog/kind.ts';
 import type { Kind, ListedKind, RetrievableKind } from '../../src/catalog/kind.ts';
-import { createLogger } from '../../src/lib/logger.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { SourceParts, SourceSettings } from '../../src/source/http/http.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { vehicleBrands } from '../../src/catalog/kinds/vehicle-brands.ts';
 import { departments } from '../../src/catalog/kinds/departments.ts';
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { WriteAnswer } from '../../src/source/answer/write-answer.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';

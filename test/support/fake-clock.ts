@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/lib/time/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Every sleep that was asked for, in milliseconds. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import { compactJson } from '../../src/lib/json.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
 export const KIND_NAMES: readonly string[] = LISTED_KINDS.map(({ name }) => name);

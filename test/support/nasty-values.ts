@@ -1,5 +1,5 @@
 import { LosslessNumber } from 'lossless-json';
-import type { Json } from '../../src/lib/json.ts';
+import type { Json } from '../../src/lib/json/json.ts';
 
 const number = (token: string): Json => new LosslessNumber(token);
 

@@ -27,7 +27,7 @@ const LONG_FILES = [
  */
 export const ALONE: readonly string[] = [
   'canary/sings',
-  'lib/clock',
+  'lib/time/clock',
   'mirror/sqlite/session',
   'pull/many-fields',
   'sandbox/generate/from-catalogue',

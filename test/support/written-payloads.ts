@@ -4,9 +4,9 @@ import { expect } from 'vitest';
 import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { fieldNamed, readNameOf, writeNameOf } from '../../src/diff/written.ts';
-import { atScale } from '../../src/lib/decimal.ts';
-import { compactJson, isArray, isNumber, isObject } from '../../src/lib/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json.ts';
+import { atScale } from '../../src/lib/json/decimal.ts';
+import { compactJson, isArray, isNumber, isObject } from '../../src/lib/json/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 
 export const namedKind = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
 

@@ -1,7 +1,7 @@
-import { changes } from '../../app/changes.ts';
-import type { RecordedChange } from '../../app/changes.ts';
+import { changes } from '../../app/commands/changes.ts';
+import type { RecordedChange } from '../../app/commands/changes.ts';
 import { pull } from '../../app/pull.ts';
-import { compactJson, isObject, parseJson } from '../../lib/json.ts';
+import { compactJson, isObject, parseJson } from '../../lib/json/json.ts';
 import { fieldsShown } from '../print/change-row.ts';
 import { CHANGED_KINDS } from './other-users.ts';
 import type { DemoStage } from './stage.ts';

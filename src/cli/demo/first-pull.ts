@@ -1,7 +1,7 @@
 import { pull } from '../../app/pull.ts';
 import type { PullReport } from '../../app/pull.ts';
-import { queryMirror } from '../../app/report.ts';
-import type { Row } from '../../app/report.ts';
+import { queryMirror } from '../../app/commands/report.ts';
+import type { Row } from '../../app/commands/report.ts';
 import { textTable } from '../print/io.ts';
 import { createProgress } from '../print/progress.ts';
 import { DEMO_DATABASE } from './stage.ts';

@@ -1,4 +1,4 @@
-import { sleepUnlessStopped, systemClock } from '../../lib/clock.ts';
+import { sleepUnlessStopped, systemClock } from '../../lib/time/clock.ts';
 import { eventLine, pullEvents } from './events.ts';
 import { changeOne } from './other-users.ts';
 import { DEMO_DATABASE } from './stage.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import type { World } from '../../sandbox/world.ts';
 
 /** The kinds that other users change in the demo. */

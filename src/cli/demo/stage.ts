@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Io } from '../print/io.ts';
 

@@ -1,7 +1,7 @@
-import { push, waitForOutcomes } from '../../app/push.ts';
-import type { Outcome, EntryRequest } from '../../app/push.ts';
-import type { RecordedChange } from '../../app/changes.ts';
-import { isObject, parseJson, compactJson } from '../../lib/json.ts';
+import { push, waitForOutcomes } from '../../app/commands/push.ts';
+import type { Outcome, EntryRequest } from '../../app/commands/push.ts';
+import type { RecordedChange } from '../../app/commands/changes.ts';
+import { isObject, parseJson, compactJson } from '../../lib/json/json.ts';
 import { eventLine, pullEvents } from './events.ts';
 import { changeThree } from './other-users.ts';
 import type { DemoStage } from './stage.ts';

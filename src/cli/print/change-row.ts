@@ -1,5 +1,5 @@
-import type { RecordedChange } from '../../app/changes.ts';
-import { compactJson, isArray, isObject, parseJson } from '../../lib/json.ts';
+import type { RecordedChange } from '../../app/commands/changes.ts';
+import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
 import { beginning } from './io.ts';
 
 /** Widths are fixed: with `--follow` the longest value is not known in advance. */

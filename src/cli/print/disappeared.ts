@@ -1,5 +1,5 @@
-import { idsShown } from '../../app/deletions.ts';
-import type { ShownHold } from '../../app/deletions.ts';
+import { idsShown } from '../../app/commands/deletions.ts';
+import type { ShownHold } from '../../app/commands/deletions.ts';
 import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 

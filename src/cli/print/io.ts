@@ -1,7 +1,7 @@
-import { compactJson } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
-import { plainJson, plainLine } from '../../lib/plain-text.ts';
-import { shortened } from '../../lib/text.ts';
+import { compactJson } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { plainJson, plainLine } from '../../lib/text/plain-text.ts';
+import { shortened } from '../../lib/text/text.ts';
 
 /** The world outside a command, as main.ts or a test hands it in. */
 export interface Io {

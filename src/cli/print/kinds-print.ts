@@ -1,4 +1,8 @@
-import type { FieldDescription, KindDescription, KindDescriptions } from '../../app/kind-descriptions.ts';
+import type {
+  FieldDescription,
+  KindDescription,
+  KindDescriptions,
+} from '../../app/commands/kind-descriptions.ts';
 import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 

@@ -1,6 +1,6 @@
-import { explain, jsonOrText } from '../../app/outbox.ts';
-import type { Attempt, Entry, History, OutboxList } from '../../app/outbox.ts';
-import { compactJson, isArray, isObject } from '../../lib/json.ts';
+import { explain, jsonOrText } from '../../app/commands/outbox.ts';
+import type { Attempt, Entry, History, OutboxList } from '../../app/commands/outbox.ts';
+import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import { beginning, printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { MultiBar } from 'cli-progress';
 import type { Progress } from '../../app/pull.ts';
-import { systemClock } from '../../lib/clock.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { printLine } from './io.ts';
 import type { Io, Output } from './io.ts';
 import { notedProgress, progressLine } from './progress-line.ts';

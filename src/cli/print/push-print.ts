@@ -1,7 +1,7 @@
-import { explain, jsonOrText } from '../../app/outbox.ts';
-import type { Outcome, Preview, RequestShown, StoredEntry } from '../../app/push.ts';
-import { compactJson } from '../../lib/json.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { explain, jsonOrText } from '../../app/commands/outbox.ts';
+import type { Outcome, Preview, RequestShown, StoredEntry } from '../../app/commands/push.ts';
+import { compactJson } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 

@@ -1,7 +1,7 @@
-import { entryDocument, explain, jsonOrText } from '../../app/outbox.ts';
-import type { RecordStory } from '../../app/record-story.ts';
-import { compactJson, isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { entryDocument, explain, jsonOrText } from '../../app/commands/outbox.ts';
+import type { RecordStory } from '../../app/commands/record-story.ts';
+import { compactJson, isObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { changedFields } from './change-row.ts';
 import { beginning, printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';

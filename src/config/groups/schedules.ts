@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cronFault } from '../../lib/cron.ts';
+import { cronFault } from '../../lib/time/cron.ts';
 import { openGroup, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';
 

@@ -1,9 +1,9 @@
 import type { Job } from 'bullmq';
-import type { Clock } from '../../lib/clock.ts';
-import { createFaultLog } from '../../lib/fault-log.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { createFaultLog } from '../../lib/log/fault-log.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import { UsageError } from '../../lib/sync-error.ts';
-import { LATE, within } from '../../lib/within.ts';
+import { LATE, within } from '../../lib/time/within.ts';
 import type { Notifier, WorkHandler } from '../notifier.ts';
 import { TIMINGS } from '../timings.ts';
 import type { Timings } from '../timings.ts';

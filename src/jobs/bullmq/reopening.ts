@@ -1,6 +1,6 @@
-import type { Clock } from '../../lib/clock.ts';
-import { within } from '../../lib/within.ts';
-import type { FaultLog } from '../../lib/fault-log.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { within } from '../../lib/time/within.ts';
+import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Timings } from '../timings.ts';
 import type { ClientOptions, QueueClient } from './queue-client.ts';
 

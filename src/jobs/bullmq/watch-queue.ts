@@ -1,9 +1,9 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { FaultLog } from '../../lib/fault-log.ts';
-import type { Logger } from '../../lib/logger.ts';
-import { createOutageLog } from '../../lib/outage-log.ts';
-import { LATE, within } from '../../lib/within.ts';
-import { sleepUnlessStopped } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { FaultLog } from '../../lib/log/fault-log.ts';
+import type { Logger } from '../../lib/log/logger.ts';
+import { createOutageLog } from '../../lib/log/outage-log.ts';
+import { LATE, within } from '../../lib/time/within.ts';
+import { sleepUnlessStopped } from '../../lib/time/clock.ts';
 import type { Timings } from '../timings.ts';
 
 interface QueueWatchParts {

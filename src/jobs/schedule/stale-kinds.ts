@@ -1,4 +1,4 @@
-import { instantOf, lengthOf } from '../../lib/clock.ts';
+import { instantOf, lengthOf } from '../../lib/time/clock.ts';
 import { readStatus } from '../../mirror/kinds/status-store.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
 import { slotBefore } from './schedule.ts';

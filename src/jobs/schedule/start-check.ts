@@ -1,5 +1,5 @@
-import { createFaultLog } from '../../lib/fault-log.ts';
-import { repeat } from '../../lib/repeat.ts';
+import { createFaultLog } from '../../lib/log/fault-log.ts';
+import { repeat } from '../../lib/log/repeat.ts';
 import { isAway } from '../../mirror/session/errors.ts';
 import type { ScheduleParts } from './schedule.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { DRIFT, KIND_STATE } from '../tables/engine-tables.ts';
 import { append, assign, hasRow, pick, readTexts, select, selectOne, without } from '../tables/rows.ts';

@@ -3,7 +3,7 @@ import type { SQL } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';

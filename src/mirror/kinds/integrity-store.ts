@@ -1,4 +1,4 @@
-import { instantOf, instantText } from '../../lib/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 

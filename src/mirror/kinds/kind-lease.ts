@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { HoldClock } from '../../diff/judge-hold.ts';
-import { instantOf, instantText } from '../../lib/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { LeaseError } from '../session/errors.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';

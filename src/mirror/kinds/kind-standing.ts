@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { readNumber, selectOne } from '../tables/rows.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable } from '../session/session.ts';
 import { bigint, optionalBigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
 import { readRows, readTexts } from '../tables/rows.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import { append, assign, readTexts, select, without } from '../tables/rows.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { WRITE_BLOCKS } from '../tables/outbox-tables.ts';
 import { hasRow, insertInto, select, selectOne } from '../tables/rows.ts';

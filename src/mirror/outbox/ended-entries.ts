@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
-import { canonicalJson, parseJson } from '../../lib/json.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import { canonicalJson, parseJson } from '../../lib/json/json.ts';
 import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';

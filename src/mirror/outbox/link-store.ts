@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { LINKS } from '../tables/outbox-tables.ts';
 import { hasRow, insertInto, readNumber } from '../tables/rows.ts';

@@ -1,6 +1,6 @@
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 import type { Queryable, Transaction } from '../session/session.ts';

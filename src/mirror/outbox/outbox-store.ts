@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { bigint, text } from '../tables/engine-column.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import { BUSY, CONNECTION_LOST, UNREACHABLE, WRITER_BUSY } from './errors.ts';
 

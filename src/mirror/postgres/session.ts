@@ -1,5 +1,5 @@
-import { systemClock } from '../../lib/clock.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import { locationOf, openConnection } from './connection.ts';
 import type { Target } from './connection.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantOf, instantText } from '../../lib/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import type { Queryable } from '../session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { optionalBigint } from '../tables/engine-column.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { ChangeEvent } from '../../diff/change-event.ts';
 import type { ChangedFields } from '../../diff/field-drift.ts';
-import { instantText } from '../../lib/clock.ts';
-import { parseJson } from '../../lib/json.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import { parseJson } from '../../lib/json/json.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Absence, AbsenceState } from '../../diff/plan-deletions.ts';
-import { instantOf, instantText } from '../../lib/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
-import { shortened } from '../../lib/text.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import { shortened } from '../../lib/text/text.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { ISSUES } from '../tables/engine-tables.ts';

@@ -5,7 +5,7 @@ import type { ChangeEvent } from '../../diff/change-event.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
 import { judge, inListShape } from '../../diff/judge-page.ts';
 import type { Incoming, Stored, RecordChange } from '../../diff/judge-page.ts';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction, Values } from '../session/session.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';

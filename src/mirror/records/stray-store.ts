@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { forgetAbsences } from './deletion-store.ts';
 import { saveRepairs } from './issue-store.ts';
 import type { Queryable, Transaction } from '../session/session.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { appendChanges } from './change-store.ts';
 import { saveProofs } from './deletion-store.ts';
 import type { Proof } from './deletion-store.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { pruneChanges } from '../records/change-store.ts';
 import { archiveEndedEntries } from '../outbox/ended-entries.ts';
 import type { Session } from '../session/session.ts';

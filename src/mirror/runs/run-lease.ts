@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import type { RUNS } from '../tables/engine-tables.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
 import { UNHEARD, fateOf, hasLapsed, isOwnRun } from './run-lease.ts';
 import type { OwnRun } from './run-lease.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantOf, instantText } from '../../lib/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { leasedKinds, openRuns } from './startable-runs.ts';
 import type { Reader } from './startable-runs.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';

@@ -1,6 +1,6 @@
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { requestedRuns } from './run-requests.ts';
 import type { Queryable } from '../session/session.ts';
 import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';

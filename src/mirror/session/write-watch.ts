@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from './errors.ts';
 import type { Session } from './session.ts';
 

@@ -4,7 +4,7 @@ import type { SQL } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
-import { parseObject } from '../../lib/json.ts';
+import { parseObject } from '../../lib/json/json.ts';
 import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';

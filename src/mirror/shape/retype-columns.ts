@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Field, Kind } from '../../catalog/kind.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/time/clock.ts';
 import { asMirrored, saveColumn } from '../kinds/field-store.ts';
 import type { Transaction } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';

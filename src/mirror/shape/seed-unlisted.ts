@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { createIdNumbers } from '../../lib/id-numbers.ts';
+import { createIdNumbers } from '../../lib/ids/id-numbers.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import type { Transaction } from '../session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { betweenCommas } from '../../lib/text-list.ts';
-import type { TextList } from '../../lib/text-list.ts';
+import { betweenCommas } from '../../lib/text/text-list.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { PAGES, TOUCHED } from '../tables/change-tables.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Sighting } from '../../diff/certify.ts';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';

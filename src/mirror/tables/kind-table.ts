@@ -1,6 +1,6 @@
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
-import { decimalPlaces } from '../../lib/decimal.ts';
+import { decimalPlaces } from '../../lib/json/decimal.ts';
 import type { Session, SqlValue } from '../session/session.ts';
 
 export type Dialect = Session['dialect'];

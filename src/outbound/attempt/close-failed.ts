@@ -1,5 +1,5 @@
-import { isObject } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
+import { isObject } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { dropBlock } from '../../mirror/outbox/block-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';

@@ -1,6 +1,6 @@
-import { compactJson } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
-import { instantText } from '../../lib/clock.ts';
+import { compactJson } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { saveBlock } from '../../mirror/outbox/block-store.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';

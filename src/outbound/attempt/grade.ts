@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { isSuccess } from '../../source/answer/read-answer.ts';
 import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
 import type { AnsweredWrite, WriteAnswer } from '../../source/answer/write-answer.ts';

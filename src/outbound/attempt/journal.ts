@@ -1,8 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { instantText } from '../../lib/clock.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { parseObject } from '../../lib/json.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { parseObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { closeAttempt, openAttempt } from '../../mirror/outbox/attempt-store.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';

@@ -2,7 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { sortPage } from '../../diff/judge-page.ts';
 import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { RecordFacts } from '../../diff/plan-repairs.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { noteOwnChange, readStanding } from '../../mirror/kinds/kind-standing.ts';

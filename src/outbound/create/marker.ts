@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Marker } from '../../diff/match.ts';
 import { fieldNamed, writeNameOf } from '../../diff/written.ts';
-import { isNumber } from '../../lib/json.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { isNumber } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 
 /** The mark of an entry; null where the kind's settings name no field for it. */

@@ -1,8 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { judgeSearch } from '../../diff/match.ts';
 import type { SearchResult } from '../../diff/match.ts';
-import { instantOf, instantText } from '../../lib/clock.ts';
-import { parseObject } from '../../lib/json.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { parseObject } from '../../lib/json/json.ts';
 import { countCompleteSweeps, readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { saveLink } from '../../mirror/outbox/link-store.ts';

@@ -1,9 +1,9 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { matchRecord } from '../../diff/match.ts';
 import { readNameOf, shownValue } from '../../diff/written.ts';
-import { instantOf, instantText } from '../../lib/clock.ts';
-import { isObject, parseJson } from '../../lib/json.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { isObject, parseJson } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { saveTwins } from '../../mirror/records/issue-store.ts';
 import { rowsFirstSeenAfter } from '../../mirror/records/first-seen.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';

@@ -1,4 +1,4 @@
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';

@@ -1,5 +1,5 @@
-import { instantText } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import { readMeta, writeMeta, dropMeta } from '../../mirror/kinds/meta.ts';
 import { highestForeignLink, numberBeyond } from '../../mirror/outbox/link-store.ts';
 import type { Session, Transaction, Queryable } from '../../mirror/session/session.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Kind } from '../../catalog/kind.ts';
-import { isObject, tryParse } from '../../lib/json.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { isObject, tryParse } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
-import { isStorable } from '../../lib/text.ts';
+import { isStorable } from '../../lib/text/text.ts';
 import { validateEntry } from './validate-entry.ts';
 import type { EntryDraft, ValidEntry } from './validate-entry.ts';
 import { shown } from './write-value.ts';

@@ -1,6 +1,6 @@
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { writeNameOf } from '../../diff/written.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearestName } from '../../lib/text/nearest-name.ts';
 
 /** Which fields a write may name. */
 export interface NameRules {

@@ -1,8 +1,8 @@
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { readNameOf, writeNameOf } from '../../diff/written.ts';
-import { DEEPEST, canonicalJson, isDeeper } from '../../lib/json.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { isStorable } from '../../lib/text.ts';
+import { DEEPEST, canonicalJson, isDeeper } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { isStorable } from '../../lib/text/text.ts';
 import { unknownField } from './unknown-field.ts';
 import type { NameRules } from './unknown-field.ts';
 import { shown, writtenValue } from './write-value.ts';

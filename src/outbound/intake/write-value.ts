@@ -1,10 +1,18 @@
 import type { Field, FieldType } from '../../catalog/kind.ts';
-import { wholeText } from '../../lib/decimal.ts';
+import { wholeText } from '../../lib/json/decimal.ts';
 import { decodeField } from '../../diff/decode-record.ts';
 import type { MisfitCode } from '../../diff/decode-record.ts';
-import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject, parseJson } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
-import { shortened, storable } from '../../lib/text.ts';
+import {
+  DEEPEST,
+  compactJson,
+  isArray,
+  isDeeper,
+  isNumber,
+  isObject,
+  parseJson,
+} from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { shortened, storable } from '../../lib/text/text.ts';
 
 /** A value in the form that a write of its field accepts, or the fault that prevents it. */
 export type WrittenValue = { readonly value: Json; readonly note?: string } | { readonly fault: string };

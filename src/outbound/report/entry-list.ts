@@ -1,5 +1,5 @@
-import { tryParse } from '../../lib/json.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { tryParse } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import type { Attempt } from '../../mirror/outbox/attempt-store.ts';

@@ -1,5 +1,5 @@
-import { sleepUnlessStopped } from '../../lib/clock.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { sleepUnlessStopped } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import type { Queryable } from '../../mirror/session/session.ts';

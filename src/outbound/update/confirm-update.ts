@@ -3,7 +3,7 @@ import type { FieldStates } from '../../diff/merge.ts';
 import { couldHold } from '../../diff/look-alike.ts';
 import { fieldNamed } from '../../diff/written.ts';
 import type { Kind } from '../../catalog/kind.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { dropBlock } from '../../mirror/outbox/block-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';

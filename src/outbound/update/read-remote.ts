@@ -1,8 +1,8 @@
 import { askableKind, isListed } from '../../catalog/kind.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { readPageOf } from '../../mirror/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';

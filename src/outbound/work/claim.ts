@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { instantOf, instantText } from '../../lib/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';

@@ -1,4 +1,4 @@
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { closeAttempt, readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';

@@ -1,4 +1,4 @@
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { readBlock } from '../../mirror/outbox/block-store.ts';
 import { findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';

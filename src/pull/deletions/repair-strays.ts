@@ -1,7 +1,7 @@
 import type { Certificate } from '../../diff/certify.ts';
 import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
-import { instantOf } from '../../lib/clock.ts';
+import { instantOf } from '../../lib/time/clock.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import type { Queryable } from '../../mirror/session/session.ts';

@@ -1,7 +1,7 @@
 import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
-import { isObject, parseJson, parseObject } from '../../lib/json.ts';
+import { isObject, parseJson, parseObject } from '../../lib/json/json.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import type { RecordEvidence } from '../../mirror/records/record-facts.ts';

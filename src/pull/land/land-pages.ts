@@ -1,4 +1,4 @@
-import { arrivedTogether } from '../../lib/arrived-together.ts';
+import { arrivedTogether } from '../../lib/time/arrived-together.ts';
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { bindSource } from '../../mirror/kinds/source-binding.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';

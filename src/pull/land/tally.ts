@@ -1,6 +1,6 @@
-import { createIdSet } from '../../lib/id-set.ts';
-import { sameTexts } from '../../lib/text-list.ts';
-import type { TextList } from '../../lib/text-list.ts';
+import { createIdSet } from '../../lib/ids/id-set.ts';
+import { sameTexts } from '../../lib/text/text-list.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
 import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-page.ts';
 import type { LandedRecords } from './land-records.ts';

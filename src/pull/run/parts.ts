@@ -1,6 +1,6 @@
 import type { DeletionRules } from '../../diff/plan-deletions.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import type { Source } from '../../source/source.ts';
 

@@ -1,7 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { TextList } from '../../lib/text-list.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import type { KindTenants } from '../../mirror/kinds/tenant-store.ts';

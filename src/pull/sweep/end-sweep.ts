@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { Spans } from '../../diff/spans.ts';
-import { instantText } from '../../lib/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';

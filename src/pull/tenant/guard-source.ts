@@ -1,7 +1,7 @@
 import { LISTED_KINDS } from '../../catalog/catalog.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
-import type { Json } from '../../lib/json.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { hasMoreLive } from '../../mirror/kinds/status-store.ts';

@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { isNumber, isObject } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
+import { isNumber, isObject } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { namesCompany } from '../../mirror/kinds/tenant-store.ts';
 import type { KindTenants } from '../../mirror/kinds/tenant-store.ts';

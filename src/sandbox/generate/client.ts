@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import type { Random } from '../random.ts';
 import {
   BUSINESS_NAMES,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import type { Random } from '../random.ts';
 
 /** The facts about the whole company that a generator may use for one record. */

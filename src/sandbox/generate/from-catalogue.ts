@@ -1,5 +1,5 @@
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { NOTES } from '../vocabulary/trade.ts';
 import { pickupDate } from './booking.ts';
 import { anyId } from './draw.ts';

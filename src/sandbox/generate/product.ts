@@ -1,5 +1,5 @@
 import { LosslessNumber } from 'lossless-json';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { randomFrom } from '../random.ts';
 import { CATEGORIES, ITEMS } from '../vocabulary/trade.ts';
 import { slug } from '../vocabulary/words.ts';

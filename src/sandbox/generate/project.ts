@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { FIRST_NAMES, SURNAMES } from '../vocabulary/people.ts';
 import { BRANDS, JOBS, NOTES, TASKS } from '../vocabulary/trade.ts';
 import { anyId } from './draw.ts';

@@ -1,5 +1,5 @@
 import { LosslessNumber } from 'lossless-json';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { SUPPLIERS } from '../vocabulary/trade.ts';
 import { codesFrom } from './code.ts';
 import type { Draw } from './draw.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import type { Random } from '../random.ts';
 import { NOTES } from '../vocabulary/trade.ts';
 import type { Draw } from './draw.ts';

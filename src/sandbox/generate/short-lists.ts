@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { BRANDS, CATEGORIES, DEPARTMENTS } from '../vocabulary/trade.ts';
 import { slug, withoutAccents } from '../vocabulary/words.ts';
 import type { Draw } from './draw.ts';

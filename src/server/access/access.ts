@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import type { Problem } from '../answer/problem.ts';
 import { isLoopback, plainAddress } from './loopback.ts';
 import { hasSession, sessionCookie, isSameSecret } from './session-cookie.ts';

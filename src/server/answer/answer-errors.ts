@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyError } from 'fastify';
-import type { Logger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
 import type { Server } from '../server.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { compactJson } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
+import { compactJson } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
 
 /** Sends JSON text. */
 export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {

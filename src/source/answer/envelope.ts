@@ -1,7 +1,15 @@
-import { DEEPEST, compactJson, isArray, isDeeper, isNumber, isObject, parseJson } from '../../lib/json.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { storable } from '../../lib/text.ts';
-import { shortestNumber } from '../../lib/decimal.ts';
+import {
+  DEEPEST,
+  compactJson,
+  isArray,
+  isDeeper,
+  isNumber,
+  isObject,
+  parseJson,
+} from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { storable } from '../../lib/text/text.ts';
+import { shortestNumber } from '../../lib/json/decimal.ts';
 import { excerpt, SourceError } from '../http/errors.ts';
 import type { SourceReason } from '../http/errors.ts';
 

@@ -1,5 +1,5 @@
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { openList, openRecord, parseBody } from './envelope.ts';
 import type { ListBody } from './envelope.ts';
 import { SourceError, excerpt } from '../http/errors.ts';

@@ -1,8 +1,8 @@
-import { DEEPEST, isDeeper, isArray, isNumber, isObject } from '../../lib/json.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { maskSecrets } from '../../lib/mask-secrets.ts';
-import { LONGEST_SPELLING } from '../../lib/secret-pattern.ts';
-import { shortened, storable } from '../../lib/text.ts';
+import { DEEPEST, isDeeper, isArray, isNumber, isObject } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { maskSecrets } from '../../lib/text/mask-secrets.ts';
+import { LONGEST_SPELLING } from '../../lib/text/secret-pattern.ts';
+import { shortened, storable } from '../../lib/text/text.ts';
 import { SourceError } from '../http/errors.ts';
 import { parseBody, saysFailed, unwrap } from './envelope.ts';
 import { retryAfterMs } from './retry-after.ts';

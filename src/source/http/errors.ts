@@ -1,5 +1,5 @@
 import { SyncError } from '../../lib/sync-error.ts';
-import { storable } from '../../lib/text.ts';
+import { storable } from '../../lib/text/text.ts';
 
 const WEB_PAGE = 'The answer is a web page: is source.baseUrl right?';
 const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 
 /** An answer as it came: any status, the body unread. */
 export interface HttpAnswer {

@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 import type { Dispatcher } from 'undici';
-import { allowMany } from '../../lib/deadline.ts';
+import { allowMany } from '../../lib/time/deadline.ts';
 import { SourceError } from './errors.ts';
 import type { HttpAnswer } from './http.ts';
 

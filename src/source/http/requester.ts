@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuthHeader } from '../../catalog/kind.ts';
-import { createDeadline } from '../../lib/deadline.ts';
+import { createDeadline } from '../../lib/time/deadline.ts';
 import { SourceError } from './errors.ts';
 import type { HttpClient, Received, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';

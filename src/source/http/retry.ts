@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import type { Options, RetryContext } from 'p-retry';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import { SourceError } from './errors.ts';
 
 const LONG_WAIT_MS = 2_000; // After a longer silence a person would take the program for stuck.

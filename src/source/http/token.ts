@@ -1,5 +1,5 @@
 import type { AuthHeader } from '../../catalog/kind.ts';
-import { holdsPart, maskSecrets } from '../../lib/mask-secrets.ts';
+import { holdsPart, maskSecrets } from '../../lib/text/mask-secrets.ts';
 import { SourceError } from './errors.ts';
 import type { SourceSettings } from './http.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import type { SourceParts, SourceSettings } from './http.ts';
 
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */

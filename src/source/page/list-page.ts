@@ -1,7 +1,7 @@
-import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json.ts';
-import type { Json } from '../../lib/json.ts';
-import { packed } from '../../lib/text-list.ts';
-import type { TextList } from '../../lib/text-list.ts';
+import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { packed } from '../../lib/text/text-list.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
 import type { Meta } from '../answer/envelope.ts';
 import { readList, refuseFault } from '../answer/read-answer.ts';
 import type { Received } from '../http/http.ts';

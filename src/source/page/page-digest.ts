@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { TextList } from '../../lib/text-list.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
 import { openList, parseBody } from '../answer/envelope.ts';
 import type { ListBody } from '../answer/envelope.ts';
 import { SourceError } from '../http/errors.ts';
 import type { Received } from '../http/http.ts';
-import { arrayStart, valueEnd } from '../../lib/json-bytes.ts';
+import { arrayStart, valueEnd } from '../../lib/json/json-bytes.ts';
 
 /** A digest that shows whether a page has changed. */
 export interface PageDigest {

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../answer/envelope.ts';
-import { createDeadline } from '../../lib/deadline.ts';
+import { createDeadline } from '../../lib/time/deadline.ts';
 import type { Answered, Question, Requester } from '../http/requester.ts';
 import { readKnown, readPage } from '../page/list-page.ts';
 import type { KnownPageHint, ListPage } from '../page/list-page.ts';

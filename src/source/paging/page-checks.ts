@@ -1,5 +1,5 @@
-import { sameTexts } from '../../lib/text-list.ts';
-import type { TextList } from '../../lib/text-list.ts';
+import { sameTexts } from '../../lib/text/text-list.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
 import type { Meta } from '../answer/envelope.ts';
 import { SourceError } from '../http/errors.ts';
 import type { SourceReason } from '../http/errors.ts';

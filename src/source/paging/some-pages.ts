@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../catalog/kind.ts';
-import { sameTexts } from '../../lib/text-list.ts';
+import { sameTexts } from '../../lib/text/text-list.ts';
 import { learnFromFirst } from './list-length.ts';
 import { inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
 import type { ListParts, LoadOptions } from './load-page.ts';

@@ -1,4 +1,4 @@
-import { sameTexts } from '../../lib/text-list.ts';
+import { sameTexts } from '../../lib/text/text-list.ts';
 import { provenEnd, learnFromFirst } from './list-length.ts';
 import { NO_META } from '../answer/envelope.ts';
 import {

@@ -3,7 +3,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { jobOf } from '../../../src/jobs/bullmq/job.ts';
 import type { NewJob } from '../../../src/jobs/bullmq/job.ts';
 import { createBullmqNotifier } from '../../../src/jobs/bullmq/notifier.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { QUICK, longest, memoryLog, ownPrefix, startTestEngine, workQueue, workSession } from '../support.ts';
 

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import fc from 'fast-check';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createBullmqNotifier } from '../../../src/jobs/bullmq/notifier.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { freshRedis } from '../../support/redis.ts';
 import { QUICK, memoryLog, ownPrefix, startTestEngine, workQueue, workSession } from '../support.ts';

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createBullmqNotifier } from '../../../src/jobs/bullmq/notifier.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
 import { UsageError } from '../../../src/lib/sync-error.ts';
 import { thrownBy } from '../../mirror/temp-mirror.ts';
 import { QUICK, memoryLog, ownPrefix, workQueue, workSession } from '../support.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBullmqNotifier } from '../../../src/jobs/bullmq/notifier.ts';
 import type { Notifier } from '../../../src/jobs/notifier.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
 import { canary } from '../../support/canary.ts';
 import { bystander, freshDatabaseUrl } from '../../support/postgres.ts';
 import { freePort } from '../../support/redis-server.ts';

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBullmqNotifier } from '../../../src/jobs/bullmq/notifier.ts';
 import type { Notifier } from '../../../src/jobs/notifier.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
 import { freshRedis, proxyToRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { createFirstReads } from '../../../src/jobs/schedule/first-reads.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
 import { DATABASES, MIRRORS, pullOne } from '../../pull/steps.ts';
 import { sandbox } from '../../pull/support.ts';
 import { memoryLog } from '../support.ts';

@@ -9,8 +9,8 @@ import {
   startSchedules,
 } from '../../../src/jobs/schedule/schedule.ts';
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts';
-import type { Clock } from '../../../src/lib/clock.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import type { Clock } from '../../../src/lib/time/clock.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { kindNamed, tempMirror } from '../../mirror/temp-mirror.ts';
 import { memoryLog } from '../support.ts';

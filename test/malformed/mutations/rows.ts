@@ -1,4 +1,4 @@
-import { compactJson } from '../../../src/lib/json.ts';
+import { compactJson } from '../../../src/lib/json/json.ts';
 import { NASTY_VALUES } from '../../support/nasty-values.ts';
 import { withRow } from '../draft.ts';
 import type { Mutation, Scene } from '../draft.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { instantText } from '../../../src/lib/clock.ts';
+import { instantText } from '../../../src/lib/time/clock.ts';
 import {
   claimEntry,
   dueEntries,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Absence } from '../../../src/diff/plan-deletions.ts';
-import { instantText } from '../../../src/lib/clock.ts';
+import { instantText } from '../../../src/lib/time/clock.ts';
 import {
   awaitsSweep,
   decideHold,

@@ -5,7 +5,7 @@ import { KINDS } from '../../../src/catalog/catalog.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { recordDecoder } from '../../../src/diff/decode-record.ts';
 import { sortPage } from '../../../src/diff/judge-page.ts';
-import { parseJson } from '../../../src/lib/json.ts';
+import { parseJson } from '../../../src/lib/json/json.ts';
 import { kindColumns, writtenColumns, writtenRow } from '../../../src/mirror/tables/kind-table.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON_TEXT, columnsOf, kindNamed, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { decimal, flag, integer, json } from '../../../src/catalog/field.ts';
 import { decodeField } from '../../../src/diff/decode-record.ts';
-import { parseJson } from '../../../src/lib/json.ts';
+import { parseJson } from '../../../src/lib/json/json.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
 import { spell, models } from '../../support/json-models.ts';
 import type { Model } from '../../support/json-models.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS, LISTED_KINDS } from '../../../src/catalog/catalog.ts';
 import { text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
-import { instantText } from '../../../src/lib/clock.ts';
+import { instantText } from '../../../src/lib/time/clock.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON_TEXT, columnsOf, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 

@@ -1,6 +1,6 @@
 import { holds as isHeld } from '../../../src/diff/written.ts';
-import { parseJson } from '../../../src/lib/json.ts';
-import type { Json } from '../../../src/lib/json.ts';
+import { parseJson } from '../../../src/lib/json/json.ts';
+import type { Json } from '../../../src/lib/json/json.ts';
 import { objectOf } from '../people.ts';
 import type { EntryRecord, Recording } from '../recording.ts';
 import type { Service } from '../stage.ts';

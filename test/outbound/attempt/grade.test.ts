@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../../src/lib/json.ts';
+import type { Json } from '../../../src/lib/json/json.ts';
 import { grade, mayHaveArrived } from '../../../src/outbound/attempt/grade.ts';
 import type { WriteAnswer } from '../../../src/source/answer/write-answer.ts';
 

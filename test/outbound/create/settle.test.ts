@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { DEEPEST, parseJson } from '../../../src/lib/json.ts';
+import { DEEPEST, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES, MIRRORS } from '../../pull/steps.ts';
 import { rewriting, sandbox } from '../../pull/support.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
-import { parseJson } from '../../../src/lib/json.ts';
-import type { Json } from '../../../src/lib/json.ts';
+import { parseJson } from '../../../src/lib/json/json.ts';
+import type { Json } from '../../../src/lib/json/json.ts';
 import * as intake from '../../../src/outbound/intake/validate-entry.ts';
 import type { EntryDraft, ValidEntry } from '../../../src/outbound/intake/validate-entry.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Clock } from '../../../src/lib/clock.ts';
+import type { Clock } from '../../../src/lib/time/clock.ts';
 import { changeEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';

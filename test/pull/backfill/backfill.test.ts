@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/lib/json.ts';
+import type { JsonObject } from '../../../src/lib/json/json.ts';
 import { LeaseError, OtherSourceError } from '../../../src/mirror/session/errors.ts';
 import type { Progress } from '../../../src/pull/run/parts.ts';
 import { Crash, contentOf, dyingAt, mirror, rewriting, rowsOf, sandbox, truthOf } from '../support.ts';

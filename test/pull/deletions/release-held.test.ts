@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/lib/log/logger.ts';
 import { decideHold } from '../../../src/mirror/records/deletion-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import type { PullParts } from '../../../src/pull/run/parts.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { kindNamed } from '../../../src/catalog/catalog.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
-import type { Json } from '../../../src/lib/json.ts';
+import type { Json } from '../../../src/lib/json/json.ts';
 import { LeaseError } from '../../../src/mirror/session/errors.ts';
 import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';

@@ -11,7 +11,7 @@ import {
   timestamp,
 } from '../../../src/catalog/field.ts';
 import type { Kind, ListOrder } from '../../../src/catalog/kind.ts';
-import type { Json, JsonObject } from '../../../src/lib/json.ts';
+import type { Json, JsonObject } from '../../../src/lib/json/json.ts';
 import { createWorld } from '../../../src/sandbox/world.ts';
 import type { World } from '../../../src/sandbox/world.ts';
 import { textOf } from '../text-of.ts';

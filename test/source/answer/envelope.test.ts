@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../../src/lib/json.ts';
-import type { Json } from '../../../src/lib/json.ts';
+import { parseJson } from '../../../src/lib/json/json.ts';
+import type { Json } from '../../../src/lib/json/json.ts';
 import { openList, openRecord } from '../../../src/source/answer/envelope.ts';
 
 const WHERE = 'GET /x';

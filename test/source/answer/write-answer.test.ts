@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compactJson, parseJson } from '../../../src/lib/json.ts';
+import { compactJson, parseJson } from '../../../src/lib/json/json.ts';
 import { writtenRecord } from '../../../src/source/answer/write-answer.ts';
 
 test.each([

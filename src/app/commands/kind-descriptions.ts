@@ -1,0 +1,62 @@
+import { kindNamed as documentedKind } from '../../catalog/catalog.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { allKinds, kindNamed } from '../../config/known-kinds.ts';
+import type { Config } from '../../config/settings.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { readFields } from '../../mirror/kinds/field-store.ts';
+import type { KnownField } from '../../mirror/kinds/field-store.ts';
+import { openSession } from '../../mirror/open-session.ts';
+import { isMirrorPresent } from '../../mirror/shape/mirror-present.ts';
+import { describeKind } from '../../report/describe-kind.ts';
+import type { KindDescription } from '../../report/describe-kind.ts';
+import { isFileMissing } from '../open-mirror.ts';
+
+export type { KindDescription } from '../../report/describe-kind.ts';
+export type { FieldDescription } from '../../report/describe-field.ts';
+
+export interface KindDescriptions {
+  readonly kinds: readonly KindDescription[];
+  /** Whether the fields that the mirror has discovered are included; why not, where it cannot be read. */
+  readonly mirror: 'read' | 'absent' | 'unreadable';
+  readonly reason: string | null;
+}
+
+/**
+ * Describes record kinds from the catalogue, the settings and the fields that the mirror has seen. Creates nothing, and needs
+ * no mirror.
+ *
+ * @throws {UsageError} For an unknown kind.
+ */
+export async function describeKinds(config: Config, name?: string): Promise<KindDescriptions> {
+  const kinds = name === undefined ? allKinds(config) : [kindNamed(config, name)];
+  const { mirror, reason, fields } = await seenFields(config, kinds);
+  const described = kinds.map((kind) =>
+    describeKind({
+      kind,
+      isDocumented: documentedKind(kind.name) !== undefined,
+      seen: fields === null ? null : (fields.get(kind.name) ?? new Map<string, KnownField>()),
+    }),
+  );
+  return { kinds: described, mirror, reason };
+}
+
+interface SeenFields extends Pick<KindDescriptions, 'mirror' | 'reason'> {
+  /** By kind; null without a mirror. */
+  readonly fields: ReadonlyMap<string, ReadonlyMap<string, KnownField>> | null;
+}
+
+const ABSENT: SeenFields = { mirror: 'absent', reason: null, fields: null };
+
+async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]): Promise<SeenFields> {
+  if (isFileMissing(url)) return ABSENT;
+  try {
+    await using session = await openSession(url);
+    if (!(await isMirrorPresent(session))) return ABSENT;
+    const fields = new Map<string, ReadonlyMap<string, KnownField>>();
+    for (const { name } of kinds) fields.set(name, await readFields(session, name));
+    return { mirror: 'read', reason: null, fields };
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    return { mirror: 'unreadable', reason: error.message, fields: null };
+  }
+}

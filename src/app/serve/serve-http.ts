@@ -1,0 +1,40 @@
+import { allKinds } from '../../config/known-kinds.ts';
+import type { Config } from '../../config/settings.ts';
+import { createServer } from '../../server/create-server.ts';
+import { BACKLOG } from '../../server/limits.ts';
+import type { ServerParts } from '../../server/server.ts';
+import { listenFault } from './listen-fault.ts';
+import { packageVersion } from '../package-version.ts';
+import type { ServiceParts } from './queues.ts';
+import type { OpenMark } from './send-mark.ts';
+
+export interface HttpParts
+  extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
+  readonly mark: OpenMark;
+  /** Wakes the engine: rows became due. */
+  readonly wakeEngine: () => void;
+  /** The queue's own metrics; absent if there is no queue. */
+  readonly queueMetrics?: (() => Promise<string>) | undefined;
+}
+
+/**
+ * Starts the HTTP API and returns a function that closes it.
+ *
+ * @throws {SyncError} `server.token_required`; `server.no_address` if the server cannot listen on the address.
+ */
+export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
+  const { session, writes, clock, logger, mark, wakeEngine, queueMetrics } = parts;
+  const { host, names, port, adminToken } = config.server;
+  const app = await createServer({
+    ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
+    ...(queueMetrics && { queueMetrics }),
+    ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
+  });
+  try {
+    logger.info({ address: await app.listen({ host, port, backlog: BACKLOG }) }, 'the HTTP API listens');
+  } catch (error) {
+    await app.close();
+    throw listenFault(error, { host, port });
+  }
+  return () => app.close();
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { startDailyCheck } from '../../checks/daily-check.ts';
+import { checkRedis, isRedis } from '../../checks/queue.ts';
+import type { Config } from '../../config/settings.ts';
+import { createBullmqNotifier } from '../../jobs/bullmq/notifier.ts';
+import { startEngine } from '../../jobs/engine.ts';
+import { createInProcessNotifier } from '../../jobs/notifier.ts';
+import type { Notifier } from '../../jobs/notifier.ts';
+import { systemClock } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import type { WorkQueue } from '../../lib/work-queue.ts';
+import { claimSource } from '../../mirror/kinds/source-binding.ts';
+import { registerAlone } from '../../mirror/runs/worker-store.ts';
+import type { Worker } from '../../mirror/runs/worker-store.ts';
+import { watchWrites } from '../../mirror/session/write-watch.ts';
+import { freezeIfRestored } from '../../outbound/freeze/freeze.ts';
+import { createOwner } from '../../pull/run/owner.ts';
+import { openMirror } from '../open-mirror.ts';
+import { openConfiguredSource } from '../open-source.ts';
+import { watchDatabase, watchService } from './outages.ts';
+import { pullSettings } from '../pull.ts';
+import { outboundQueue, runsQueue } from './queues.ts';
+import type { ServiceParts } from './queues.ts';
+import type { Role } from '../roles.ts';
+import { startSchedules } from './schedules.ts';
+import { openSendMark } from './send-mark.ts';
+import { tellStart } from './tell-serve.ts';
+import { serveHttp } from './serve-http.ts';
+import type { HttpParts } from './serve-http.ts';
+
+interface ServeCommand {
+  readonly logger: Logger;
+  readonly roles: readonly Role[];
+  /** Ends the service once it fires: running work is finished, no more is claimed. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Works due runs and outbox entries, and serves the HTTP API, until the signal fires.
+ *
+ * @throws {OtherSourceError} If the mirror holds the data of another base URL. @throws {SyncError} `serve.running` if another
+ * process serves the same SQLite file.
+ */
+export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
+  const clock = systemClock;
+  const watching = { clock, logger };
+  await using opened = openConfiguredSource(config, { clock, logger: outcomesOnly(logger) });
+  const source = watchService(opened, watching);
+  await using mirror = await openMirror(config);
+  const { session, writes } = watchWrites(watchDatabase(mirror, watching), clock);
+  await session.makeDurable(); // A send that the journal forgets would be made again.
+  const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
+  // Entries meant for one service must not be sent to another.
+  await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
+  const worker = workerOf(config, parts, roles);
+  if (session.dialect === 'sqlite') await refuseSecond(parts, worker);
+  const mark = await openSendMark(config);
+  try {
+    await freezeIfRestored(session, { mark, now: clock.now(), logger });
+    await warnOfQueue(config, logger);
+    await work(config, { ...parts, worker, mark, writes }, { roles, signal });
+  } finally {
+    mark.close();
+  }
+  logger.info({ event: 'serve.stopped' }, 'stopped');
+}
+
+/** A logger for parts whose retries are no outcome: they are told at the level debug only. */
+function outcomesOnly(logger: Logger): Logger {
+  return logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
+}
+
+async function work(
+  config: Config,
+  parts: ServiceParts & Pick<HttpParts, 'writes' | 'mark'> & { readonly worker: Worker },
+  { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
+): Promise<void> {
+  const { session, owner, logger } = parts;
+  const queues = queuesOf(config, parts, roles);
+  const notifier = openNotifier(config, logger);
+  const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
+  await using engine = startEngine({ ...parts, queues, notifier, timings });
+  const closeHttp = roles.includes('http')
+    ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
+    : null;
+  const stopSchedules = startSchedules(config, parts, roles);
+  const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
+  tellStart(logger, config, { owner: owner.name, roles, mirror: session.location, now: parts.clock.now() });
+  try {
+    if (!signal.aborted) await once(signal, 'abort');
+    logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
+  } finally {
+    await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
+  }
+}
+
+function queuesOf(
+  config: Config,
+  parts: ServiceParts & Pick<HttpParts, 'mark'>,
+  roles: readonly Role[],
+): readonly WorkQueue[] {
+  return [
+    ...(roles.includes('pulls') ? [runsQueue(config, parts)] : []),
+    ...(roles.includes('outbound') ? [outboundQueue(config, parts)] : []),
+  ];
+}
+
+function openNotifier({ queue }: Config, logger: Logger): Notifier {
+  if (queue.url === null) return createInProcessNotifier();
+  return createBullmqNotifier(queue.url, { clock: systemClock, logger });
+}
+
+/** With writes off this process does not count as `outbound`: a push would wait for it in vain. */
+function workerOf({ outbound }: Config, { owner }: ServiceParts, roles: readonly Role[]): Worker {
+  return {
+    owner: owner.name,
+    roles: roles.filter((role) => role !== 'outbound' || outbound.writes === 'on'),
+  };
+}
+
+async function refuseSecond({ session, clock, owner }: ServiceParts, worker: Worker): Promise<void> {
+  const other = await registerAlone(session, worker, { now: clock.now(), isDead: owner.isDead });
+  if (other === null) return;
+  throw new SyncError(`${other} serves ${session.location} already.`, {
+    code: 'serve.running',
+    hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL.',
+  });
+}
+
+/** Logs at start-up the queue settings that cost work or time later. */
+async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
+  if (queue.url === null || !isRedis(queue.url)) return;
+  for (const { ok, code, detail, hint } of await checkRedis(queue.url))
+    if (!ok) logger.warn({ code, hint }, detail);
+}

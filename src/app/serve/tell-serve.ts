@@ -1,0 +1,48 @@
+import type { ScheduleSlot } from '../../checks/check.ts';
+import type { Config } from '../../config/settings.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
+import type { Role } from '../roles.ts';
+import { nextSlots } from './next-slots.ts';
+import { isAllOverruled } from './schedules.ts';
+
+interface Starting {
+  readonly owner: string;
+  readonly roles: readonly Role[];
+  /** Where the mirror is, without a password. */
+  readonly mirror: string;
+  readonly now: Date;
+}
+
+/** Tells in the log what the background service is going to do. */
+export function tellStart(logger: Logger, config: Config, { owner, roles, mirror, now }: Starting): void {
+  const pulls = roles.includes('pulls');
+  const slots = pulls ? nextSlots(config, now) : [];
+  const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
+  const { writes } = config.outbound;
+  const facts = { event: 'serve.started', owner, roles, mirror, schedules, writes };
+  const told = [
+    `serving ${roles.join(', ')}`,
+    ...(pulls ? [pullsText(slots)] : []),
+    ...(roles.includes('outbound') ? [WRITES[writes]] : []),
+  ];
+  logger.info(facts, told.join('; '));
+  if (pulls && isAllOverruled(config))
+    logger.warn(
+      'schedules.all is not in force, because another schedule is set: give it another name, such as everything',
+    );
+}
+
+const WRITES = {
+  on: 'writes are on: entries of the outbox are sent',
+  off: 'writes are off: entries of the outbox are kept, and nothing is sent (outbound.writes)',
+};
+
+const isoOf = (at: string): string => instantOf(at).toISOString();
+
+function pullsText(slots: readonly ScheduleSlot[]): string {
+  const pulls = slots.filter(({ verifies }) => !verifies);
+  const [first] = pulls;
+  if (first === undefined) return 'nothing is pulled by itself, because no schedule is set (schedules)';
+  return `${pulls.length === 1 ? 'the schedule' : `${pulls.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { arrivedTogether } from '../../../src/lib/time/arrived-together.ts';
+
+const limits = (most: number) => ({ most, weigh: () => 1, lingerMs: 10 });
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function* atOnce(count: number): AsyncGenerator<number> {
+  for (let n = 1; n <= count; n++) yield await Promise.resolve(n);
+}
+
+test('what comes shortly one after the other comes together, but never more than allowed', async () => {
+  expect(await collect(arrivedTogether(atOnce(7), limits(3)))).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+  expect(await collect(arrivedTogether(atOnce(0), limits(3)))).toEqual([]);
+});
+
+test('what weighs little comes with more', async () => {
+  const byValue = { most: 5, weigh: (n: number) => n, lingerMs: 10 };
+  expect(await collect(arrivedTogether(atOnce(6), byValue))).toEqual([[1, 2, 3], [4, 5], [6]]);
+});
+
+test('what has not arrived is not waited for long', async () => {
+  let release: () => void = () => undefined;
+  const late = new Promise<void>((resolve) => (release = resolve));
+  async function* slow(): AsyncGenerator<number> {
+    yield* atOnce(2);
+    await late;
+    yield 3;
+  }
+  const batches = arrivedTogether(slow(), limits(8));
+
+  expect((await batches.next()).value).toEqual([1, 2]);
+  release();
+  expect((await batches.next()).value).toEqual([3]);
+  expect((await batches.next()).done).toBe(true);
+});
+
+test('an error comes after what was there before it', async () => {
+  async function* failing(): AsyncGenerator<number> {
+    yield* atOnce(2);
+    throw new Error('torn');
+  }
+  const batches = arrivedTogether(failing(), limits(8));
+
+  expect((await batches.next()).value).toEqual([1, 2]);
+  await expect(batches.next()).rejects.toThrow('torn');
+});
+
+test('who stops early lets the items go', async () => {
+  let released = false;
+  async function* held(): AsyncGenerator<number> {
+    try {
+      yield* atOnce(9);
+    } finally {
+      released = true;
+    }
+  }
+  for await (const batch of arrivedTogether(held(), limits(2))) if (batch.includes(1)) break;
+  expect(released).toBe(true);
+});
