@@ -16,8 +16,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   report: ['lib', 'catalog', 'mirror'],
   outbound: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   jobs: ['lib', 'mirror'],
-  runs: ['lib', 'catalog', 'audit', 'mirror', 'pull'],
-  checks: ['lib', 'catalog', 'config', 'source', 'mirror', 'pull'],
+  runs: ['lib', 'catalog', 'source', 'audit', 'mirror', 'pull'],
+  checks: ['lib', 'catalog', 'config', 'source', 'mirror', 'pull', 'jobs'],
   server: ['lib', 'catalog', 'mirror', 'feed', 'outbound', 'jobs'],
   sandbox: ['lib', 'catalog'],
   app: [

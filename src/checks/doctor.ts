@@ -13,7 +13,7 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
   const service = await checkService(parts);
   const readable = listedKinds(parts.config).filter(({ name }) => isWell(service, `kinds.${name}`));
   return [
-    tellSettings(parts.config), // They were read before this point, or refused.
+    tellSettings(parts.config, parts.slots), // They were read before this point, or refused.
     ...database,
     ...(isMirror ? await checkTenants(parts, readable) : []),
     ...tellPlans(parts.config, parts.slots),

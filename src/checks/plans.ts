@@ -4,11 +4,14 @@ import type { Config } from '../config/settings.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { sqlitePath } from '../mirror/open-session.ts';
-import type { ScheduleSlot } from './check.ts';
+import type { ScheduleSlot } from '../jobs/schedule/next-slots.ts';
 
 /** Says of valid settings which of them have no effect. */
-export function tellSettings(config: Config): CheckResult {
-  const idle = [...notInForce(config), ...withoutMeaningHere(config)];
+export function tellSettings(config: Config, slots: readonly ScheduleSlot[]): CheckResult {
+  const overruled = isAllOverruled(config, slots)
+    ? ['schedules.all is set and has no effect, because another schedule is set (give it another name)']
+    : [];
+  const idle = [...notInForce(config), ...withoutMeaningHere(config), ...overruled];
   return passed('settings', ['valid', ...idle].join('; '));
 }
 
@@ -18,6 +21,16 @@ function notInForce(config: Config): readonly string[] {
     JSON.stringify(valueAt(config, path)) !== JSON.stringify(valueAt(defaults, path));
   const named = SETTINGS.filter((place) => place.about.inForce === false && isSet(place));
   return named.map(({ name }) => `${name} is set and has no effect in this version`);
+}
+
+/** Whether `schedules.all` was set in vain: it counts only where no other schedule is set. */
+export function isAllOverruled(
+  { schedules }: Config,
+  inForce: readonly Pick<ScheduleSlot, 'name'>[],
+): boolean {
+  const { all } = settings.parse({}).schedules;
+  const isSet = schedules.all !== null && JSON.stringify(schedules.all) !== JSON.stringify(all);
+  return isSet && !inForce.some(({ name }) => name === 'all');
 }
 
 function withoutMeaningHere({ bi, database }: Config): readonly string[] {

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RecordedChange } from '../app/commands/changes.ts';
+import { listedKinds } from '../config/known-kinds.ts';
 import { createCommand, loggerOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { eventLine, eventsAfter } from './demo/events.ts';
@@ -13,6 +14,7 @@ import { tellEvents, tellLostAnswer, tellRefusal } from './demo/story.ts';
 import type { LostAnswer, Refusal } from './demo/story.ts';
 import { EXIT, exitCodeOfPull } from './exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
+import { createProgress } from './print/progress.ts';
 import { openSandbox } from './sandbox.ts';
 
 interface DemoOptions extends CommonOptions {
@@ -36,23 +38,27 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
   const say = (text: string | readonly string[]): void => {
     if (!options.json) printLine(io.stdout, text);
   };
-  const stage = { sandbox, config, logger: loggerOf(context, config), io, say };
-  const first = await firstPull(stage);
+  const progress = createProgress(io, { of: listedKinds(config).length });
+  const logger = loggerOf(context, config, progress.stderr);
+  const stage = { sandbox, config, logger, io, say };
+  const first = await firstPull(stage, progress);
   context.exit(exitCodeOfPull(first.report));
   if (io.signal.aborted) return;
   const found = await tellEvents(stage);
-  await whileServing(stage, async () => {
-    const writes = { lostAnswer: await tellLostAnswer(stage), refusal: await tellRefusal(stage) };
+  await whileServing(stage, async (served) => {
+    const lostAnswer = await tellLostAnswer(served);
+    const writes = { lostAnswer, refusal: lostAnswer && (await tellRefusal(served)) };
     const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
     if (options.json) printJson(io.stdout, documentOf(first, { events, ...writes }));
     if (!isAsTold(first, writes)) context.exit(EXIT.incomplete);
-    if (!options.once) await goOn(stage, events.at(-1)?.seq ?? 0);
+    if (!options.once) await goOn(served, events.at(-1)?.seq ?? 0);
   });
 }
 
+/** Null where Ctrl-C came first. */
 interface Writes {
-  readonly lostAnswer: LostAnswer;
-  readonly refusal: Refusal;
+  readonly lostAnswer: LostAnswer | null;
+  readonly refusal: Refusal | null;
 }
 
 function documentOf(
@@ -69,20 +75,26 @@ function documentOf(
 /** Whether the mirror equals the service, and both writes ended as they must. */
 function isAsTold({ kinds }: FirstPull, { lostAnswer, refusal }: Writes): boolean {
   const isEqual = kinds.every(({ inService, inMirror }) => inService === inMirror);
-  const isOnce = lostAnswer.state === 'done' && lostAnswer.inService === 1;
-  return isEqual && isOnce && refusal.state === 'rejected';
+  const isOnce = lostAnswer?.state === 'done' && lostAnswer.inService === 1;
+  return isEqual && isOnce && refusal?.state === 'rejected';
 }
 
-/** Works the outbox and the requested pulls in this process while the rest goes on. */
-async function whileServing({ config, logger, io }: DemoStage, work: () => Promise<void>): Promise<void> {
+/**
+ * Works the outbox and the requested pulls in this process while the rest goes on. The rest is asked to stop by the signal of
+ * its stage, and waited for, if the service ends first.
+ */
+async function whileServing(stage: DemoStage, work: (served: DemoStage) => Promise<void>): Promise<void> {
+  const { config, logger, io } = stage;
   const { serve } = await import('../app/serve/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
   const serving = serve(config, { roles: ['pulls', 'outbound'], logger, signal });
+  const working = work({ ...stage, io: { ...io, signal } });
   try {
-    await Promise.race([work(), serving]);
+    await Promise.race([working, serving]);
   } finally {
     ended.abort();
-    await serving;
+    await Promise.allSettled([working, serving]);
   }
+  await Promise.all([working, serving]);
 }

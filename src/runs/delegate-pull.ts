@@ -1,8 +1,10 @@
 import { instantOf, sleepUnlessStopped } from '../lib/time/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { claimWaitingRun, closeDeadRuns, requestPull } from '../mirror/runs/run-requests.ts';
+import { readProgress } from '../mirror/runs/run-progress.ts';
 import { findRun } from '../mirror/runs/run-store.ts';
 import type { RunState } from '../mirror/runs/run-store.ts';
+import { openRuns } from '../mirror/runs/startable-runs.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { goneOwners, isServed } from '../mirror/runs/worker-store.ts';
 import { notSwept, withZone } from '../pull/pull-kinds.ts';
@@ -43,6 +45,7 @@ interface Asked {
 
 async function follow(parts: Parts, request: PullRequest, { runId, startedMs }: Asked): Promise<Handed> {
   const { session, clock, signal } = parts;
+  const tell = createFollower(parts);
   for (let before: RunState | null = null; ;) {
     const run = await requireSuccess(parts, runId);
     if (hasEnded(run.state, before) || signal?.aborted === true) {
@@ -51,7 +54,7 @@ async function follow(parts: Parts, request: PullRequest, { runId, startedMs }: 
     }
     if (!(await isServed(session, 'pulls', lifeOf(parts))) && (await takeOver(parts, runId)))
       return { runId };
-    tellOf(run, parts);
+    await tell(run);
     before = run.state;
     await sleepUnlessStopped(LOOK_MS, parts);
   }
@@ -72,10 +75,28 @@ function hasEnded(state: RunState, before: RunState | null): boolean {
   return state === 'interrupted' ? before === state : state === 'done' || state === 'incomplete';
 }
 
-/** The progress within a list is known only to the other process; here, only the list that it has read last is known. */
-function tellOf({ reports }: DelegatedRun, { onProgress }: Parts): void {
-  const last = reports.at(-1);
-  if (last !== undefined) onProgress?.({ kind: last.kind, pages: last.pages, lastPage: last.pages });
+/** Creates the function that tells how far the other process is: which lists it has read, and what it does at the moment. */
+function createFollower({ session, clock, logger, onProgress }: Parts): (run: DelegatedRun) => Promise<void> {
+  const ended = new Set<string>();
+  let saidLast = '';
+  return async ({ id, state, reports }) => {
+    for (const { kind, pages, rows } of reports) {
+      if (!ended.has(kind)) onProgress?.({ kind, pages, lastPage: pages, rows });
+      ended.add(kind);
+    }
+    const progress = await readProgress(session, id, clock.now());
+    if (progress !== null && !ended.has(progress.kind)) onProgress?.(progress);
+    const first = state === 'requested' ? worksNow(await openRuns(session)) : '';
+    if (first !== '' && first !== saidLast)
+      logger.info({ runId: id }, `run ${id} waits: the background service works ${first} first`);
+    saidLast = first;
+  };
+}
+
+/** The runs under way, as a person would name them. */
+function worksNow(runs: Awaited<ReturnType<typeof openRuns>>): string {
+  const running = runs.filter(({ isAskedFor, isRunning }) => isAskedFor && isRunning);
+  return running.map(({ command, kinds }) => `${command} ${kinds.join(' ')}`.trim()).join(' and ');
 }
 
 /** Takes over the run of a service that is gone; false if another process has claimed it. */

@@ -19,6 +19,8 @@ import { backfill } from '../pull/backfill/backfill.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import type { PullSettings } from './pull-between.ts';
+import { createTellEnd } from './failed-runs.ts';
+import type { TellEnd } from './failed-runs.ts';
 import { beginTelling, tellRun, tellUnreadRun } from './tell-run.ts';
 import { workVerify } from './work-verify.ts';
 
@@ -28,8 +30,17 @@ interface RunRules {
   readonly kindsNamed: (names: readonly string[]) => readonly ListedKind[];
 }
 
-/** Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. */
-export function createRunsQueue(parts: PullParts, rules: RunRules): WorkQueue {
+/** The parts of a run, and the log of its end. */
+interface RunParts extends PullParts {
+  readonly tellEnd: TellEnd;
+}
+
+/**
+ * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. The signal fires when the
+ * service is asked to stop.
+ */
+export function createRunsQueue(given: PullParts, rules: RunRules): WorkQueue {
+  const parts: RunParts = { ...given, tellEnd: createTellEnd(given) };
   const { session, clock, owner, logger } = parts;
   return {
     ...{ name: 'runs', jobPrefix: 'run', concurrency: 1 },
@@ -49,7 +60,7 @@ export function createRunsQueue(parts: PullParts, rules: RunRules): WorkQueue {
   };
 }
 
-async function workRun(parts: PullParts, rules: RunRules, ref: WorkRef): Promise<void> {
+async function workRun(parts: RunParts, rules: RunRules, ref: WorkRef): Promise<void> {
   const { session, clock, owner } = parts;
   const beginning = await beginTelling(parts, ref.id);
   const claim = { ...ref, owner: owner.name, now: clock.now() };

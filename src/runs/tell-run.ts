@@ -5,10 +5,11 @@ import type { Hold } from '../mirror/records/deletion-store.ts';
 import { findRun } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
-import { changesOf, outcomeOf, sumOf } from './run-outcome.ts';
-import type { EndedRun } from './run-outcome.ts';
+import type { TellEnd } from './failed-runs.ts';
 
-type Parts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
+interface Parts extends Pick<PullParts, 'session' | 'clock' | 'logger'> {
+  readonly tellEnd: TellEnd;
+}
 
 /** The facts from before a run; the rest of the story is in the rows. */
 export interface RunBeginning {
@@ -19,7 +20,10 @@ export interface RunBeginning {
 }
 
 /** Notes what a run will be compared with once it has ended. */
-export async function beginTelling({ session, clock }: Parts, runId: number): Promise<RunBeginning> {
+export async function beginTelling(
+  { session, clock }: Pick<Parts, 'session' | 'clock'>,
+  runId: number,
+): Promise<RunBeginning> {
   return { runId, startedAt: clock.now(), startMs: clock.monotonicMs(), holds: await readHolds(session) };
 }
 
@@ -35,12 +39,12 @@ export async function tellRun(
   beginning: RunBeginning,
   pageReports: readonly KindReport[],
 ): Promise<void> {
-  const { session, clock, logger } = parts;
+  const { session, clock, logger, tellEnd } = parts;
   const run = await findRun(session, beginning.runId, clock.now());
   if (run === null || !ENDED.includes(run.state)) return;
   const durationMs = Math.round(clock.monotonicMs() - beginning.startMs);
   const reports = [...run.reports, ...pageReports];
-  tellEnd(logger, { ...run, reports, durationMs });
+  tellEnd({ ...run, ids: [run.id], reports, durationMs });
   const kinds = new Set(reports.map(({ kind }) => kind));
   for (const hold of newHolds(beginning.holds, await readHolds(session)))
     if (kinds.has(hold.kind)) tellHold(logger, hold);
@@ -49,25 +53,9 @@ export async function tellRun(
 }
 
 /** Tells of a run whose end cannot be read, because the database is away. */
-export function tellUnreadRun({ clock, logger }: Parts, beginning: RunBeginning, reason: string): void {
+export function tellUnreadRun({ clock, tellEnd }: Parts, beginning: RunBeginning, reason: string): void {
   const durationMs = Math.round(clock.monotonicMs() - beginning.startMs);
-  tellEnd(logger, { id: beginning.runId, command: null, reports: [], reason, durationMs });
-}
-
-function tellEnd(logger: Logger, run: EndedRun): void {
-  const { event, level, message } = outcomeOf(run);
-  const { id: runId, command, reports, reason, durationMs } = run;
-  const kinds = reports.map(kindTold);
-  const sums = { rows: sumOf(reports, ({ rows }) => rows), changes: sumOf(reports, changesOf) };
-  logger[level](
-    { event, runId, command, kinds, ...sums, durationMs, ...(reason !== null && { reason }) },
-    message,
-  );
-}
-
-function kindTold(report: KindReport) {
-  const { kind, state, reason, rows } = report;
-  return { kind, state, ...(reason !== null && { reason }), rows, changes: changesOf(report) };
+  tellEnd({ ids: [beginning.runId], command: null, reports: [], reason, durationMs });
 }
 
 /** Disappearances that wait for a person now, and did not, or were fewer, before. */

@@ -8,6 +8,7 @@ import type {
 } from 'fastify';
 import type { z } from 'zod';
 import type { Kind } from '../catalog/kind.ts';
+import type { Schedule } from '../jobs/schedule/schedule.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../mirror/session/session.ts';
@@ -31,6 +32,10 @@ export interface ServerParts {
   /** The setting `server.names`: further host names of the server. */
   readonly names: readonly string[];
   readonly port: number;
+  /** The schedules of this process's settings. */
+  readonly schedules: readonly Schedule[];
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: Pick<SendMark, 'read'>;

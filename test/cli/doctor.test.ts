@@ -114,3 +114,19 @@ test('doctor names settings that have no effect', async () => {
     'valid; bi.snapshotPath is set and has no effect in this version',
   );
 });
+
+test('doctor names a schedule for all kinds that other schedules overrule', async () => {
+  await using sandbox = await startSandbox({ size: 10 });
+  const settings = settingsFor(sandbox, freshMirror());
+  const detail = async (schedules: object): Promise<unknown> =>
+    detailOf(
+      await run(['doctor', '--json'], { ...settings, BMS__SCHEDULES: JSON.stringify(schedules) }),
+      'settings',
+    );
+
+  expect(await detail({ all: '0 4 * * *', clients: '*/5 * * * *' })).toBe(
+    'valid; schedules.all is set and has no effect, because another schedule is set (give it another name)',
+  );
+  expect(await detail({ all: '0 4 * * *' })).toBe('valid');
+  expect(await detail({ clients: '*/5 * * * *' })).toBe('valid');
+});

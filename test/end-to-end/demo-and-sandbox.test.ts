@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
@@ -106,6 +108,34 @@ describe('demo', () => {
     expect(await runProgram(['pull'], { cwd, env })).toMatchObject({ code: 0 });
     demo.child.kill('SIGINT');
     expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+  });
+});
+
+describe('demo on a terminal', () => {
+  test('shows which of how many kinds it reads', async () => {
+    const command = `${process.execPath} ${join(import.meta.dirname, '../../dist/main.js')} demo --once`;
+    const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
+      cwd: tempFolder(),
+      env: { ...process.env, TERM: 'xterm' },
+    });
+    expect(stdout).toMatch(/\(1 of 10\)/);
+    expect(stdout).toMatch(/\(10 of 10\)/);
+  });
+
+  test('Ctrl-C in the midst of the story ends it: nothing more is queued, and nothing is told of it', async () => {
+    const cwd = tempFolder();
+    const demo = start(['demo'], { cwd });
+    if (demo.child.stdout === null) throw new Error('no stdout');
+    let told = '';
+    for await (const line of createInterface(demo.child.stdout)) {
+      told += `${line}\n`;
+      if (line.startsWith('3. You create a client')) demo.child.kill('SIGINT');
+    }
+    expect(await demo.ended).toMatchObject({ code: 3, signal: null, stderr: '' });
+    expect(told).not.toContain('4. You create another one');
+    expect(told).not.toContain('the list shows it as');
+    const [{ entries } = {}] = ask(join(cwd, 'data/demo.db'), 'select count(*) as entries from outbox');
+    expect(Number(entries)).toBeLessThanOrEqual(1);
   });
 });
 

@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
 import { creates, insert, redisFor, serveBeside, setScene } from './outbound-scene.ts';
@@ -82,9 +84,27 @@ async function outage(
   expect(meanwhile.length).toBeLessThanOrEqual(MOST_LINES_A_MINUTE * minutes);
 }
 
-async function requestRun({ session }: Scene): Promise<void> {
-  const wish = { kinds: ['clients'], request: 'test', now: new Date() };
-  await session.atomically((tx) => requestPull(tx, wish));
+/** Requests a run for each of these kinds, as schedules do that come due in the same minute. */
+async function requestRuns({ session }: Scene, kinds: readonly string[]): Promise<void> {
+  for (const kind of kinds)
+    await session.atomically((tx) => requestPull(tx, { kinds: [kind], request: 'test', now: new Date() }));
+}
+
+const TEN = ['clients', ...LISTED_KINDS.map(({ name }) => name).filter((name) => name !== 'clients')];
+
+/** A schedule for each kind, all due in the same minutes. */
+const SCHEDULES = JSON.stringify(Object.fromEntries(TEN.map((kind) => [kind, '* * * * *'])));
+
+/** The runs that lines of the log name as failed. */
+const toldAsFailed = (log: Log): readonly number[] =>
+  log
+    .lines()
+    .filter(({ event }) => event === 'run.failed')
+    .flatMap((line) => (line['runIds'] ?? [line['runId']]) as number[]);
+
+async function failedRuns({ session }: Scene): Promise<readonly number[]> {
+  const rows = await session.query(sql`select id from runs where state = 'incomplete' order by id`);
+  return rows.map((row) => Number(row['id']));
 }
 
 /** The address of a database behind a gate. */
@@ -109,24 +129,26 @@ test(
     const database = await behindGate(context, String(scene.env['DATABASE_URL']));
     const program = await serveBeside(onTestFinished, {
       ...{ ...scene.env, DATABASE_URL: database.url, QUEUE_URL: redis.url },
-      ...{ BMS__SCHEDULES: '{"clients":"* * * * *"}', BMS__SOURCE__MAX_ATTEMPTS: '3' },
+      ...{ BMS__SCHEDULES: SCHEDULES, BMS__SOURCE__MAX_ATTEMPTS: '3' },
     });
     const log = logOf(program);
 
     await outage(log, 'source', {
       leave: async () => {
         scene.gate.shut();
-        await requestRun(scene);
+        await requestRuns(scene, TEN);
       },
       come: async () => {
         await scene.gate.open();
-        await requestRun(scene);
+        await requestRuns(scene, ['clients']);
       },
     });
     expect(await log.until('run.failed')).toMatchObject({
       kinds: [{ kind: 'clients', state: 'aborted', reason: 'unreachable', rows: 0, changes: 0 }],
       level: 40,
     });
+    await log.until('run.finished');
+    expect(toldAsFailed(log)).toEqual(await failedRuns(scene));
     await outage(log, 'queue', { leave: () => redis.kill9(), come: () => redis.start() });
     await outage(log, 'database', {
       leave: () => {

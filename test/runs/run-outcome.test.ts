@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KindReport } from '../../src/mirror/runs/run-store.ts';
-import { outcomeOf } from '../../src/runs/run-outcome.ts';
+import { joinRuns, outcomeOf } from '../../src/runs/run-outcome.ts';
 import { newHolds } from '../../src/runs/tell-run.ts';
 
 const report = (kind: string, more: Partial<KindReport> = {}): KindReport => ({
@@ -25,7 +25,7 @@ const busy = (kind: string): KindReport =>
   report(kind, { state: 'aborted', reason: 'busy', rows: 0, created: 0, updated: 0 });
 
 const ended = (...reports: readonly KindReport[]) => ({
-  ...{ id: 7, command: 'pull', reports, reason: null, durationMs: 3_000 },
+  ...{ ids: [7], command: 'pull', reports, reason: null, durationMs: 3_000 },
 });
 
 test('a run that has read all its kinds is finished, in figures', () => {
@@ -62,6 +62,15 @@ test('a run with nothing to do is finished; one that failed as a whole says why'
   expect(outcomeOf(ended())).toMatchObject({ event: 'run.finished', level: 'info' });
   expect(outcomeOf({ ...ended(), command: null, reason: 'The mirror is away.' })).toEqual({
     ...{ event: 'run.failed', level: 'warn', message: 'run 7 has failed after 3 s: The mirror is away.' },
+  });
+});
+
+test('runs that are told together are one run with all their kinds', () => {
+  const runs = [8, 9, 12].map((id) => ({ ...ended(refused(`kind${id}`)), ids: [id] }));
+  expect(outcomeOf(joinRuns(runs))).toEqual({
+    ...{ event: 'run.failed', level: 'warn' },
+    message:
+      '3 runs, 8 to 12 (pull), have failed after 9 s: 0 of 3 kinds read, 0 rows, 0 changes; kind8, kind9, kind12: The list is refused.',
   });
 });
 

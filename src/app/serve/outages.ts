@@ -4,8 +4,7 @@ import { createOutageLog } from '../../lib/log/outage-log.ts';
 import type { OutageLog } from '../../lib/log/outage-log.ts';
 import { isAway } from '../../mirror/session/errors.ts';
 import type { Session } from '../../mirror/session/session.ts';
-import { SourceError } from '../../source/http/errors.ts';
-import type { SourceReason } from '../../source/http/errors.ts';
+import { AWAY_REASONS, SourceError } from '../../source/http/errors.ts';
 import type { Source } from '../../source/source.ts';
 
 interface WatchParts {
@@ -37,14 +36,12 @@ export function watchDatabase(session: Session, parts: WatchParts): Session {
   };
 }
 
-const AWAY: readonly SourceReason[] = ['unreachable', 'timeout', 'unavailable'];
-
 /** Tells in the log when the service goes away and comes back: a read that has used up its tries, and the next usable answer. */
 export function watchService(source: Source, parts: WatchParts): Source {
   const log = createOutageLog(parts, { event: 'source', name: 'the service' });
   const now = (): number => parts.clock.now().getTime();
   const failed = (error: unknown, begunAt: number): void => {
-    if (error instanceof SourceError && AWAY.includes(error.reason)) log.failed(error, begunAt);
+    if (error instanceof SourceError && AWAY_REASONS.includes(error.reason)) log.failed(error, begunAt);
   };
   return {
     ...source,
@@ -64,13 +61,15 @@ export function watchService(source: Source, parts: WatchParts): Source {
     write: async (request, options) => {
       const begunAt = now();
       const answer = await source.write(request, options);
-      if (answer.is === 'answered' && answer.status < 500) log.answered();
+      if (answer.is === 'answered' && isUsable(answer.status)) log.answered();
       if (answer.is === 'unsent' && isCode(answer.why))
         log.failed(Object.assign(new Error(answer.why), { code: answer.why }), begunAt);
       return answer;
     },
   };
 }
+
+const isUsable = (status: number): boolean => status < 500 && status !== 429;
 
 /** A network's code, unlike our own words for a send that was not to be. */
 const isCode = (why: string): boolean => /^[A-Z]/.test(why);

@@ -11,8 +11,11 @@ import { pullSettings } from '../pull.ts';
 /** The dependencies of the background service's work. */
 export type ServiceParts = Omit<PullParts, 'onProgress' | 'signal'>;
 
-/** Requested runs as a queue of work rows. */
-export function runsQueue(config: Config, parts: ServiceParts): WorkQueue {
+/** Requested runs as a queue of work rows; the signal fires when the service is asked to stop. */
+export function runsQueue(
+  config: Config,
+  parts: ServiceParts & { readonly signal?: AbortSignal },
+): WorkQueue {
   const kindsNamed = (names: readonly string[]) => listedKinds(config, names);
   return createRunsQueue(parts, { settings: pullSettings(config), kindsNamed });
 }

@@ -1,5 +1,4 @@
 import { listedKinds } from '../../config/known-kinds.ts';
-import { settings } from '../../config/settings.ts';
 import type { Config } from '../../config/settings.ts';
 import { startFirstReads } from '../../jobs/schedule/first-reads.ts';
 import { startQuietSweeps } from '../../jobs/schedule/quiet-sweeps.ts';
@@ -32,6 +31,12 @@ export function startSchedules(
   };
 }
 
+/** All schedules in force: of pulls and of verifications. */
+export const allSchedules = (config: Config): readonly Schedule[] => [
+  ...schedulesOf(config),
+  ...verifySchedule(config),
+];
+
 type Wish = Exclude<Config['schedules'][string], null>;
 
 /** The schedule of verifications of all kinds; empty if it is turned off. */
@@ -54,13 +59,6 @@ export function schedulesOf(config: Config): readonly Schedule[] {
     const pages = typeof wish === 'object' && 'pages' in wish ? wish.pages : null;
     return { name, cron, timezone, kinds: namesOf(config, kindsOf(name, wish)), pages };
   });
-}
-
-/** Whether `schedules.all` was changed in vain: another schedule is set. */
-export function isAllOverruled(config: Config): boolean {
-  const { all } = config.schedules;
-  const isDefault = JSON.stringify(all) === JSON.stringify(settings.parse({}).schedules.all);
-  return all !== null && !isDefault && !schedulesOf(config).some(({ name }) => name === 'all');
 }
 
 function kindsOf(name: string, wish: Wish): readonly string[] {

@@ -76,7 +76,7 @@ async function work(
   { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
 ): Promise<void> {
   const { session, owner, logger } = parts;
-  const queues = queuesOf(config, parts, roles);
+  const queues = queuesOf(config, parts, { roles, signal });
   const notifier = await openNotifier(config, logger);
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
   await using engine = startEngine({ ...parts, queues, notifier, timings });
@@ -97,10 +97,10 @@ async function work(
 function queuesOf(
   config: Config,
   parts: ServiceParts & Pick<HttpParts, 'mark'>,
-  roles: readonly Role[],
+  { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
 ): readonly WorkQueue[] {
   return [
-    ...(roles.includes('pulls') ? [runsQueue(config, parts)] : []),
+    ...(roles.includes('pulls') ? [runsQueue(config, { ...parts, signal })] : []),
     ...(roles.includes('outbound') ? [outboundQueue(config, parts)] : []),
   ];
 }

@@ -3,7 +3,7 @@ import type { PullReport } from '../../app/pull.ts';
 import { queryMirror } from '../../app/commands/report.ts';
 import type { Row } from '../../app/commands/report.ts';
 import { textTable } from '../print/io.ts';
-import { createProgress } from '../print/progress.ts';
+import type { createProgress } from '../print/progress.ts';
 import { DEMO_DATABASE } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 
@@ -24,14 +24,15 @@ export interface FirstPull {
 }
 
 /** Reads the whole service into the mirror, and asks the mirror a first question. */
-export async function firstPull(stage: DemoStage): Promise<FirstPull> {
+export async function firstPull(
+  stage: DemoStage,
+  progress: Pick<ReturnType<typeof createProgress>, 'onProgress' | 'stop'>,
+): Promise<FirstPull> {
   const { sandbox, config, logger, io } = stage;
-  const progress = createProgress(io);
   const report = await pull(config, {
     ...{ kinds: [], acceptNewSource: false, logger, signal: io.signal },
     onProgress: progress.onProgress,
-  });
-  progress.stop();
+  }).finally(progress.stop);
   const kinds = report.kinds.map(({ kind, rows }) => ({
     ...{ kind, inService: sandbox.world.count(kind) },
     inMirror: rows,

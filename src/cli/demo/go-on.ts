@@ -10,13 +10,14 @@ const PAUSE_MS = 5_000;
 /** Goes on living until Ctrl-C: now and then a user changes something, and each event is one line. */
 export async function goOn(stage: DemoStage, after: number): Promise<void> {
   const { sandbox, io, say } = stage;
+  const isOver = (): boolean => io.signal.aborted;
+  if (isOver()) return;
   say('\n5. People go on working; Ctrl-C ends the demo. Each event is one line:\n');
   printLine(io.stderr, 'In another terminal, in this folder:');
   printLine(
     io.stderr,
     `BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:${DEMO_DATABASE} npx bms-sync status`,
   );
-  const isOver = (): boolean => io.signal.aborted;
   for (let [step, seq] = [1, after]; !isOver(); step++) {
     await sleepUnlessStopped(PAUSE_MS, { clock: systemClock, signal: io.signal });
     if (isOver()) return;

@@ -22,6 +22,7 @@ export async function tellEvents(stage: DemoStage): Promise<readonly RecordedCha
     for (const event of found) say(eventLine(event));
     events.push(...found);
   }
+  if (io.signal.aborted) return events;
   say(
     '\n  The service marks no deletions: the row went only after the list and two questions had proved it.',
   );
@@ -36,14 +37,17 @@ export interface LostAnswer {
   readonly inService: number;
 }
 
-/** A create arrives, and its answer is lost on the way: the list shows it, and it is not sent again. */
-export async function tellLostAnswer(stage: DemoStage): Promise<LostAnswer> {
-  const { sandbox, say } = stage;
+/** A create arrives, and its answer is lost on the way: the list shows it, and it is not sent again. Null after Ctrl-C. */
+export async function tellLostAnswer(stage: DemoStage): Promise<LostAnswer | null> {
+  const { sandbox, io, say } = stage;
+  if (io.signal.aborted) return null;
   say('\n3. You create a client. It arrives, but the answer is lost on the way:\n');
   sandbox.setFaults([{ on: { kind: 'clients', method: 'POST' }, times: 1, do: { drop: 'after' } }]);
   const before = creates(stage);
   const data = { code: 'DEMO-1', name: 'Garage Tremblay' };
-  const { id, state, recordId } = await pushed(stage, { operation: 'create', kind: 'clients', data });
+  const outcome = await pushed(stage, { operation: 'create', kind: 'clients', data });
+  if (outcome === null) return null;
+  const { id, state, recordId } = outcome;
   const sent = creates(stage) - before;
   const { world } = sandbox;
   const inService = world.ids('clients').filter((one) => world.get('clients', one)?.['code'] === 'DEMO-1');
@@ -60,30 +64,34 @@ export interface Refusal {
   readonly answer: string;
 }
 
-/** The service refuses a create: its own words are kept, and nothing is repeated. */
-export async function tellRefusal(stage: DemoStage): Promise<Refusal> {
-  const { sandbox, say } = stage;
+/** The service refuses a create: its own words are kept, and nothing is repeated. Null after Ctrl-C. */
+export async function tellRefusal(stage: DemoStage): Promise<Refusal | null> {
+  const { sandbox, io, say } = stage;
+  if (io.signal.aborted) return null;
   say('\n4. You create another one, and the service refuses it:\n');
   sandbox.setFaults([
     { on: { kind: 'clients', method: 'POST' }, times: 1, do: { status: 422, body: REFUSAL } },
   ]);
   const data = { code: 'DEMO-2', name: 'Pneus Lévis', email: 'nobody' };
-  const { id, state, result } = await pushed(stage, { operation: 'create', kind: 'clients', data });
+  const outcome = await pushed(stage, { operation: 'create', kind: 'clients', data });
+  if (outcome === null) return null;
+  const { id, state, result } = outcome;
   const answer = answerIn(result);
   say(`  sent:     create clients ${compactJson(data)}`);
   say(`  ${state}: 422, “${answer}”; it stays in the outbox for your decision (npx bms-sync outbox)`);
   return { entryId: id, state, answer };
 }
 
+/** Pushes an entry and waits for its end; null if Ctrl-C came first. */
 async function pushed(
   { config, io }: DemoStage,
   request: Pick<EntryRequest, 'operation' | 'kind' | 'data'>,
-): Promise<Outcome> {
+): Promise<Outcome | null> {
   const [entry] = await push(config, [{ ...request, id: undefined, base: undefined, key: undefined }]);
   const ids = entry === undefined ? [] : [entry.id];
   const [outcome] = await waitForOutcomes(config, ids, { seconds: SECONDS, signal: io.signal });
   if (outcome === undefined) throw new TypeError('The outbox lost an entry of the demo.');
-  return outcome;
+  return io.signal.aborted ? null : outcome;
 }
 
 const creates = ({ sandbox }: DemoStage): number =>

@@ -99,7 +99,7 @@ async function ask(
   if (end.is === 'taken') return;
   const facts = { ...end, schedule: name, slot: due.slot.toISOString() };
   if (end.is === 'requested') logger.debug(facts, 'a schedule has come due: its run is asked for');
-  else logger.info(facts, `the schedule ${name} gets no run: its kinds are asked for or being read already`);
+  else logger.debug(facts, `the schedule ${name} gets no run: its kinds are asked for or being read already`);
 }
 
 interface SlotQuestion {

@@ -1,4 +1,5 @@
 import { instantOf, lengthOf } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import { readStatus } from '../../mirror/kinds/status-store.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
 import { slotBefore } from './schedule.ts';
@@ -38,16 +39,32 @@ export function createStaleCheck(
     );
     const reading = new Set((await openRuns(session)).flatMap(({ kinds }) => kinds));
     const stale = staleKinds(whole, { sweptAt, startedAt, now });
-    for (const { kind, since } of stale)
-      if (!told.has(kind) && !reading.has(kind)) {
-        const facts = { event: 'kind.stale', kind, since: since?.toISOString() ?? null };
-        const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
-        const why = `${SLOTS} slots of its schedule have passed`;
-        logger.warn(facts, `the list of ${kind} was not read to its end ${age}: ${why}`);
-      }
+    tell(
+      logger,
+      stale.filter(({ kind }) => !told.has(kind) && !reading.has(kind)),
+      now,
+    );
     const isKnown = ({ kind }: StaleKind): boolean => told.has(kind) || !reading.has(kind);
     told = new Set(stale.filter(isKnown).map(({ kind }) => kind));
   };
+}
+
+/** Tells of all kinds that a check found stale in one line: an outage makes them stale together. */
+function tell(logger: Logger, stale: readonly StaleKind[], now: Date): void {
+  const [first] = stale;
+  if (first === undefined) return;
+  const since = (one: StaleKind): string | null => one.since?.toISOString() ?? null;
+  const facts = { event: 'kind.stale', kind: first.kind, since: since(first) };
+  if (stale.length === 1) {
+    const age = first.since === null ? 'ever' : `for ${lengthOf(now.getTime() - first.since.getTime())}`;
+    const why = `${SLOTS} slots of its schedule have passed`;
+    logger.warn(facts, `the list of ${first.kind} was not read to its end ${age}: ${why}`);
+    return;
+  }
+  const kinds = stale.map((one) => ({ kind: one.kind, since: since(one) }));
+  const names = stale.map(({ kind }) => kind).join(', ');
+  const message = `${stale.length} lists were not read to their ends for ${SLOTS} slots of their schedules: ${names}`;
+  logger.warn({ ...facts, kinds }, message);
 }
 
 interface StaleKind {

@@ -115,6 +115,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   timeout: 'the service took too long to answer',
   too_big: 'an answer was longer than allowed',
   unavailable: 'the service was not available',
+  rate_limited: 'the service asked for fewer requests (its rate limit)',
   interrupted: 'the pull was interrupted',
   busy: 'another process was reading it',
   other_source: 'the list belongs to another company',

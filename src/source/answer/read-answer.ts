@@ -57,8 +57,11 @@ const WORDS: Readonly<Record<number, SourceReason>> = {
   410: 'not_found',
 };
 
+/** The service asks for fewer requests: an answer, so it is not away. */
+const TOO_MANY = 429;
+
 /** Client errors that are temporary. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+const PASSING: ReadonlySet<number> = new Set([408, 425, TOO_MANY]);
 
 /** Longer than a message quotes, so that it holds any secret in full. */
 const STATUS_TEXT_BYTES = 16_384;
@@ -73,7 +76,10 @@ function statusFault({ status, headers, bytes, where, receivedAt }: Received): S
   const got = `${where}: got status ${status}`;
   if (status >= 500 || PASSING.has(status)) {
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
-    return new SourceError('unavailable', `${got}, ${shown(text)}`, { passing: { waitMs }, quoted: text });
+    const details = { passing: { waitMs }, quoted: text };
+    if (status === TOO_MANY)
+      return new SourceError('rate_limited', `${got} (too many requests), ${shown(text)}`, details);
+    return new SourceError('unavailable', `${got}, ${shown(text)}`, details);
   }
   if (status >= 300 && status < 400) {
     return new SourceError(

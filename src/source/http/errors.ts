@@ -56,11 +56,18 @@ const REASONS = {
   timeout: { state: 'aborted', hint: 'Raise source.timeoutSeconds if the service is only slow.' },
   too_big: { state: 'aborted', hint: 'Raise source.maxBodyBytes if an answer of this size is right.' },
   unavailable: { state: 'aborted', hint: LATER },
+  rate_limited: {
+    state: 'aborted',
+    hint: 'The service allows fewer requests: lower source.requestsPerSecond or source.concurrency.',
+  },
   interrupted: { state: 'aborted', hint: 'Nothing is lost; the next run starts again.' },
 } satisfies Record<string, Reason>;
 
 /** Stable word for a fault; it ends up in reports. */
 export type SourceReason = keyof typeof REASONS;
+
+/** Reasons that mean, after all tries, that the service is away: refused connections, time-outs, 5xx. */
+export const AWAY_REASONS: readonly SourceReason[] = ['unreachable', 'timeout', 'unavailable'];
 
 interface SourceErrorDetails {
   readonly cause?: unknown;

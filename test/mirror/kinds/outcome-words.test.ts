@@ -9,7 +9,7 @@ const OF_THE_SOURCE: Readonly<Record<SourceReason, true>> = {
   ...{ page_ignored: true, page_repeated: true, page_grew: true, page_resized: true, endless: true },
   ...{ empty_pages: true, unauthorized: true, forbidden: true, not_found: true, redirected: true },
   ...{ rejected: true, unreachable: true, timeout: true, too_big: true, unavailable: true },
-  interrupted: true,
+  ...{ rate_limited: true, interrupted: true },
 };
 const OF_A_SWEEP = [
   ...['no_end', 'total_differs', 'rows_unseen', 'too_many_rows', 'certified_earlier', 'rows_missing'],

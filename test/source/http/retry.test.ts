@@ -31,6 +31,16 @@ describe('what may pass', () => {
     expect(clock.sleeps).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000]);
   });
 
+  test('B08: a service that goes on answering 429 is no service that is away', async () => {
+    const { source } = open(await failing(99, 429, { 'retry-after': '1' }), { maxAttempts: 3 });
+    await expect(sweepAll(source)).rejects.toMatchObject({
+      ...{ reason: 'rate_limited', state: 'aborted', code: 'source.rate_limited' },
+      message: expect.stringContaining('got status 429 (too many requests)') as string,
+      hint: expect.stringContaining('source.requestsPerSecond') as string,
+    });
+    expect(source.counts).toEqual({ requests: 3, retries: 2 });
+  });
+
   test('B08: waits as long as it is asked to', async () => {
     const { source, clock } = open(await failing(1, 429, { 'retry-after': '7' }));
     await sweepAll(source);
