@@ -8,6 +8,7 @@ import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
 import { migrate } from '../mirror/shape/migrate.ts';
 import { openSession, sqlitePath } from '../mirror/open-session.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
+import type { RefillOptions } from '../mirror/shape/redecode.ts';
 import type { Session } from '../mirror/session/session.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
@@ -29,10 +30,12 @@ interface Migration {
   readonly migrated: boolean;
 }
 
+type OnRefilled = NonNullable<RefillOptions['onProgress']>;
+
 /** Brings the mirror to the shape of this release; creates it if there is none. */
-export async function migrateMirror(config: Config): Promise<Migration> {
+export async function migrateMirror(config: Config, onProgress?: OnRefilled): Promise<Migration> {
   await using session = await openSession(config.database.url);
-  return { database: session.location, migrated: await bringUpToDate(session, config) };
+  return { database: session.location, migrated: await bringUpToDate(session, config, onProgress) };
 }
 
 /**
@@ -40,12 +43,13 @@ export async function migrateMirror(config: Config): Promise<Migration> {
  *
  * @returns Whether its shape had to change.
  */
-async function bringUpToDate(session: Session, config: Config): Promise<boolean> {
+async function bringUpToDate(session: Session, config: Config, onProgress?: OnRefilled): Promise<boolean> {
   const kinds = allKinds(config);
   const hasChanged = await migrate(session, kinds, { readerRole: config.bi.readerRole });
-  if (hasChanged)
-    for (const kind of kinds) await redecode(session, await asMirrored(session, kind), systemClock.now());
-  return hasChanged;
+  if (!hasChanged) return false;
+  for (const kind of kinds)
+    await redecode(session, await asMirrored(session, kind), { now: systemClock.now(), onProgress });
+  return true;
 }
 
 /**

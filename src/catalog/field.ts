@@ -24,7 +24,10 @@ export function reference(field: Field, kind: string): Field {
   return { ...field, refersTo: kind };
 }
 
-/** Any nested value; `items` are the fields of the objects in an array, where they are known. */
+/** A nested object. */
+export const object = (name: string): Field => ({ name, type: 'json', isObject: true });
+
+/** Any other nested value; `items` are the fields of the objects in an array, where they are known. */
 export function json(name: string, items?: readonly Field[]): Field {
   return items ? { name, type: 'json', items } : { name, type: 'json' };
 }

@@ -8,8 +8,12 @@ export interface Field {
   readonly type: FieldType;
   /** Documented decimal places; decimals only. */
   readonly scale?: number;
-  /** Fields of the objects in a nested array; json only. */
+  /** Documented fields of the objects in a nested array; json only. */
   readonly items?: readonly Field[];
+  /** Undocumented fields of these objects that have become columns, in order of first sight; json only. */
+  readonly foundItems?: readonly Field[];
+  /** The value is one object, so that it has no elements; json only. */
+  readonly isObject?: true;
   /** The name in a write, if it differs from the name in a read. */
   readonly write?: FieldWrite;
   /** The kind whose records its values name; `type` is then the type that the service sends, not that of the column. */

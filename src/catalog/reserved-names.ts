@@ -23,16 +23,12 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'workers',
   'webhook_endpoints',
   'webhook_deliveries',
+  'dictionary',
+  'relations',
 ];
 
-/** `bi_sync_status`, `bi_dictionary` and `client_contacts` are views; `schedules.timezone` is a setting. */
-export const OTHER_NAMES: readonly string[] = [
-  'sync_status',
-  'dictionary',
-  'client_contacts',
-  'timezone',
-  'verify',
-];
+/** `bi_sync_status` and `client_contacts` are views; `schedules.timezone` is a setting. */
+export const OTHER_NAMES: readonly string[] = ['sync_status', 'client_contacts', 'timezone', 'verify'];
 
 /** Prefixes of our views and of names that each database reserves. */
 export const RESERVED_PREFIXES = ['bi_', 'sqlite_', 'pg_'] as const;

@@ -35,7 +35,7 @@ interface DecodedRecord {
 const DETAIL_LENGTH = 200;
 
 /** Makes the decoder of a kind's records. A value that fits no rule costs a null and a misfit, never the row. */
-export function recordDecoder({ fields }: Kind): (record: JsonObject) => DecodedRecord {
+export function recordDecoder({ fields }: Pick<Kind, 'fields'>): (record: JsonObject) => DecodedRecord {
   const columns = fields.map((field) => ({ ...field, decode: columnDecoder(field) }));
   return (record) => {
     const misfits: FieldMisfit[] = [];

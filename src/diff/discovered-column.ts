@@ -11,11 +11,14 @@ import type { SeenField } from './observe-fields.ts';
 /** A kind with more columns sends data as field names; further fields stay in `_raw`. */
 const MOST_COLUMNS = 300;
 
-/** The column for an undocumented field; null while it has shown no value. Its type never changes afterwards. */
-export function discoveredColumn({ hints }: Kind, name: string, { type, fitsHint }: SeenField): Field | null {
-  if (type === 'none') return null;
+/**
+ * The column for an undocumented field. Its type never changes afterwards: a field that was only ever empty is a text, which
+ * holds any later scalar.
+ */
+export function discoveredColumn({ hints }: Kind, name: string, { type, fitsHint }: SeenField): Field {
   const hint = hints.find((candidate) => candidate.name === name);
-  return hint !== undefined && fitsHint ? hint : { name, type };
+  if (hint !== undefined && fitsHint) return hint;
+  return { name, type: type === 'none' ? 'text' : type };
 }
 
 /**

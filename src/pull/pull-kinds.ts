@@ -1,6 +1,7 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
-import { LeaseError } from '../mirror/session/errors.ts';
+import { LeaseError, MirrorError } from '../mirror/session/errors.ts';
+import { makeReportIndexes } from '../mirror/shape/report-indexes.ts';
 import type { Retention } from '../mirror/runs/retention.ts';
 import { isRead, saveKindReport } from '../mirror/runs/run-store.ts';
 import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
@@ -43,7 +44,18 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
     refuseForeign(claim, reports);
     return { state: runState(reports), result: reports };
   });
+  await indexForReports(parts, kinds);
   return { ...facts, kinds: result.map(withZone) };
+}
+
+/** What could not be indexed now is so after the next run. */
+async function indexForReports({ session, logger }: PullParts, kinds: readonly ListedKind[]): Promise<void> {
+  try {
+    await makeReportIndexes(session, kinds);
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    logger.warn({ err: error }, 'indexes for reports could not be made: they are made after the next run');
+  }
 }
 
 type Reading = Omit<SweepRequest, 'kind'>;

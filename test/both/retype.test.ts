@@ -223,7 +223,7 @@ describe.each(DATABASES)('a filled %s mirror of release 3', (_name, open) => {
       const all = sql`select * from ${sql.identifier(name)} order by id`;
       const rows = await session.query(all);
       for (const row of rows) expect(compareRecord(kind, parseObject(String(row['_raw'])), row)).toEqual([]);
-      await redecode(session, kind, NOON);
+      await redecode(session, kind, { now: NOON });
       expect(await session.query(all)).toEqual(rows);
     }
   });

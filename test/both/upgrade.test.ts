@@ -40,7 +40,8 @@ async function oldMirror(session: Session, service: Sandbox): Promise<void> {
   await session.atomically(async (tx) => {
     for (const statement of first?.sql ?? []) await tx.execute(statement);
     for (const kind of KINDS) await growKindTable(tx, kind, dialect);
-    const views = [...KINDS.flatMap((kind) => kindViews(kind, dialect)), statusBefore(dialect)];
+    const ofKinds = KINDS.flatMap((kind) => kindViews(kind, dialect));
+    const views = [...ofKinds.filter(({ name }) => !name.endsWith('_history')), statusBefore(dialect)];
     for (const view of views)
       await tx.execute(`create view ${identifier(view.name)} as ${selectOf(view, [])}`);
     await writeMeta(tx, 'version', '1');

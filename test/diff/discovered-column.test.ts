@@ -9,14 +9,14 @@ const CATEGORIES: Kind = kindNamed('categories') ?? expect.fail('no categories')
 const hints = [decimal('price', 2), date('day'), json('items', [text('nom')])];
 const kind: Kind = { ...CATEGORIES, fields: [integer('id'), text('Mood'), decimal('cost', 2)], hints };
 
-test.each<[string, SeenType, { fitsHint: boolean; column: Field | null }]>([
+test.each<[string, SeenType, { fitsHint: boolean; column: Field }]>([
   ['price', 'integer', { fitsHint: true, column: decimal('price', 2) }],
   ['price', 'text', { fitsHint: false, column: text('price') }],
-  ['price', 'none', { fitsHint: true, column: null }],
-  ['day', 'none', { fitsHint: true, column: null }],
+  ['price', 'none', { fitsHint: true, column: decimal('price', 2) }],
+  ['day', 'none', { fitsHint: false, column: text('day') }],
   ['items', 'json', { fitsHint: true, column: json('items', [text('nom')]) }],
   ['other', 'decimal', { fitsHint: false, column: { name: 'other', type: 'decimal' } }],
-  ['other', 'none', { fitsHint: false, column: null }],
+  ['other', 'none', { fitsHint: false, column: text('other') }],
   ...(['integer', 'date', 'timestamp', 'text', 'json'] as const).map(
     (type): [string, SeenType, { fitsHint: boolean; column: Field }] => [
       'other',

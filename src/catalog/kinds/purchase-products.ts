@@ -1,4 +1,4 @@
-import { decimal, integer, json, reference, text } from '../field.ts';
+import { decimal, integer, object, reference, text } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.5, §4.4. The list lives under `purchases_products`. */
@@ -25,7 +25,7 @@ export const purchaseProducts: Kind = {
     text('produit_compte'),
     text('product_name'),
     text('product_description'),
-    json('produit_projet'),
+    object('produit_projet'),
     decimal('product_quantity', 2),
     decimal('produit_quantite_receive', 2),
     decimal('produit_quantite_onhold', 2),

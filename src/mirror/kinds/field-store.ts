@@ -7,6 +7,7 @@ import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
+import { isArrayField, nestedTables } from '../tables/nested-table.ts';
 import { assign, hasRow, insertInto, readNumber, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
@@ -34,16 +35,34 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
     FIELDS,
     sql`where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`,
   );
-  const added = rows
-    .flatMap((row) => [...discoveredField(kind, row), ...textField(row)])
-    .sort((a, b) => a.position - b.position);
+  const added = inOrder(rows.flatMap((row) => [...discoveredField(kind, row), ...textField(row)]));
   const columns = new Map(added.map(({ field }) => [field.name, field]));
   const documented = kind.fields.map((field): Field => {
     const column = columns.get(field.name);
     return column?.textOf === undefined ? { ...field, ...column } : { ...field, type: column.type };
   });
   for (const { name } of documented) columns.delete(name);
-  return { ...kind, fields: [...documented, ...columns.values()] };
+  return withFoundItems(db, { ...kind, fields: [...documented, ...columns.values()] });
+}
+
+const inOrder = (fields: readonly AddedField[]): readonly AddedField[] =>
+  [...fields].sort((a, b) => a.position - b.position);
+
+/** The kind with the discovered fields of its nested arrays' elements. */
+async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K> {
+  const tables = nestedTables(kind);
+  if (tables.length === 0) return kind;
+  const names = sqlList(tables.map(({ name }) => name));
+  const rows = await select(db, FIELDS, sql`where kind in (${names}) and column_type <> 'unusable'`);
+  if (rows.length === 0) return kind;
+  const tableOf = new Map(tables.map(({ name, array }) => [array, name]));
+  const withItems = (field: Field): Field => {
+    const own = rows.filter((row) => row.kind === tableOf.get(field.name));
+    if (own.length === 0 || !isArrayField(field)) return field;
+    const found = inOrder(own.flatMap((row) => discoveredField({ hints: [] }, row)));
+    return { ...field, foundItems: found.map((added) => added.field) };
+  };
+  return { ...kind, fields: kind.fields.map(withItems), hints: kind.hints.map(withItems) };
 }
 
 /** Fields that have no column yet, with the types that they have shown; in order of first sight. */
@@ -69,7 +88,7 @@ interface AddedField {
 }
 
 /** A discovered field. If its column has the hint's type, the hint's other properties apply too. */
-function discoveredField({ hints }: Kind, row: RowOf<typeof FIELDS>): AddedField[] {
+function discoveredField({ hints }: Pick<Kind, 'hints'>, row: RowOf<typeof FIELDS>): AddedField[] {
   const { field: name, columnType: type, columnScale, position } = row;
   if (type === null || type === 'unusable') return [];
   const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);

@@ -49,6 +49,14 @@ export async function openPostgresSession(
         retried(createRetryPolicy(clock), async () => runStatement(await lazy.connection(), statement)),
       ),
     atomically: (work) => enqueue(() => inTransaction(writer, createRetryPolicy(clock), work)),
+    beside: async (statement) => {
+      const connection = await openConnection(target, 'writes');
+      try {
+        await connection.script(statement);
+      } finally {
+        await connection.close();
+      }
+    },
     makeDurable: () => Promise.resolve(), // The server's default setting does that.
     close,
     [Symbol.asyncDispose]: close,

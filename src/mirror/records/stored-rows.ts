@@ -15,6 +15,7 @@ import { appendChanges } from './change-store.ts';
 import { forgetAbsences } from './deletion-store.ts';
 import { saveFieldIssues, saveRepairs } from './issue-store.ts';
 import type { Issue } from './issue-store.ts';
+import { putNestedRows } from './nested-rows.ts';
 
 /** The part of a record's row that is needed to compare and write a newer reading. */
 export interface StoredRow extends Stored {
@@ -89,6 +90,7 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<re
   const { kind, records, response, origin, runId, now } = write;
   const found: Issue[] = [];
   await putRecords(tx, write, found);
+  await putNestedRows(tx, { kind, records, found, now });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map(({ id }) => id), found, now });
 
   const repairs = records.flatMap(({ id, repair }) => (repair === undefined ? [] : [{ id, detail: repair }]));

@@ -1,21 +1,32 @@
 import { sql } from 'drizzle-orm';
+import { isListed } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../../catalog/reserved-names.ts';
 import type { MisfitCode } from '../../diff/decode-record.ts';
 import { columnObstacle, discoveredColumn, textColumnName } from '../../diff/discovered-column.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import type { Drift } from '../kinds/drift-store.ts';
-import { readUndiscovered, saveColumn, saveTextColumn, saveUnusable } from '../kinds/field-store.ts';
+import {
+  asMirrored,
+  readUndiscovered,
+  saveColumn,
+  saveTextColumn,
+  saveUnusable,
+} from '../kinds/field-store.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { readTexts } from '../tables/rows.ts';
+import { elementKind, nestedName, nestedTables } from '../tables/nested-table.ts';
+import { describeViews } from '../views/dictionary.ts';
 import { drawViews } from '../views/draw-views.ts';
-import { kindViews } from '../views/views.ts';
+import { kindViews, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
+import { decoderOf } from './redecode.ts';
 
 /**
- * Adds an empty column for every undocumented field that has shown a value, and puts it at the end of the view. Adds a text
- * column likewise for a field with a value that does not fit.
+ * Adds an empty column for every undocumented field of a kind's records and of their nested arrays, and puts it at the end
+ * of its view. Adds a text column likewise for a field with a value that does not fit. Makes the views of a kind that has
+ * its first rows.
  *
  * @param kind The kind as mirrored so far.
  * @returns The kind as mirrored from now on.
@@ -23,21 +34,43 @@ import { growKindTable } from './grow-kind-tables.ts';
  */
 export async function discoverColumns<K extends Kind>(session: Session, kind: K, now: Date): Promise<K> {
   return session.atomically(async (tx) => {
-    const grown = await addTextColumns(tx, await addDiscovered(tx, kind, now), now);
-    if (grown.fields.length === kind.fields.length) return kind;
+    await addDiscovered(tx, kind, { now, isNested: false });
+    await typeLateNested(tx, kind);
+    await addTextColumns(tx, await asMirrored(tx, kind), now);
+    for (const table of nestedTables(kind))
+      await addDiscovered(tx, elementKind(kind, table), { now, isNested: true });
+    const grown = await asMirrored(tx, kind);
+    const views = kindViews(grown, session.dialect);
+    if (!(await mustDraw(tx, kind, grown))) return kind;
     await growKindTable(tx, grown, session.dialect);
-    await drawViews(tx, kindViews(grown, session.dialect), session.dialect);
+    await drawViews(tx, views, session.dialect);
+    await describeViews(tx, views, 'these');
     return grown;
   });
 }
 
-async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
+async function mustDraw(tx: Transaction, kind: Kind, grown: Kind): Promise<boolean> {
+  if (decoderOf(grown) !== decoderOf(kind)) return true;
+  return (
+    !isListed(kind) &&
+    (await tx.columnsOf(`bi_${kind.name}`)).size === 0 &&
+    (await withRows(tx, [kind])).length > 0
+  );
+}
+
+interface Discovery {
+  readonly now: Date;
+  /** The fields are those of a nested array's elements. */
+  readonly isNested: boolean;
+}
+
+async function addDiscovered(tx: Transaction, kind: Kind, { now, isNested }: Discovery): Promise<void> {
   let grown = kind;
   const unusable: Drift[] = [];
   for (const [name, seen] of await readUndiscovered(tx, kind)) {
     const column = discoveredColumn(kind, name, seen);
-    if (column === null) continue;
-    const obstacle = columnObstacle(grown, column) ?? (await viewObstacle(tx, kind, column));
+    const obstacle =
+      columnObstacle(grown, column) ?? (isNested ? null : await viewObstacle(tx, kind, column));
     if (obstacle === null) {
       await saveColumn(tx, kind.name, column);
       grown = { ...grown, fields: [...grown.fields, column] };
@@ -48,20 +81,31 @@ async function addDiscovered<K extends Kind>(tx: Transaction, kind: K, now: Date
     kind.name,
     unusable.map(({ field }) => field ?? ''),
   );
-  await saveDrift(tx, unusable, now);
-  return grown;
+  if (!isNested) await saveDrift(tx, unusable, now);
 }
 
-/** A nested value has a view of its own. Its name must not be another kind's view, nor too long for PostgreSQL. */
-async function viewObstacle(
-  tx: Transaction,
-  { name: kind }: Kind,
-  { name, type }: Field,
-): Promise<string | null> {
+/**
+ * Gives the type of nested values to fields that had only been empty when they got their columns, as texts, and that are
+ * nested values since. The column keeps its declared type.
+ */
+async function typeLateNested(tx: Transaction, kind: Kind): Promise<void> {
+  const late = sql`
+    select field from fields
+    where kind = ${kind.name} and type = 'none' and column_type = 'text' and wire in ('array', 'object', 'array object')`;
+  for (const name of await readTexts(tx, late)) {
+    const column: Field = { name, type: 'json' };
+    if ((await viewObstacle(tx, kind, column)) === null) await saveColumn(tx, kind.name, column);
+  }
+}
+
+/** A nested value has a table and a view of its own. Their name must not be another kind's, nor too long for PostgreSQL. */
+async function viewObstacle(tx: Transaction, kind: Kind, { name, type }: Field): Promise<string | null> {
   if (type !== 'json') return null;
-  const view = `${kind}_${name}`;
+  const view = nestedName(kind.name, name);
+  const isOurs = nestedTables(kind).some((table) => table.name === view); // Seen in the wild: it has its table already.
   const isReserved =
-    RESERVED_SUFFIXES.some((suffix) => view.endsWith(suffix)) || (await tx.columnsOf(view)).size > 0;
+    RESERVED_SUFFIXES.some((suffix) => view.endsWith(suffix)) ||
+    (!isOurs && (await tx.columnsOf(view)).size > 0);
   if (isReserved) return `the view bi_${view} is another one's`;
   return Buffer.byteLength(`bi_${view}`) > LONGEST_IDENTIFIER
     ? `the name of its view, bi_${view}, is too long`
@@ -108,7 +152,7 @@ async function fieldsWithLostTexts(db: Queryable, { name, fields }: Kind): Promi
     select i.field, coalesce(min(f.position), 0) from issues i
     left join fields f on f.kind = i.kind and f.field = i.field
     where i.kind = ${name} and i.closed_at is null and i.code in (${sqlList(LOST)}) and i.detail <> '""'
-      and f.text_column is null and (f.column_type <> 'unusable' or i.field in (${sqlList(names)}))
+      and f.text_column is null and (f.column_type not in ('unusable', 'json') or i.field in (${sqlList(names)}))
     group by i.field order by 2, 1`;
   return readTexts(db, lost);
 }

@@ -3,14 +3,29 @@ import type { Kind } from '../../catalog/kind.ts';
 import { identifier } from '../session/sql-text.ts';
 import { kindColumns } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
+import { nestedColumns, nestedTables } from '../tables/nested-table.ts';
 import type { Transaction } from '../session/session.ts';
 
-/** Creates a kind's table or adds its missing columns; tables grow and are never rebuilt. */
+/** Creates a kind's tables or adds their missing columns; tables grow and are never rebuilt. */
 export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
-  const present = await tx.columnsOf(kind.name);
-  const columns = kindColumns(kind, dialect);
-  const statements =
-    present.size === 0 ? createTable(kind.name, columns) : addColumns(kind.name, columns, present);
+  await grow(tx, { name: kind.name, columns: kindColumns(kind, dialect), create: createTable });
+  for (const table of nestedTables(kind))
+    await grow(tx, {
+      name: table.name,
+      columns: nestedColumns(table, dialect),
+      create: (name, columns) => [createNested(name, columns, dialect)],
+    });
+}
+
+interface Growing {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  readonly create: (name: string, columns: readonly Column[]) => readonly string[];
+}
+
+async function grow(tx: Transaction, { name, columns, create }: Growing): Promise<void> {
+  const present = await tx.columnsOf(name);
+  const statements = present.size === 0 ? create(name, columns) : addColumns(name, columns, present);
   for (const statement of statements) {
     await tx.execute(statement);
     await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
@@ -24,6 +39,13 @@ function createTable(name: string, columns: readonly Column[]): string[] {
     // Nearly always empty, so it costs nothing; with it, live rows are counted without reading them.
     `create index ${identifier(`${name}_deleted`)} on ${table} (_deleted_at) where _deleted_at is not null`,
   ];
+}
+
+/** The key is the index on the parent. In SQLite the rows lie in its order, so that there is one tree to write. */
+function createNested(name: string, columns: readonly Column[], dialect: Dialect): string {
+  const definitions = [...columns.map(definition), 'PRIMARY KEY (parent_id, position)'];
+  const options = dialect === 'sqlite' ? ' without rowid' : '';
+  return `create table ${identifier(name)} (\n  ${definitions.join(',\n  ')}\n)${options}`;
 }
 
 function addColumns(name: string, columns: readonly Column[], present: ReadonlySet<string>): string[] {

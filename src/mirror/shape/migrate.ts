@@ -6,6 +6,7 @@ import { MirrorError } from '../session/errors.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { growKindTable } from './grow-kind-tables.ts';
 import { kindColumns } from '../tables/kind-table.ts';
+import { nestedColumns, nestedTables } from '../tables/nested-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { namingObstacles, takeViewsDown } from './migrate-views.ts';
@@ -18,10 +19,11 @@ import type { Retyping } from './plan-retyping.ts';
 import { retypeColumns } from './retype-columns.ts';
 import { seedUnlisted } from './seed-unlisted.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import { viewsOf } from '../views/views.ts';
+import { describeViews } from '../views/dictionary.ts';
+import { viewsOf, withRows } from '../views/views.ts';
 
 /** Raised with every release whose mirror an older release must not write. */
-const MIRROR_VERSION = 4;
+const MIRROR_VERSION = 5;
 
 const MIGRATIONS: Record<Dialect, string> = {
   sqlite: fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url)),
@@ -107,7 +109,9 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
   const mirrored = await changeTables(tx, wanted, retyping);
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
-  await putViewsUp(viewsOf(mirrored, dialect));
+  const views = viewsOf(await withRows(tx, mirrored), dialect);
+  await putViewsUp(views);
+  await describeViews(tx, views, 'all');
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
   await writeMeta(tx, 'layout', wanted.layout);
   return true;
@@ -153,7 +157,8 @@ async function isCurrent(tx: Transaction, { layout, readerRole }: Wanted): Promi
 
 /** In a database that was never a mirror, tables or views with our names belong to another program. */
 async function refuseForeign(tx: Transaction, { kinds, dialect, location }: Wanted): Promise<void> {
-  for (const { name } of [...kinds, ...viewsOf(kinds, dialect)]) {
+  const tables = [...kinds, ...kinds.flatMap(nestedTables)];
+  for (const { name } of [...tables, ...viewsOf(kinds, dialect)]) {
     if ((await tx.columnsOf(name)).size === 0) continue;
     throw new MirrorError(`${location} has a table or view "${name}", and is no mirror of bms-sync.`, {
       code: 'mirror.not_ours',
@@ -176,6 +181,7 @@ async function migrateEngine(tx: Transaction, dialect: Dialect): Promise<void> {
 function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
   const shape = JSON.stringify([
     kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),
+    kinds.flatMap(nestedTables).map((table) => [table.name, nestedColumns(table, dialect)]),
     viewsOf(kinds, dialect),
   ]);
   return createHash('sha256').update(shape).digest('hex');

@@ -2,15 +2,18 @@ import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
-import type { Kind } from '../../catalog/kind.ts';
+import type { Field, Kind } from '../../catalog/kind.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
+import { putNestedRows } from '../records/nested-rows.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, writtenColumns, writtenRow } from '../tables/kind-table.ts';
+import { nestedTables } from '../tables/nested-table.ts';
 import { selectOne } from '../tables/rows.ts';
-import type { Row, Session, SqlValue, Transaction } from '../session/session.ts';
+import type { Session, SqlValue, Transaction } from '../session/session.ts';
 
 /** Raised when the decoder reads the same text differently than before. */
 const DECODER_VERSION = 3;
@@ -18,20 +21,42 @@ const DECODER_VERSION = 3;
 const VALUES_A_TRANSACTION = 30_000;
 const EVERY_ROW = sql`1 = 1`;
 
+/** How far a kind is refilled. */
+export interface RefillProgress {
+  readonly kind: string;
+  readonly rows: number;
+}
+
+export interface RefillOptions {
+  readonly now: Date;
+  readonly onProgress?: ((progress: RefillProgress) => void) | undefined;
+}
+
 /**
- * Refills a kind's columns from `_raw` if its fields or the decoder have changed since they were filled.
+ * Refills a kind's columns and its nested tables from `_raw` if their fields or the decoder have changed since they were
+ * filled.
  *
  * After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
  */
-export async function redecode(session: Session, kind: Kind, now: Date): Promise<void> {
+export async function redecode(
+  session: Session,
+  kind: Kind,
+  { now, onProgress }: RefillOptions,
+): Promise<void> {
   const state = await selectOne(session, KIND_STATE, sql`where kind = ${kind.name}`);
-  if (state === null || state.decodedAs === decoderOf(kind)) return;
-  for (let after: string | null = '0'; after !== null;) {
+  const rules = decoderOf(kind);
+  if (state === null || state.decodedAs === rules) return;
+  const isNestedOnly = columnsPart(state.decodedAs) === columnsPart(rules);
+  const refill = { now, where: EVERY_ROW, isNestedOnly };
+  for (let [after, rows]: [string | null, number] = ['0', 0]; after !== null;) {
     const from: string = after;
-    after = await session.atomically((tx) => redecodeSome(tx, kind, { from, now, where: EVERY_ROW }));
+    const refilled = await session.atomically((tx) => redecodeSome(tx, kind, { ...refill, from }));
+    rows += refilled.rows;
+    after = refilled.after;
+    onProgress?.({ kind: kind.name, rows });
   }
   await session.atomically((tx) =>
-    tx.query(sql`update kind_state set decoded_as = ${decoderOf(kind)} where kind = ${kind.name}`),
+    tx.query(sql`update kind_state set decoded_as = ${rules} where kind = ${kind.name}`),
   );
 }
 
@@ -42,26 +67,50 @@ export async function redecodeWhere(
   { where, now }: { readonly where: SQL; readonly now: Date },
 ): Promise<void> {
   for (let from: string | null = '0'; from !== null;)
-    from = await redecodeSome(tx, kind, { from, now, where });
+    from = (await redecodeSome(tx, kind, { from, now, where, isNestedOnly: false })).after;
 }
 
-/** A digest of the rules by which a kind's columns are filled. */
-export function decoderOf({ fields }: Kind): string {
-  const rules = fields.map((field) => {
-    const { name, scale, textOf } = field;
-    return [name, columnType(field), scale ?? null, ...(textOf === undefined ? [] : [textOf])];
-  });
-  return createHash('sha256')
-    .update(JSON.stringify([DECODER_VERSION, rules]))
-    .digest('hex');
+/**
+ * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has
+ * any.
+ */
+export function decoderOf(kind: Kind): string {
+  const columns = digest([DECODER_VERSION, kind.fields.map(ruleOf)]);
+  const tables = nestedTables(kind);
+  if (tables.length === 0) return columns;
+  const nested = tables.map(({ name, own, items }) => [name, own.map(ruleOf), items.map(ruleOf)]);
+  return `${columns} ${digest([DECODER_VERSION, nested])}`;
 }
 
-/** Decodes the next rows; returns the id after which to continue, or null if no rows are left. */
+const columnsPart = (rules: string | null): string | undefined => rules?.split(' ')[0];
+
+function ruleOf(field: Field): readonly (string | number | null)[] {
+  const { name, scale, textOf } = field;
+  return [name, columnType(field), scale ?? null, ...(textOf === undefined ? [] : [textOf])];
+}
+
+const digest = (rules: unknown): string => createHash('sha256').update(JSON.stringify(rules)).digest('hex');
+
+interface Refill {
+  readonly from: string;
+  readonly now: Date;
+  readonly where: SQL;
+  /** The columns are filled by the present rules already. */
+  readonly isNestedOnly: boolean;
+}
+
+interface Refilled {
+  readonly rows: number;
+  /** The id after which to continue; null if no rows are left. */
+  readonly after: string | null;
+}
+
+/** Decodes the next rows. */
 async function redecodeSome(
   tx: Transaction,
   kind: Kind,
-  { from, now, where }: { readonly from: string; readonly now: Date; readonly where: SQL },
-): Promise<string | null> {
+  { from, now, where, isNestedOnly }: Refill,
+): Promise<Refilled> {
   const limit = Math.ceil(VALUES_A_TRANSACTION / Math.max(1, kind.fields.length));
   const own = sql.join(
     OWN_COLUMNS.map((name) => sql.identifier(name)),
@@ -71,26 +120,36 @@ async function redecodeSome(
     select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} where id > ${from} and ${where} order by
       ${sql.identifier(kind.name)}.id limit ${limit}`);
   const found: Issue[] = [];
+  const records = rows.map((row) => ({
+    id: String(row['id']),
+    record: parseObject(String(row['_raw'])),
+    row,
+  }));
   const decodeStored = storedDecoder(kind, found);
-  await tx.putRows({
-    table: kind.name,
-    columns: writtenColumns(kind, tx.dialect),
-    rows: rows.map((row) => {
-      const values = decodeStored(row);
-      const own = OWN_COLUMNS.map((name) => row[name] ?? null);
-      return writtenRow(kind, tx.dialect, { values, own });
-    }),
-  });
-  await saveFieldIssues(tx, { kind: kind.name, recordIds: rows.map((row) => String(row['id'])), found, now });
-  return rows.length < limit ? null : String(rows.at(-1)?.['id']);
+  const values = records.map(decodeStored);
+  if (!isNestedOnly)
+    await tx.putRows({
+      table: kind.name,
+      columns: writtenColumns(kind, tx.dialect),
+      rows: records.map(({ row }, at) => {
+        const own = OWN_COLUMNS.map((name) => row[name] ?? null);
+        return writtenRow(kind, tx.dialect, { values: values[at] ?? [], own });
+      }),
+    });
+  await putNestedRows(tx, { kind, records, found, now });
+  const recordIds = records.map(({ id }) => id);
+  await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now });
+  return { rows: rows.length, after: rows.length < limit ? null : (recordIds.at(-1) ?? null) };
 }
 
 /** Makes the decoder of a kind's rows, which adds the issues that it finds. */
-function storedDecoder(kind: Kind, found: Issue[]): (row: Row) => SqlValue[] {
+function storedDecoder(
+  kind: Kind,
+  found: Issue[],
+): (stored: { readonly id: string; readonly record: JsonObject }) => SqlValue[] {
   const decode = recordDecoder(kind);
-  return (row) => {
-    const { values, misfits } = decode(parseObject(String(row['_raw'])));
-    const id = String(row['id']);
+  return ({ id, record }) => {
+    const { values, misfits } = decode(record);
     found.push(...misfits.map((misfit) => ({ recordId: id, ...misfit })));
     // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
     return kind.fields.map(({ name }, index) => (name === 'id' ? id : (values[index] ?? null)));

@@ -184,3 +184,26 @@ export const ISSUES = {
   primaryKey: ['id'],
   indexes: [['kind', 'closed_at', 'record_id']],
 } as const satisfies EngineTable;
+
+/** Every column of every view, for people and reporting tools; written with the views. */
+export const DICTIONARY = {
+  name: 'dictionary',
+  columns: [
+    text('view'),
+    text('column'),
+    text('type'),
+    optionalText('unit'),
+    text('meaning'),
+    optionalText('section'),
+    text('label_en'),
+    text('label_fr'),
+  ],
+  primaryKey: ['view', 'column'],
+} as const satisfies EngineTable;
+
+/** Which column of a view names a record of which other view; written with the views. */
+export const RELATIONS = {
+  name: 'relations',
+  columns: [text('view'), text('column'), text('to_view'), text('to_column'), optionalText('none')],
+  primaryKey: ['view', 'column'],
+} as const satisfies EngineTable;

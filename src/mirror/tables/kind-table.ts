@@ -53,8 +53,7 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
   const { integer, instant, text } = TYPES[dialect];
   return [
     ...kind.fields.map((field) => ({
-      name: field.name,
-      type: TYPES[dialect][columnType(field)],
+      ...fieldColumn(field, dialect),
       ...(field.name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
     })),
     { name: '_raw', type: text, rule: 'NOT NULL' },
@@ -63,13 +62,18 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
     { name: '_deleted_at', type: instant },
     { name: '_response', type: integer, rule: 'NOT NULL' },
     { name: '_listed', type: integer },
-    ...(dialect === 'sqlite' ? kind.fields.filter(isDecimal).flatMap(twinColumns) : []),
+    ...twinColumns(kind.fields, dialect),
   ];
+}
+
+/** The column of a field, without the twins of a decimal. */
+export function fieldColumn(field: Field, dialect: Dialect): Column {
+  return { name: field.name, type: TYPES[dialect][columnType(field)] };
 }
 
 /** The columns that landing writes: the fields, our own, and SQLite's twins of decimals. */
 export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] {
-  return [...kind.fields.map(({ name }) => name), ...OWN_COLUMNS, ...twinNames(kind, dialect)];
+  return [...kind.fields.map(({ name }) => name), ...OWN_COLUMNS, ...twinNames(kind.fields, dialect)];
 }
 
 /** A row for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
@@ -78,11 +82,15 @@ export function writtenRow(
   dialect: Dialect,
   { values, own }: { readonly values: readonly SqlValue[]; readonly own: readonly SqlValue[] },
 ): SqlValue[] {
-  return [...values, ...own, ...twinValues(kind, dialect, values)];
+  return [...values, ...own, ...twinValues(kind.fields, dialect, values)];
 }
 
-/** SQLite's twins of a decoded record's decimals, in the order of their columns; none in PostgreSQL. */
-function twinValues({ fields }: Kind, dialect: Dialect, values: readonly SqlValue[]): SqlValue[] {
+/** SQLite's twins of decoded decimals, in the order of their columns; none in PostgreSQL. */
+export function twinValues(
+  fields: readonly Field[],
+  dialect: Dialect,
+  values: readonly SqlValue[],
+): SqlValue[] {
   const twins: SqlValue[] = [];
   if (dialect === 'postgres') return twins;
   for (const [index, field] of fields.entries()) {
@@ -97,17 +105,16 @@ function twinValues({ fields }: Kind, dialect: Dialect, values: readonly SqlValu
 const isDecimal = ({ type }: Field): boolean => type === 'decimal';
 
 /** SQLite has no exact decimal: beside the exact text stand a REAL to chart and an integer of 0.0001 to sum exactly. */
-function twinColumns({ name }: Field): Column[] {
-  return [
+export function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
+  if (dialect === 'postgres') return [];
+  return fields.filter(isDecimal).flatMap(({ name }) => [
     { name: `${name}_real`, type: 'REAL' },
     { name: `${name}_e4`, type: 'BIGINT' },
-  ];
+  ]);
 }
 
-function twinNames({ fields }: Kind, dialect: Dialect): string[] {
-  if (dialect === 'postgres') return [];
-  return fields.filter(isDecimal).flatMap((field) => twinColumns(field).map(({ name }) => name));
-}
+const twinNames = (fields: readonly Field[], dialect: Dialect): string[] =>
+  twinColumns(fields, dialect).map(({ name }) => name);
 
 const [UNIT_PLACES, MOST_DIGITS] = [4, 14];
 

@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm';
+import type { FieldType } from '../../catalog/kind.ts';
+import type { FieldWords } from '../../catalog/words.ts';
 import { TABLES_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Transaction } from '../session/session.ts';
 import { identifier, sqlList } from '../session/sql-text.ts';
@@ -9,15 +11,25 @@ import { grantToReader } from './reader-role.ts';
 /** A database view, as the mirror declares it. */
 export interface View {
   readonly name: string;
+  readonly meaning: string;
   readonly columns: readonly ViewColumn[];
   /** The rest of the `select` after the columns: `from …`. */
   readonly from: string;
 }
 
-/** One column of a view. */
+/** One column of a view, with what the dictionary says of it. */
 export interface ViewColumn {
   readonly name: string;
   readonly expression: string;
+  /** The type that the dictionary tells; `flag` is 0 or 1. */
+  readonly type: FieldType;
+  readonly words: FieldWords;
+  /** The section of the service's documentation that shows the field. */
+  readonly section?: string | undefined;
+  /** The kind whose records its values name. */
+  readonly refersTo?: string | undefined;
+  /** How "no record" is written in a reference; null where each value names a record. */
+  readonly none?: string | null;
 }
 
 /**

@@ -1,16 +1,38 @@
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { kindWords } from '../../catalog/words.ts';
 import { identifier, literal } from '../session/sql-text.ts';
-import { CHANGES } from '../tables/change-tables.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { View, ViewColumn } from './draw-views.ts';
-
-const plain = (name: string): ViewColumn => ({ name, expression: identifier(name) });
+import type { View } from './draw-views.ts';
+import { engineColumns } from './engine-words.ts';
 
 /** One row an event, with the table's column names. */
 export const CHANGES_VIEW: View = {
   name: 'bi_changes',
-  columns: CHANGES.columns.map(({ name }) => plain(name)),
+  meaning: 'Changes of records, one row each, in the order in which they were found.',
+  columns: engineColumns('changes'),
   from: 'from changes',
+};
+
+/** The open issues, with what was sent. */
+export const ISSUES_VIEW: View = {
+  name: 'bi_issues',
+  meaning: 'Values and records of the service that fit no rule, one row each, while they do not.',
+  columns: engineColumns('issues', { sent: 'detail', since: 'first_seen_at' }),
+  from: 'from issues where closed_at is null',
+};
+
+export const DICTIONARY_VIEW: View = {
+  name: 'bi_dictionary',
+  meaning: 'Every column of every view: its type, unit and meaning.',
+  columns: engineColumns('dictionary'),
+  from: 'from dictionary',
+};
+
+export const RELATIONS_VIEW: View = {
+  name: 'bi_relations',
+  meaning: 'Which column of which view names a record of which other view.',
+  columns: engineColumns('relations'),
+  from: 'from relations',
 };
 
 /**
@@ -23,17 +45,15 @@ export function historyView({ name }: Kind): View {
   const isFirst = `part.n = 0 and case when n.seq is null then k._deleted_at is null else n.before is not null end`;
   return {
     name: `bi_${name}_history`,
-    columns: [
-      { name: 'id', expression: 'k.id' },
-      { name: 'valid_from', expression: 'c.observed_at' },
-      { name: 'valid_to', expression: 'n.observed_at' },
-      { name: 'change', expression: 'c.change' },
-      {
-        name: 'record',
-        expression: `cast(case part.n when 1 then c.after else coalesce(n.before, k._raw) end as text)`,
-      },
-      { name: 'seq', expression: 'c.seq' },
-    ],
+    meaning: `The versions of each record that the mirror knows. ${kindWords(name).meaning}`,
+    columns: engineColumns('history', {
+      id: 'k.id',
+      valid_from: 'c.observed_at',
+      valid_to: 'n.observed_at',
+      change: 'c.change',
+      record: `cast(case part.n when 1 then c.after else coalesce(n.before, k._raw) end as text)`,
+      seq: 'c.seq',
+    }),
     from: `
       from ${identifier(name)} k
       cross join (select 0 as n union all select 1) part
@@ -63,36 +83,31 @@ const NOW: Record<Dialect, string> = {
 };
 
 const LAG: Record<Dialect, string> = {
-  sqlite: `cast(round((julianday('now') - julianday(s.last_sweep_at)) * 86400) as integer)`,
-  postgres: `round(extract(epoch from now() - s.last_sweep_at))::bigint`,
+  sqlite: `round((julianday('now') - julianday(s.last_sweep_at)) * 86400)`,
+  postgres: `case when isfinite(s.last_sweep_at) then round(extract(epoch from now() - s.last_sweep_at)) end`,
 };
 
 /** One row a kind: how fresh and how sound its copy is. */
 export function syncStatusView(kinds: readonly ListedKind[], dialect: Dialect): View {
   const rows = kinds.map(({ name }) => `select ${literal(name)} as kind, ${liveRows(name)} as rows`);
   const isDead = `s.state = 'running' and s.lease_until < ${NOW[dialect]}`; // Its process has renewed no lease.
-  const state = (name: string) => ({ name, expression: `s.${name}` });
+  const asText = (expression: string): string => `cast(${expression} as text)`;
   return {
     name: 'bi_sync_status',
-    columns: [
-      { name: 'kind', expression: 'k.kind' },
-      { name: 'state', expression: `case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end` },
-      { name: 'reason', expression: `case when ${isDead} then 'interrupted' else s.reason end` },
-      { name: 'rows', expression: 'k.rows' },
-      state('last_sweep_at'),
-      state('certified_at'),
-      { name: 'lag_seconds', expression: LAG[dialect] },
-      state('last_change_at'),
-      {
-        name: 'open_issues',
-        expression: '(select count(*) from issues i where i.kind = k.kind and i.closed_at is null)',
-      },
-      {
-        name: 'held_deletions',
-        // The first release's type: PostgreSQL lets no view change the type of a column.
-        expression: `cast((select count(*) from deletions d where d.kind = k.kind and d.state = 'held') as integer)`,
-      },
-    ],
+    meaning: 'How fresh and how sound the copy of each record kind is.',
+    columns: engineColumns('sync_status', {
+      kind: asText('k.kind'),
+      state: asText(`case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end`),
+      reason: asText(`case when ${isDead} then 'interrupted' else s.reason end`),
+      rows: 'cast(k.rows as bigint)',
+      last_sweep_at: 's.last_sweep_at',
+      certified_at: 's.certified_at',
+      lag_seconds: `cast(${LAG[dialect]} as bigint)`,
+      last_change_at: 's.last_change_at',
+      open_issues: `cast((select count(*) from issues i where i.kind = k.kind and i.closed_at is null) as bigint)`,
+      // The first release's type: PostgreSQL lets no view change the type of a column.
+      held_deletions: `cast((select count(*) from deletions d where d.kind = k.kind and d.state = 'held') as integer)`,
+    }),
     from: `from (${rows.join(' union all ')}) k left join kind_state s on s.kind = k.kind`,
   };
 }

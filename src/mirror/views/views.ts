@@ -1,27 +1,52 @@
 import { sql } from 'drizzle-orm';
-import type { Field, Kind } from '../../catalog/kind.ts';
+import type { Kind } from '../../catalog/kind.ts';
 import { isListed } from '../../catalog/kind.ts';
+import { kindWords } from '../../catalog/words.ts';
 import type { Queryable } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { pick, select } from '../tables/rows.ts';
+import { hasRow, pick, select } from '../tables/rows.ts';
 import { childViews } from './child-views.ts';
 import type { View, ViewColumn } from './draw-views.ts';
-import { CHANGES_VIEW, historyView, syncStatusView } from './engine-views.ts';
+import {
+  CHANGES_VIEW,
+  DICTIONARY_VIEW,
+  ISSUES_VIEW,
+  RELATIONS_VIEW,
+  historyView,
+  syncStatusView,
+} from './engine-views.ts';
+import { fieldColumns } from './field-columns.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
 export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
   return [
-    ...kinds.flatMap((kind) => [...kindViews(kind, dialect), historyView(kind)]),
+    ...kinds.flatMap((kind) => kindViews(kind, dialect)),
     CHANGES_VIEW,
     syncStatusView(kinds.filter(isListed), dialect),
+    ISSUES_VIEW,
+    DICTIONARY_VIEW,
+    RELATIONS_VIEW,
   ];
 }
 
-/** One kind's views: its live rows, and the elements of its nested arrays. */
+/**
+ * The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never
+ * get any.
+ */
+export async function withRows<K extends Kind>(db: Queryable, kinds: readonly K[]): Promise<readonly K[]> {
+  const shown: K[] = [];
+  for (const kind of kinds) {
+    const first = sql`select 1 from ${sql.identifier(kind.name)} limit 1`;
+    if (isListed(kind) || (await hasRow(db, first))) shown.push(kind);
+  }
+  return shown;
+}
+
+/** One kind's views: its live rows, the elements of its nested arrays, and its history. */
 export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
-  return [rowsView(kind, dialect), ...childViews(kind, dialect)];
+  return [rowsView(kind, dialect), ...childViews(kind, dialect), historyView(kind)];
 }
 
 /**
@@ -41,31 +66,27 @@ export async function namesOfViews(
   ]);
 }
 
-/** Live rows; in SQLite plain column references, because only these keep their declared type in every client. */
 function rowsView(kind: Kind, dialect: Dialect): View {
   return {
     name: `bi_${kind.name}`,
-    columns: kind.fields.flatMap((field) => viewColumns(field, dialect)),
+    meaning: kindWords(kind.name).meaning,
+    columns: [...kind.fields.flatMap((field) => fieldColumns(field, { kind: kind.name, dialect })), ...SEEN],
     from: `from ${identifier(kind.name)} where _deleted_at is null`,
   };
 }
 
-function viewColumns({ name, type }: Field, dialect: Dialect): ViewColumn[] {
-  const column = identifier(name);
-  if (type !== 'decimal') return [{ name, expression: column }];
-  const [exact, units] = [`${name}_exact`, `${name}_e4`];
-  if (dialect === 'sqlite') {
-    return [
-      { name, expression: identifier(`${name}_real`) },
-      { name: exact, expression: column },
-      { name: units, expression: identifier(units) },
-    ];
-  }
-  // Null, as in SQLite, if 64 bits cannot hold the value in units of 0.0001.
-  const fits = `scale(${column}) <= 4 and abs(${column}) < 1e14`;
-  return [
-    { name, expression: column },
-    { name: exact, expression: `${column}::text` },
-    { name: units, expression: `case when ${fits} then (${column} * 10000)::bigint end` },
-  ];
-}
+const instant = (name: string, words: ViewColumn['words']): ViewColumn => ({
+  ...{ name, expression: identifier(name), type: 'timestamp', words },
+});
+
+/** When a row was first read, and when its content last changed: instants of ours. */
+const SEEN: readonly ViewColumn[] = [
+  instant('_first_seen_at', {
+    ...{ en: 'First seen at', fr: 'Vu la première fois le', unit: 'UTC' },
+    meaning: 'When the mirror first read the record.',
+  }),
+  instant('_changed_at', {
+    ...{ en: 'Changed at', fr: 'Changé le', unit: 'UTC' },
+    meaning: "When the mirror last found the record's content changed.",
+  }),
+];

@@ -55,7 +55,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table again may outlast the lease.
   try {
     const mirrored = await asMirrored(session, kind);
-    await redecode(session, mirrored, now);
+    await redecode(session, mirrored, { now });
     const fieldsBefore = await readFields(session, kind.name);
     const sweep = {
       ...(await readKnown(parts, request)),

@@ -126,10 +126,17 @@ async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promis
   await forgetUnlisted(tx, kind, unlisted.filter(isShown));
 }
 
-/** Gives discovered fields their columns; does not wait long for a reader that locks the table. */
+/**
+ * Gives discovered fields their columns; does not wait long for a reader that locks the table. The elements of an array show
+ * their fields only once they are decoded into its table, so it goes on until nothing new shows.
+ */
 export async function addColumns({ session, clock, logger }: PullParts, kind: Kind): Promise<void> {
   try {
-    await redecode(session, await discoverColumns(session, kind, clock.now()), clock.now());
+    for (let [known, before]: [Kind, Kind | null] = [kind, null]; known !== before;) {
+      before = known;
+      known = await discoverColumns(session, before, clock.now());
+      await redecode(session, known, { now: clock.now() });
+    }
   } catch (error) {
     if (!(error instanceof MirrorError && error.code === 'mirror.locked')) throw error;
     logger.warn({ kind: kind.name }, 'a reader holds the table: its new columns come with the next sweep');

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { decimal, integer, json, text } from '../../../src/catalog/field.ts';
-import type { Kind } from '../../../src/catalog/kind.ts';
+import type { Field, Kind } from '../../../src/catalog/kind.ts';
 import type { SeenType } from '../../../src/diff/observe-fields.ts';
 import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
 import { readDrift } from '../../../src/mirror/kinds/drift-store.ts';
@@ -35,14 +35,18 @@ test('a field gets its column and its place at the end of the view, in order of 
   await session.atomically((tx) => putRecords(tx, 'things', [{ id: '1', name: 'kept' }]));
 
   const grown = await discover(session, THINGS, { zoo: 'integer', price: 'text', ant: 'date', none: 'none' });
-  expect(grown.fields.slice(2)).toEqual([integer('zoo'), decimal('price', 2), { name: 'ant', type: 'date' }]);
+  const [ant, none]: [Field, Field] = [{ name: 'ant', type: 'date' }, text('none')];
+  expect(grown.fields.slice(2)).toEqual([integer('zoo'), decimal('price', 2), ant, none]);
   expect(await asMirrored(session, THINGS)).toEqual(grown);
-  const shown = ['id', 'name', 'zoo', 'price', 'price_exact', 'price_e4', 'ant'];
+  const shown = [
+    ...['id', 'name', '_first_seen_at', '_changed_at', 'zoo', 'price', 'price_exact', 'price_e4', 'ant'],
+    'none',
+  ];
   expect(await namesOf(session, 'bi_things')).toEqual(shown);
   expect(await session.query(sql`select * from bi_things`)).toMatchObject([{ name: 'kept', zoo: null }]);
 
   const more = await discover(session, THINGS, { none: 'timestamp', bee: 'text' });
-  expect(await namesOf(session, 'bi_things')).toEqual([...shown, 'none', 'bee']);
+  expect(await namesOf(session, 'bi_things')).toEqual([...shown, 'bee']);
   expect(await discover(session, THINGS, {})).toEqual(more);
   expect(await readDrift(session, 10)).toEqual([]);
 });
@@ -63,7 +67,7 @@ test('what cannot have a column is noted once, and the others get theirs', async
   expect(await discover(session, THINGS, { ...types, rows: 'text' })).toEqual(grown);
   const notes = (await readDrift(session, 10)).map(({ code, field }) => [code, field]).reverse();
   expect(notes).toEqual(['Name', 'rows', 'Fine'].map((field) => ['unusable_field', field]));
-  expect(await namesOf(session, 'bi_things_rows')).toEqual(['id']);
+  expect(await namesOf(session, 'bi_things_rows')).toEqual(['id', '_first_seen_at', '_changed_at']);
 });
 
 test('a migration to a longer catalogue keeps discovered columns where they are in the view', async () => {
@@ -72,7 +76,9 @@ test('a migration to a longer catalogue keeps discovered columns where they are 
   await session.atomically((tx) => putRecords(tx, 'things', [{ id: '1', mood: 'sunny', later: 'x' }]));
   const longer: Kind = { ...THINGS, fields: [...THINGS.fields, text('new'), text('later')] };
   await migrate(session, [longer]);
-  expect(await namesOf(session, 'bi_things')).toEqual(['id', 'name', 'mood', 'later', 'new']);
+  expect(await namesOf(session, 'bi_things')).toEqual([
+    ...['id', 'name', '_first_seen_at', '_changed_at', 'mood', 'later', 'new'],
+  ]);
   expect(await session.query(sql`select * from bi_things`)).toMatchObject([
     { mood: 'sunny', later: 'x', new: null },
   ]);

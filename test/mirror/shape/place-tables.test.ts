@@ -91,7 +91,7 @@ describe('an older release', () => {
       const old = await bystander(url);
       expect((await old.query(FIND)).rows).toEqual([{ found: 'bms_sync.mirror_meta' }]);
       expect((await old.query(`select value from mirror_meta where key = 'version'`)).rows).toEqual([
-        { value: '4' },
+        { value: '5' },
       ]);
     },
   );

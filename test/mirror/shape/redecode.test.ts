@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { date, decimal, integer, text } from '../../../src/catalog/field.ts';
 import type { Field, Kind } from '../../../src/catalog/kind.ts';
 import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
+import { growKindTable } from '../../../src/mirror/shape/grow-kind-tables.ts';
 import { redecode } from '../../../src/mirror/shape/redecode.ts';
 import type { Row, Session, Transaction } from '../../../src/mirror/session/session.ts';
 import { NOON, NOON_TEXT, later, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
@@ -49,7 +50,7 @@ test('fills the columns from _raw and leaves what the rows say of themselves', a
   await session.atomically((tx) => tx.query(sql`update things set _deleted_at = ${NOON_TEXT} where id = 2`));
   const [first, second] = await rowsOf(session);
 
-  await redecode(session, kind, later(60_000));
+  await redecode(session, kind, { now: later(60_000) });
 
   expect(await rowsOf(session)).toEqual([
     { ...first, rank: 7, price: '1.50', price_real: 1.5, price_e4: 15_000 },
@@ -63,7 +64,7 @@ test('leaves a row alone of which a hand has made a copy under another id', asyn
   await session.atomically((tx) => tx.query(sql`update things set _deleted_at = ${NOON_TEXT} where id = 2`));
   const [first, copy] = await rowsOf(session);
 
-  await redecode(session, kind, later(60_000));
+  await redecode(session, kind, { now: later(60_000) });
 
   expect(await rowsOf(session)).toEqual([
     { ...first, rank: 7 },
@@ -79,12 +80,12 @@ test('after a change of a type, opens issues for what no longer fits and closes 
     '{"id":3,"day":[1]}',
   ]);
   const days = async () => (await rowsOf(session)).map((row) => row['day']);
-  await redecode(session, kind, NOON);
+  await redecode(session, kind, { now: NOON });
   expect(await days()).toEqual(['7', '2026-01-01', null]);
   const nested = { record_id: '3', field: 'day', detail: '[1]', first_seen_at: NOON_TEXT };
   expect(await issuesOf(session)).toEqual([{ ...nested, code: 'not_text', closed_at: null }]);
 
-  await redecode(session, kindOf(date('day')), later(1000));
+  await redecode(session, kindOf(date('day')), { now: later(1000) });
   const second = '2026-03-01 12:00:01.000';
   expect(await days()).toEqual([null, '2026-01-01', null]);
   const open = { field: 'day', code: 'not_a_date', first_seen_at: second, closed_at: null };
@@ -94,7 +95,9 @@ test('after a change of a type, opens issues for what no longer fits and closes 
     { ...open, record_id: '3', detail: '[1]' },
   ]);
 
-  await redecode(session, kindOf({ name: 'day', type: 'json' }), later(2000));
+  const nestedDay = kindOf({ name: 'day', type: 'json' });
+  await session.atomically((tx) => growKindTable(tx, nestedDay, 'sqlite'));
+  await redecode(session, nestedDay, { now: later(2000) });
   expect(await days()).toEqual(['"7"', '"2026-01-01"', '[1]']);
   expect((await issuesOf(session)).filter((issue) => issue['closed_at'] === null)).toEqual([]);
 });
@@ -102,15 +105,15 @@ test('after a change of a type, opens issues for what no longer fits and closes 
 test('does nothing where nothing has changed, and nothing to a kind that was never swept', async () => {
   const kind = kindOf(decimal('price', 2));
   const { session, written } = counting(await mirrored(kind, ['{"id":1,"price":1}']));
-  await redecode(session, kind, NOON);
+  await redecode(session, kind, { now: NOON });
   expect(written()).toBe(1);
-  await redecode(session, kind, NOON);
+  await redecode(session, kind, { now: NOON });
   expect(written()).toBe(1);
-  await redecode(session, kindOf(decimal('price', 4)), NOON);
+  await redecode(session, kindOf(decimal('price', 4)), { now: NOON });
   expect(written()).toBe(2);
 
   await session.atomically((tx) => tx.query(sql`delete from kind_state`));
-  await redecode(session, kind, NOON);
+  await redecode(session, kind, { now: NOON });
   expect(written()).toBe(2);
 });
 
@@ -124,9 +127,9 @@ test('reads every row of thousands once, in short transactions, and starts over 
     ...whole,
     atomically: (work) => (++transactions < 3 ? whole.atomically(work) : Promise.reject(new Error('killed'))),
   };
-  await expect(redecode(dying, kind, NOON)).rejects.toThrow('killed');
+  await expect(redecode(dying, kind, { now: NOON })).rejects.toThrow('killed');
   const { session, written } = counting(whole);
-  await redecode(session, kind, NOON);
+  await redecode(session, kind, { now: NOON });
   expect(written()).toBe(2_000);
   expect((await rowsOf(session)).map((row) => row['rank'])).toEqual(raws.map((_, index) => index));
 });

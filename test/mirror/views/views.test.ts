@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS, LISTED_KINDS } from '../../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
 import { text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
@@ -19,8 +19,8 @@ const SHOWN = {
   json: 'TEXT',
 };
 
-const shownAs = ({ fields }: Kind): [string, string][] =>
-  fields.flatMap(({ name, type, refersTo }): [string, string][] =>
+const shownAs = ({ fields }: Kind): [string, string][] => [
+  ...fields.flatMap(({ name, type, refersTo }): [string, string][] =>
     type === 'decimal'
       ? [
           [name, 'REAL'],
@@ -28,10 +28,13 @@ const shownAs = ({ fields }: Kind): [string, string][] =>
           [`${name}_e4`, 'BIGINT'],
         ]
       : [[name, refersTo === undefined ? SHOWN[type] : SHOWN.integer]],
-  );
+  ),
+  ['_first_seen_at', 'TIMESTAMP'],
+  ['_changed_at', 'TIMESTAMP'],
+];
 
 describe('bi_<kind>', () => {
-  test.each(KINDS.map((kind) => [kind.name, kind] as const))(
+  test.each(LISTED_KINDS.map((kind) => [kind.name, kind] as const))(
     'bi_%s shows the documented fields in their order, with their declared types',
     async (name, kind) => {
       expect(await columnsOf(await tempMirror(), `bi_${name}`)).toEqual(shownAs(kind));
@@ -71,11 +74,11 @@ describe('bi_<kind>', () => {
     expect(await shown()).toEqual([1, 2]);
   });
 
-  test('our own columns are not shown', async () => {
+  test('of our own columns only those are shown that tell when a record was seen and changed', async () => {
     const session = await tempMirror();
-    for (const { name } of KINDS) {
-      const columns = await columnsOf(session, `bi_${name}`);
-      expect(columns.filter(([column]) => column.startsWith('_'))).toEqual([]);
+    for (const { name } of LISTED_KINDS) {
+      const own = (await columnsOf(session, `bi_${name}`)).filter(([column]) => column.startsWith('_'));
+      expect(own.map(([column]) => column)).toEqual(['_first_seen_at', '_changed_at']);
     }
   });
 
@@ -86,7 +89,7 @@ describe('bi_<kind>', () => {
       putRecords(tx, kind.name, [{ id: '1', [`it's "so"`]: 'x', order: 'y' }]),
     );
     expect(await session.query(sql`select * from ${sql.identifier(`bi_${kind.name}`)}`)).toEqual([
-      { id: 1, [`it's "so"`]: 'x', order: 'y' },
+      { id: 1, [`it's "so"`]: 'x', order: 'y', _first_seen_at: NOON_TEXT, _changed_at: NOON_TEXT },
     ]);
     expect((await session.query(sql`select kind, rows from bi_sync_status`))[0]).toEqual({
       kind: kind.name,
@@ -142,7 +145,7 @@ describe('no view raises, whatever is stored', () => {
     return counts;
   }
 
-  test.each(KINDS.map((kind) => [kind.name, kind] as const))('bi_%s', async (name, { fields }) => {
+  test.each(LISTED_KINDS.map((kind) => [kind.name, kind] as const))('bi_%s', async (name, { fields }) => {
     const session = await tempMirror();
     const names = fields.map((field) => field.name).filter((field) => field !== 'id');
     const record = fc.tuple(...names.map(() => nasty));

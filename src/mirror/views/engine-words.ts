@@ -1,0 +1,107 @@
+import type { FieldType } from '../../catalog/kind.ts';
+import { identifier } from '../session/sql-text.ts';
+import type { ViewColumn } from './draw-views.ts';
+
+type Entry = readonly [type: FieldType, en: string, fr: string, meaning: string, unit?: string];
+
+const KIND: Entry = ['text', 'Kind', 'Type de fiche', 'The record kind.'];
+
+/** The columns of the views that are about the mirror itself, by the name of the view without its `bi_`. */
+const COLUMNS = {
+  changes: {
+    seq: ['integer', 'Sequence', 'Séquence', 'The number of the event; numbers rise.'],
+    kind: KIND,
+    record_id: ['text', 'Record', 'Fiche', 'The id of the record, as text.'],
+    change: ['text', 'Change', 'Changement', 'created, updated, deleted or restored.'],
+    observed_from: [
+      'timestamp',
+      'Not before',
+      'Pas avant',
+      'The change happened after this; null = unknown.',
+      'UTC',
+    ],
+    observed_at: ['timestamp', 'Found at', 'Constaté le', 'When the change was found.', 'UTC'],
+    before: ['json', 'Before', 'Avant', 'The whole record before the change.'],
+    after: ['json', 'After', 'Après', 'The whole record after the change.'],
+    fields: ['json', 'Fields', 'Champs', 'The fields that differ, each with its old and its new value.'],
+    origin: ['text', 'Origin', 'Origine', 'service, or outbox: and the number of our entry.'],
+    run_id: ['integer', 'Run', 'Exécution', 'The run that found the change.'],
+  },
+  history: {
+    id: ['integer', 'Id', 'Identifiant', 'The record.'],
+    valid_from: ['timestamp', 'Valid from', 'Valide du', 'Null: the version that was first read.', 'UTC'],
+    valid_to: ['timestamp', 'Valid to', "Valide jusqu'au", 'Null: the present version.', 'UTC'],
+    change: ['text', 'Change', 'Changement', 'The change that began the version; null for the first.'],
+    record: ['json', 'Record', 'Fiche', 'The whole record.'],
+    seq: ['integer', 'Sequence', 'Séquence', 'The event that began the version; null for the first.'],
+  },
+  sync_status: {
+    kind: KIND,
+    state: ['text', 'State', 'État', 'never, running, certified, complete, invalid or aborted.'],
+    reason: ['text', 'Reason', 'Raison', 'Why the last sweep ended as it did.'],
+    rows: ['integer', 'Rows', 'Lignes', 'Live rows.'],
+    last_sweep_at: [
+      'timestamp',
+      'Last read',
+      'Dernière lecture',
+      'When the list was last read to its end.',
+      'UTC',
+    ],
+    certified_at: ['timestamp', 'Certified', 'Certifié le', 'When the list was last known exactly.', 'UTC'],
+    lag_seconds: ['integer', 'Lag', 'Retard', 'The age of the last complete sweep.', 'seconds'],
+    last_change_at: [
+      'timestamp',
+      'Last change',
+      'Dernier changement',
+      'When a change was last found.',
+      'UTC',
+    ],
+    open_issues: ['integer', 'Open issues', 'Problèmes ouverts', 'Values and records that fit no rule.'],
+    held_deletions: [
+      'integer',
+      'Held deletions',
+      'Suppressions retenues',
+      'Disappearances that wait for a person.',
+    ],
+  },
+  issues: {
+    kind: KIND,
+    record_id: ['text', 'Record', 'Fiche', 'The id of the record, as text; null if it has no usable one.'],
+    field: ['text', 'Field', 'Champ', 'The field; null if the issue concerns the whole record.'],
+    code: ['text', 'Code', 'Code', 'Why the value fits no rule.'],
+    sent: ['text', 'Sent', 'Reçu', 'What the service sent, shortened.'],
+    since: ['timestamp', 'Since', 'Depuis', 'When the issue was found.', 'UTC'],
+  },
+  dictionary: {
+    view: ['text', 'View', 'Vue', 'The view.'],
+    column: ['text', 'Column', 'Colonne', 'The column of the view.'],
+    type: ['text', 'Type', 'Type', 'integer, flag (0 or 1), decimal, date, time, timestamp, text or json.'],
+    unit: ['text', 'Unit', 'Unité', 'The unit; null if there is none, or none is known.'],
+    meaning: ['text', 'Meaning', 'Signification', 'What the column holds.'],
+    section: ['text', 'Section', 'Section', "The section of the service's documentation that shows it."],
+    label_en: ['text', 'English label', 'Libellé anglais', 'What to call it in English.'],
+    label_fr: ['text', 'French label', 'Libellé français', 'What to call it in French.'],
+  },
+  relations: {
+    view: ['text', 'View', 'Vue', 'The view whose column names a record.'],
+    column: ['text', 'Column', 'Colonne', 'The column that names a record.'],
+    to_view: ['text', 'To view', 'Vers la vue', 'The view that shows the record.'],
+    to_column: ['text', 'To column', 'Vers la colonne', 'The column that it is found by.'],
+    none: ['text', 'None', 'Aucun', 'How the column names no record, besides null.'],
+  },
+} as const satisfies Record<string, Record<string, Entry>>;
+
+type EngineView = keyof typeof COLUMNS;
+
+/** The columns of a view about the mirror itself; a column without an expression is shown under its own name. */
+export function engineColumns<Name extends EngineView>(
+  view: Name,
+  expressions: { readonly [Column in keyof (typeof COLUMNS)[Name]]?: string } = {},
+): ViewColumn[] {
+  const entries: readonly (readonly [string, Entry])[] = Object.entries(COLUMNS[view]);
+  const given: Readonly<Record<string, string | undefined>> = expressions;
+  return entries.map(([name, [type, en, fr, meaning, unit = null]]) => ({
+    ...{ name, expression: given[name] ?? identifier(name), type },
+    words: { en, fr, meaning, unit },
+  }));
+}

@@ -1,0 +1,76 @@
+import { kindNamed } from '../../catalog/catalog.ts';
+import { columnType } from '../../catalog/kind.ts';
+import type { Field } from '../../catalog/kind.ts';
+import { fieldWords, kindWords } from '../../catalog/words.ts';
+import type { FieldWords } from '../../catalog/words.ts';
+import { identifier } from '../session/sql-text.ts';
+import type { Dialect } from '../tables/kind-table.ts';
+import type { ViewColumn } from './draw-views.ts';
+
+interface Owner {
+  readonly dialect: Dialect;
+  readonly kind: string;
+  /** The field that holds the array whose elements are shown; left out for the fields of records. */
+  readonly array?: string;
+}
+
+/** The columns in which a view shows a field. In SQLite plain references: only these keep their type in every client. */
+export function fieldColumns(field: Field, owner: Owner): ViewColumn[] {
+  const { name } = field;
+  const words = fieldWords(owner.array === undefined ? owner.kind : `${owner.kind}_${owner.array}`, field);
+  const section = isDocumented(owner, name) ? (kindWords(owner.kind).section ?? undefined) : undefined;
+  const about = { words, section };
+  const column = identifier(name);
+  if (field.type === 'decimal') return decimalColumns(field, owner.dialect, about);
+  if (field.refersTo === undefined) return [{ name, expression: column, type: columnType(field), ...about }];
+  return [{ name, expression: column, type: 'integer', refersTo: field.refersTo, none: '0', ...about }];
+}
+
+/** The elements of an array are documented as far as the array is. */
+function isDocumented({ kind, array }: Owner, name: string): boolean {
+  return kindNamed(kind)?.fields.some((field) => field.name === (array ?? name)) === true;
+}
+
+type About = Pick<ViewColumn, 'words' | 'section'>;
+
+function decimalColumns({ name }: Field, dialect: Dialect, about: About): ViewColumn[] {
+  const column = identifier(name);
+  const [real, exact, units] = EXPRESSIONS[dialect](name, column);
+  const { words } = about;
+  return [
+    { ...about, name, expression: real, type: 'decimal' },
+    { ...about, name: `${name}_exact`, expression: exact, type: 'text', words: exactWords(words) },
+    { ...about, name: `${name}_e4`, expression: units, type: 'integer', words: unitWords(words) },
+  ];
+}
+
+const exactWords = (words: FieldWords): FieldWords => ({
+  ...{ en: `${words.en}, exact`, fr: `${words.fr}, exact`, unit: words.unit },
+  meaning: `${words.meaning} The exact value as text.`,
+});
+
+const unitWords = (words: FieldWords): FieldWords => ({
+  ...{ en: `${words.en}, in 0.0001`, fr: `${words.fr}, en 0,0001` },
+  meaning: `${words.meaning} In units of 0.0001, for exact sums.`,
+  unit: words.unit === null ? '0.0001' : `0.0001 ${words.unit}`,
+});
+
+const EXPRESSIONS: Record<
+  Dialect,
+  (name: string, column: string) => readonly [real: string, exact: string, units: string]
+> = {
+  sqlite: (name, column) => [identifier(`${name}_real`), column, identifier(`${name}_e4`)],
+  postgres: (_, column) => [
+    `(case when ${fitsShown(column)} then ${column} end)::numeric(${DIGITS},${PLACES})`,
+    `${column}::text`,
+    // Null, as in SQLite, if 64 bits cannot hold the value in units of 0.0001.
+    `case when scale(${column}) <= 4 and abs(${column}) < 1e14 then (${column} * 10000)::bigint end`,
+  ],
+};
+
+/** Readers such as DuckDB take a plain `numeric` for a DOUBLE; one with a scale is exact in all of them. */
+const [DIGITS, PLACES] = [38, 10];
+
+/** Whether a number needs no rounding there. NaN and Infinity compare as larger than all numbers. */
+const fitsShown = (column: string): string =>
+  `scale(trim_scale(${column})) <= ${PLACES} and abs(${column}) < 1e${DIGITS - PLACES}`;

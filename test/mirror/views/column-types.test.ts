@@ -1,0 +1,106 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/catalog.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { identifier } from '../../../src/mirror/session/sql-text.ts';
+import { nestedTables } from '../../../src/mirror/tables/nested-table.ts';
+import { readTexts } from '../../../src/mirror/tables/rows.ts';
+import { DATABASES, mirrorIn } from '../../feed/support.ts';
+
+const VIEWS = {
+  sqlite: sql`select name from sqlite_schema where type = 'view' order by 1`,
+  postgres: sql`select table_name from information_schema.views where table_schema = 'public' order by 1`,
+};
+
+const untyped = (session: Session, view: string): Promise<string[]> =>
+  readTexts(
+    session,
+    session.dialect === 'sqlite'
+      ? sql`select name from pragma_table_xinfo(${view}) where type = ''`
+      : sql`
+        select column_name from information_schema.columns where table_schema = 'public' and table_name = ${view}
+        and (data_type in ('numeric', 'unknown') and coalesce(numeric_scale, 0) = 0 or data_type = 'USER-DEFINED')`,
+  );
+
+/** Values that have broken casts: in PostgreSQL only those that a numeric column can hold. */
+const NUMBERS = [
+  ...['0', '-0.0001', '99999999999999.9999', '100000000000000', '0.00001', '1.50000000000000000000'],
+  ...[`${'9'.repeat(28)}.0000000001`, `1${'0'.repeat(28)}`, '0.00000000001', '9'.repeat(300), 'NaN'],
+  ...['Infinity', '-Infinity'],
+];
+const TEXTS = ['', '-', '1.2.3', '1e999', '0x10', '{', '[1,', '"', '[{}]', 'null', ...NUMBERS];
+
+async function putAdversarial(session: Session): Promise<void> {
+  const tables = [...KINDS, ...KINDS.flatMap(nestedTables)].map(({ name }) => name);
+  await session.atomically(async (tx) => {
+    for (const table of tables) {
+      const types = await typesOf(session, table);
+      const columns = [...types.keys()];
+      const rows = TEXTS.map((text, at) => columns.map((name) => valueFor(name, { at, text, types })));
+      await tx.append({ table, columns, rows });
+    }
+  });
+}
+
+/** In SQLite every column takes a text. */
+async function typesOf(session: Session, table: string): Promise<Map<string, string>> {
+  const types =
+    session.dialect === 'sqlite'
+      ? sql`select name, 'text' as type from pragma_table_xinfo(${table})`
+      : sql`select attname as name, format_type(atttypid, null) as type from pg_attribute
+            where attrelid = to_regclass(${`bms_sync.${identifier(table)}`}) and attnum > 0`;
+  const rows = await session.query(types);
+  return new Map(rows.map((row) => [String(row['name']), String(row['type'])]));
+}
+
+interface Place {
+  readonly at: number;
+  readonly text: string;
+  readonly types: ReadonlyMap<string, string>;
+}
+
+function valueFor(column: string, { at, text, types }: Place): string | number | null {
+  if (['id', 'parent_id', 'position', '_response'].includes(column)) return at + 1;
+  if (column === '_deleted_at') return null;
+  if (column.startsWith('_') && column.endsWith('_at')) return '2026-03-01 12:00:00.000';
+  if (column === '_raw') return '{}';
+  const type = types.get(column);
+  if (type === 'text') return text;
+  return type === 'numeric' ? (NUMBERS[at] ?? null) : null;
+}
+
+describe.each(DATABASES)('%s', (database) => {
+  test('every column of every view has a type, and a decimal has a scale', async () => {
+    const { session } = await mirrorIn(database);
+    const views = await readTexts(session, VIEWS[session.dialect]);
+    expect(views.length).toBeGreaterThan(30);
+    for (const view of views) expect([view, await untyped(session, view)]).toEqual([view, []]);
+  });
+
+  test('no column of any view raises on any stored value', async () => {
+    const { session } = await mirrorIn(database);
+    await putAdversarial(session);
+    for (const view of await readTexts(session, VIEWS[session.dialect])) {
+      const rows = await session.query(sql`select * from ${sql.identifier(view)}`);
+      for (const column of Object.keys(rows[0] ?? {})) {
+        const name = sql.identifier(column);
+        await session.query(sql`select ${name} from ${sql.identifier(view)} order by ${name}`);
+      }
+    }
+  });
+
+  test('an amount that a view cannot show exactly is null there, and exact beside it', async () => {
+    const { session } = await mirrorIn(database);
+    const shown = session.dialect === 'sqlite' ? sql`` : sql` and credit is null`;
+    await session.atomically(async (tx) => {
+      for (const [id, amount] of ['0.00000000001', `1${'0'.repeat(28)}.00`].entries())
+        await tx.query(sql`
+          insert into clients (id, credit, _raw, _first_seen_at, _changed_at, _response)
+          values (${id + 1}, ${amount}, '{}', '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 1)`);
+    });
+    const rows = await session.query(
+      sql`select credit_exact from bi_clients where credit_e4 is null${shown} order by id`,
+    );
+    expect(rows).toEqual([{ credit_exact: '0.00000000001' }, { credit_exact: `1${'0'.repeat(28)}.00` }]);
+  });
+});
