@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { startDailyCheck } from '../../checks/daily-check.ts';
 import { checkRedis, isRedis } from '../../checks/queue.ts';
 import type { Config } from '../../config/settings.ts';
-import { createBullmqNotifier } from '../../jobs/bullmq/notifier.ts';
 import { startEngine } from '../../jobs/engine.ts';
 import { createInProcessNotifier } from '../../jobs/notifier.ts';
 import type { Notifier } from '../../jobs/notifier.ts';
@@ -78,7 +77,7 @@ async function work(
 ): Promise<void> {
   const { session, owner, logger } = parts;
   const queues = queuesOf(config, parts, roles);
-  const notifier = openNotifier(config, logger);
+  const notifier = await openNotifier(config, logger);
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
   await using engine = startEngine({ ...parts, queues, notifier, timings });
   const closeHttp = roles.includes('http')
@@ -106,8 +105,9 @@ function queuesOf(
   ];
 }
 
-function openNotifier({ queue }: Config, logger: Logger): Notifier {
+async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier> {
   if (queue.url === null) return createInProcessNotifier();
+  const { createBullmqNotifier } = await import('../../jobs/bullmq/notifier.ts'); // BullMQ and its Redis client: a fifth of the start.
   return createBullmqNotifier(queue.url, { clock: systemClock, logger });
 }
 
