@@ -285,6 +285,14 @@ describe('help and version', () => {
     },
   );
 
+  test('a command that is loaded alone is the one that stands under its name in the list of all', async () => {
+    const { stdout: list } = await run(['help']);
+    const names = [...list.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(15);
+    for (const name of names.filter((one) => one !== 'help'))
+      expect(await run([name, '--help'])).toEqual({ ...(await run(['help', name])), stderr: '' });
+  });
+
   test('--help lists the commands, --version is that of the package', async () => {
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
