@@ -1,6 +1,6 @@
 import { KINDS, kindNamed } from '../catalog/catalog.ts';
 import type { ListOrder } from '../catalog/kind.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
 import { isTree, located, mapAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';
 
