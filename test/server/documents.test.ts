@@ -115,7 +115,13 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
         values ('clients', 9, 'complete', 'rows_unseen', 7, ${NOON_TEXT}, 4, 1),
           ('products', 9, 'certified', null, 7, ${NOON_TEXT}, 0, 1),
           ('sales_products', 9, 'complete', null, 0, null, null, 1)`);
-      const absence = { absentSince: NOON, sweep: 1, struckAt: null, lastSeenAt: null, isCertified: false };
+      const absence = {
+        absentSince: NOON,
+        sweep: 1,
+        firstGoneAt: null,
+        lastSeenAt: null,
+        isCertified: false,
+      };
       const states = ['suspected', 'suspected', 'released', 'held', 'rejected', 'unlisted'] as const;
       const absences = states.map((state, index) => ({ ...absence, state, id: String(index) }));
       await saveAbsences(tx, 'clients', absences);
@@ -315,7 +321,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       state: 'held',
       sweep: 1,
       absentSince: NOON,
-      struckAt: null,
+      firstGoneAt: null,
       isCertified: true,
       lastSeenAt: null,
     } as const;
