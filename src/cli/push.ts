@@ -103,11 +103,11 @@ async function preview(context: CommandContext, { requests, isBatch, options }: 
 }
 
 async function store(context: CommandContext, { requests, isBatch, options }: Job): Promise<void> {
-  const { stdout, stderr, signal } = context.io;
+  const { stdout, stderr } = context.io;
   const config = settingsOf(context, options);
   const stored = await push(config, requests);
   const isDoubtful = !options.wait && config.outbound.writes === 'off';
-  const reason = isDoubtful ? await whyUnsent(config, { seconds: 0, signal }) : null;
+  const reason = isDoubtful ? await whyUnsent(config) : null;
   if (reason !== null) printLine(stderr, `Queued; ${reason}`);
   const ids = stored.map(({ id }) => id);
   const outcomes = options.wait ? await awaitOutcomes(context, { config, ids, options }) : [];
@@ -130,7 +130,7 @@ async function awaitOutcomes(
   { config, ids, options }: Awaited,
 ): Promise<readonly Outcome[]> {
   const { timeout: patience = TIMEOUT_SECONDS } = options;
-  const reason = await whyUnsent(config, { seconds: patience, signal });
+  const reason = await whyUnsent(config);
   const seconds = reason === null ? patience : 0;
   const outcomes = await waitForOutcomes(config, ids, { seconds, signal });
   if (reason !== null && outcomes.some(isOnItsWay)) printLine(stderr, `Queued, not waited for: ${reason}`);

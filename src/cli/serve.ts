@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ROLES } from '../app/roles.ts';
 import type { Role } from '../app/roles.ts';
-import { didYouMean } from '../config/did-you-mean.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';

@@ -1,4 +1,4 @@
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
 
 const LOCAL = /^(localhost|[\d.]+)(:|\/|$)/;
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
 import { PLACES, settingAt } from './settings.ts';
 import type { SettingPlace } from './settings.ts';
 import { correction } from './correction.ts';

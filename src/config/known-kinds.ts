@@ -3,7 +3,7 @@ import { decimal, integer, reference, text } from '../catalog/field.ts';
 import { isListed } from '../catalog/kind.ts';
 import type { Field, Kind, ListedKind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
 import { PLAIN_TYPES } from './groups/kinds.ts';
 import type { Config } from './settings.ts';
 
@@ -26,7 +26,7 @@ export function kindNamed(config: Config, name: string): Kind {
   const kind = kinds.find((candidate) => candidate.name === name);
   if (kind !== undefined) return kind;
   const known = kinds.map((candidate) => candidate.name);
-  throw new UsageError(`There is no record kind "${name}"${didYouMean(name, known)}`, {
+  throw new UsageError(noSuchKind(name, known), {
     code: 'usage.kind',
     hint: `The kinds are: ${known.join(', ')}.`,
   });
@@ -50,11 +50,14 @@ export function listedKinds(config: Config, names: readonly string[] = []): read
     if (kind !== undefined && isListed(kind)) return kind;
     const message =
       kind === undefined
-        ? `There is no record kind "${name}"${didYouMean(name, known) || '.'}`
+        ? noSuchKind(name, known)
         : `The service has no list of ${name}: it is read one record at a time.`;
     throw new UsageError(message, { code: 'usage.kind', hint });
   });
 }
+
+const noSuchKind = (name: string, known: readonly string[]): string =>
+  `There is no record kind "${name}"${didYouMean(name, known) || '.'}`;
 
 /** Turns the further kinds of the settings into kinds like those of the catalogue; they are read, never written. */
 export function configuredKinds(settings: Config['kinds']): readonly ListedKind[] {

@@ -1,6 +1,6 @@
 import { KINDS, kindNamed } from '../catalog/catalog.ts';
 import type { ListOrder } from '../catalog/kind.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
 import { isTree, located, mapAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';
 
@@ -27,14 +27,14 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
   );
   const schedules = Object.entries(mapAt(values, ['schedules']))
     .filter(([name]) => name !== 'timezone' && name !== 'verify')
-    .flatMap(([name, wish]) => {
+    .flatMap(([name, value]) => {
       const wrongName = SCHEDULE_NAME.test(name)
         ? []
         : ['expected the key to be a name: small letters, digits and _'];
-      const faults = kindsOf(name, wish)
+      const faults = kindsOf(name, value)
         .filter((kind) => !Object.hasOwn(further, kind)) // Those have a list.
         .flatMap((kind) => kindFault(kind, known));
-      return [...wrongName, ...faults, ...pagesFault(wish, further)].map((fault) =>
+      return [...wrongName, ...faults, ...pagesFault(value, further)].map((fault) =>
         told(['schedules', name], fault),
       );
     });
@@ -44,10 +44,10 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
 const unknownKind = (name: string, known: readonly string[]): string =>
   `unknown record kind${didYouMean(name, known)}`;
 
-function kindsOf(name: string, wish: unknown): string[] {
-  if (typeof wish === 'string') return name === 'all' ? [] : [name];
-  if (!isTree(wish)) return []; // For the schema to say.
-  const { kind, kinds } = wish;
+function kindsOf(name: string, value: unknown): string[] {
+  if (typeof value === 'string') return name === 'all' ? [] : [name];
+  if (!isTree(value)) return []; // For the schema to say.
+  const { kind, kinds } = value;
   return [kind, ...(Array.isArray(kinds) ? (kinds as unknown[]) : [])].filter(
     (each) => typeof each === 'string',
   );
@@ -58,9 +58,9 @@ function kindFault(kind: string, known: readonly string[]): string[] {
   return kindNamed(kind)?.list === null ? [`the service has no list of ${kind}, so it cannot be pulled`] : [];
 }
 
-function pagesFault(wish: unknown, further: Tree): string[] {
-  if (!isTree(wish) || wish['pages'] === undefined || wish['pages'] === null) return [];
-  const kind = String(wish['kind']);
+function pagesFault(value: unknown, further: Tree): string[] {
+  if (!isTree(value) || value['pages'] === undefined || value['pages'] === null) return [];
+  const kind = String(value['kind']);
   const order = kindNamed(kind)?.list?.order ?? mapAt(further, [kind])['order'];
   if (!NEWEST_ELSEWHERE.includes(order)) return [];
   const why = order === 'code' ? 'is in the order of code' : 'shows the newest last';

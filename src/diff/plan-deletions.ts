@@ -18,7 +18,7 @@ export interface Absence {
   readonly sweep: number;
   readonly absentSince: Date;
   /** When the service first answered that the record is gone; null = it has not. */
-  readonly struckAt: Date | null;
+  readonly firstGoneAt: Date | null;
   /** A certified list has missed it: false where only complete sweeps did, which prove nothing by themselves. */
   readonly isCertified: boolean;
 }
@@ -126,11 +126,11 @@ function heldAfter(held: readonly Candidate[], noted: ReadonlyMap<string, Absenc
 
 /** Judges a retrieved record: it is gone after two such answers, a grace period apart. */
 export function isProvenGone(
-  { struckAt }: Pick<Absence, 'struckAt'>,
+  { firstGoneAt }: Pick<Absence, 'firstGoneAt'>,
   now: Date,
   rules: DeletionRules,
 ): boolean {
-  return struckAt !== null && isPast(struckAt, now, rules);
+  return firstGoneAt !== null && isPast(firstGoneAt, now, rules);
 }
 
 interface Candidate extends AbsentRow {
@@ -142,7 +142,7 @@ function absenceOf({ id, lastShown }: AbsentRow, facts: AbsenceFacts): Absence {
   const { sweep, now, isCertified } = facts;
   const noted = facts.noted.get(id);
   if (noted === undefined || lastShown > noted.sweep)
-    return { id, state: 'suspected', sweep, absentSince: now, struckAt: null, isCertified };
+    return { id, state: 'suspected', sweep, absentSince: now, firstGoneAt: null, isCertified };
   if (noted.isCertified || !isCertified) return noted;
   return { ...noted, sweep, absentSince: now, isCertified }; // The first certified look: the list's proof begins here.
 }
@@ -158,14 +158,16 @@ function mustBeHeld(
 }
 
 function dueForAsking(free: readonly Candidate[], { now }: AbsenceFacts, rules: DeletionRules): string[] {
-  const due = free.filter(({ absence: { struckAt } }) => struckAt === null || isPast(struckAt, now, rules));
+  const due = free.filter(
+    ({ absence: { firstGoneAt } }) => firstGoneAt === null || isPast(firstGoneAt, now, rules),
+  );
   const isUnlisted = ({ absence }: Candidate): boolean => absence.state === 'unlisted';
   const unlisted = due.filter(isUnlisted).sort((a, b) => lastLook(a) - lastLook(b));
   const asked = [...due.filter((row) => !isUnlisted(row)), ...unlisted.slice(0, UNLISTED_ASKED)];
   return asked.map(({ id }) => id);
 }
 
-const lastLook = ({ absence: { struckAt } }: Candidate): number => struckAt?.getTime() ?? 0;
+const lastLook = ({ absence: { firstGoneAt } }: Candidate): number => firstGoneAt?.getTime() ?? 0;
 
 /** Outside a certified list again, in a later sweep, and long enough after it was there, or was written. */
 function isMissedAgain(row: Candidate, facts: AbsenceFacts, rules: DeletionRules): boolean {

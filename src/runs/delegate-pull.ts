@@ -32,8 +32,8 @@ export async function delegatePull(parts: Parts, request: PullRequest): Promise<
   if (request.acceptNewSource || !(await isServed(session, 'pulls', lifeOf(parts)))) return {};
   await claimSource(session, { baseUrl: request.baseUrl, acceptNew: false });
   const kinds = request.kinds.map(({ name }) => name);
-  const wish = { kinds, request: 'pull', now: clock.now() };
-  const runId = await session.atomically((tx) => requestPull(tx, wish));
+  const wanted = { kinds, request: 'pull', now: clock.now() };
+  const runId = await session.atomically((tx) => requestPull(tx, wanted));
   logger.info({ runId }, 'asked the background service for it');
   return follow(parts, request, { runId, startedMs: clock.monotonicMs() });
 }

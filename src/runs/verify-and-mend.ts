@@ -74,9 +74,9 @@ function tell({ logger }: PullParts, { verdict, mendable, mended, runId }: Mende
   else logger.error({ ...facts, hint: `bms-sync verify ${kind}` }, 'records differ from the service');
 }
 
-type Told = Omit<KindReport, 'requests' | 'retries' | 'durationMs'>;
+type VerifyReport = Omit<KindReport, 'requests' | 'retries' | 'durationMs'>;
 
-function reportOf({ verdict }: KindAudit, mended: number): Told {
+function reportOf({ verdict }: KindAudit, mended: number): VerifyReport {
   const { kind, same, moved, differs, quarantined } = verdict;
   const outcome = differs === mended ? 'mended' : 'differs';
   const told = `${differs} differed from the service, ${mended} are mended`;

@@ -42,10 +42,10 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const { clock, logger, token, version } = parts;
   const app = createApp(parts);
   const closing = endWaiting(app, clock);
-  const seats = createWaitingLimit(limits.WAITING);
-  const context: RouteContext = { ...parts, access: createAccess(token, clock), closing, seats };
+  const waitingLimit = createWaitingLimit(limits.WAITING);
+  const context: RouteContext = { ...parts, access: createAccess(token, clock), closing, waitingLimit };
   logRequests(app, logger);
-  const registry = countRequests(app, { seats, version });
+  const registry = countRequests(app, { waitingLimit, version });
   tellWrites(registry, parts);
   guard(app, context);
   answerErrors(app, logger);

@@ -66,7 +66,7 @@ export interface RouteContext extends ServerParts {
   /** Fires when the server closes: waiting requests end. */
   readonly closing: AbortSignal;
   /** Limits the requests that wait. */
-  readonly seats: WaitingLimit;
+  readonly waitingLimit: WaitingLimit;
 }
 
 declare module 'fastify' {

@@ -31,11 +31,11 @@ vi.mock('../../src/lib/sync-error.ts', async (load) => {
 });
 vi.mock('../../src/source/http/token.ts', async (load) => {
   const [original, { keepingErrors }] = [await load<typeof hiding>(), await import('./watch-errors.ts')];
-  const hideToken: typeof hiding.hideToken = (told, token) => {
-    const hide = original.hideToken(told, token);
+  const redactErrors: typeof hiding.redactErrors = (told, token) => {
+    const hide = original.redactErrors(told, token);
     return (read) => keepingErrors(() => hide(read))();
   };
-  return { ...original, hideToken };
+  return { ...original, redactErrors };
 });
 vi.mock('../../src/source/answer/write-answer.ts', async (load) => {
   const [original, { keepingErrors }] = [await load<typeof answers>(), await import('./watch-errors.ts')];

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
 import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
 import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
@@ -284,12 +285,17 @@ describe('push --wait', () => {
   ])('says at once that %s, and ends with 3', async (_case, writes, roles, words) => {
     const { path, env } = await mirror();
     if (roles.length > 0) await serveOutbox(path, roles);
+    const waits = vi.spyOn(systemClock, 'sleep');
+    onTestFinished(() => {
+      waits.mockRestore();
+    });
     const ended = await run([...keyed, '--wait', '--timeout', '600', '--json'], {
       ...env,
       BMS_WRITES: writes,
     });
     expect(ended.code).toBe(3);
     expect(ended.stderr).toContain(`Queued, not waited for: ${words}`);
+    expect(waits).not.toHaveBeenCalled();
     expect(document(ended)).toMatchObject({ id: 1, state: 'ready' });
   });
 

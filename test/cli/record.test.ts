@@ -42,7 +42,15 @@ describe.each(PLACES)('record in %s', (_name, place) => {
 
   const absent = (tx: Transaction, state: 'suspected' | 'held') =>
     saveAbsences(tx, 'projects', [
-      { id: '17', state, sweep: 3, absentSince: NOON, lastSeenAt: null, struckAt: null, isCertified: true },
+      {
+        id: '17',
+        state,
+        sweep: 3,
+        absentSince: NOON,
+        lastSeenAt: null,
+        firstGoneAt: null,
+        isCertified: true,
+      },
     ]);
 
   /** A record that we created, somebody changed, and that has an issue. */

@@ -17,7 +17,7 @@ const absences = fc.record({
   state: fc.constantFrom(...STATES),
   sweep: fc.constantFrom(100, 200),
   absentSince: instants,
-  struckAt: fc.option(instants, { nil: null }),
+  firstGoneAt: fc.option(instants, { nil: null }),
   isCertified: fc.boolean(),
 });
 
@@ -132,8 +132,8 @@ describe('whatever is known, a plan', () => {
   test('asks for none twice within a grace', () => {
     holds(({ noted }, { ask }) => {
       for (const id of ask) {
-        const struckAt = noted.get(id)?.struckAt ?? null;
-        expect(struckAt === null || isPast(struckAt)).toBe(true);
+        const firstGoneAt = noted.get(id)?.firstGoneAt ?? null;
+        expect(firstGoneAt === null || isPast(firstGoneAt)).toBe(true);
       }
     });
   });

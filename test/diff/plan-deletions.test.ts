@@ -17,7 +17,7 @@ const idsOf = (some: readonly { readonly id: string }[]): string[] => some.map((
 
 /** An absence that an earlier sweep noted, a grace ago. */
 const missing = (id: string, changes: Partial<Absence> = {}): Absence => ({
-  ...{ id, state: 'suspected', sweep: 100, absentSince: ago(GRACE_MS), struckAt: null, isCertified: true },
+  ...{ id, state: 'suspected', sweep: 100, absentSince: ago(GRACE_MS), firstGoneAt: null, isCertified: true },
   ...changes,
 });
 const noted = (...absences: readonly Absence[]): Map<string, Absence> =>
@@ -52,10 +52,10 @@ describe('a row that a certified list does not have', () => {
   });
 
   test('begins anew where a response has shown it since it was missed, decisions and strikes included', () => {
-    const anew = missing('7', { sweep: 200, absentSince: NOON, state: 'suspected', struckAt: null });
+    const anew = missing('7', { sweep: 200, absentSince: NOON, state: 'suspected', firstGoneAt: null });
     const states = ['suspected', 'held', 'approved', 'rejected', 'unlisted'] as const;
     for (const state of states) {
-      const before = missing('7', { state, struckAt: LONG_AGO, absentSince: LONG_AGO });
+      const before = missing('7', { state, firstGoneAt: LONG_AGO, absentSince: LONG_AGO });
       const shownSince = row('7', LONG_AGO, before.sweep + 1);
       expect(plan([shownSince], { noted: noted(before) })).toEqual({ ...NOTHING, note: [anew] });
       const asked = plan([shownSince], { noted: noted(before), canAsk: true });
@@ -99,9 +99,9 @@ describe('proof by the list', () => {
 
 describe('proof by asking', () => {
   test('takes two answers, a grace apart', () => {
-    expect(isProvenGone({ struckAt: null }, NOON, RULES)).toBe(false);
-    expect(isProvenGone({ struckAt: ago(GRACE_MS - 1) }, NOON, RULES)).toBe(false);
-    expect(isProvenGone({ struckAt: ago(GRACE_MS) }, NOON, RULES)).toBe(true);
+    expect(isProvenGone({ firstGoneAt: null }, NOON, RULES)).toBe(false);
+    expect(isProvenGone({ firstGoneAt: ago(GRACE_MS - 1) }, NOON, RULES)).toBe(false);
+    expect(isProvenGone({ firstGoneAt: ago(GRACE_MS) }, NOON, RULES)).toBe(true);
   });
 
   test.each<[Date | null, readonly string[]]>([
@@ -109,19 +109,19 @@ describe('proof by asking', () => {
     [ago(0), []],
     [ago(GRACE_MS - 1), []],
     [ago(GRACE_MS), ['7']],
-  ])('with the first look at %s asks for %j', (struckAt, ask) => {
-    const facts = { noted: noted(missing('7', { struckAt })), canAsk: true };
+  ])('with the first look at %s asks for %j', (firstGoneAt, ask) => {
+    const facts = { noted: noted(missing('7', { firstGoneAt })), canAsk: true };
     expect(plan([row('7')], facts)).toEqual({ ...NOTHING, ask });
   });
 
   test('is never the list, however often that misses the row', () => {
     expect(
-      plan([row('7')], { noted: noted(missing('7', { struckAt: NOON })), canAsk: true }).tombstones,
+      plan([row('7')], { noted: noted(missing('7', { firstGoneAt: NOON })), canAsk: true }).tombstones,
     ).toEqual([]);
   });
 
   test('asks for what the list leaves out again and again, but for twenty a sweep', () => {
-    const unlisted = rows(50).map(({ id }) => missing(id, { state: 'unlisted', struckAt: ago(GRACE_MS) }));
+    const unlisted = rows(50).map(({ id }) => missing(id, { state: 'unlisted', firstGoneAt: ago(GRACE_MS) }));
     const suspected = row('gone');
     const { ask } = plan([...rows(50), suspected], { noted: noted(...unlisted), canAsk: true });
     expect(ask).toHaveLength(21);
@@ -210,7 +210,7 @@ describe('a row that two complete sweeps did not show, of a list that is not kno
   test('is noted and asked for, and is no more than a reason to ask', () => {
     const first = unseen('7', { sweep: 200, absentSince: NOON });
     expect(plan([row('7')], moving)).toEqual({ ...NOTHING, note: [first], ask: ['7'] });
-    const later = plan([row('7')], { ...moving, noted: noted(unseen('7', { struckAt: ago(GRACE_MS) })) });
+    const later = plan([row('7')], { ...moving, noted: noted(unseen('7', { firstGoneAt: ago(GRACE_MS) })) });
     expect(later).toEqual({ ...NOTHING, ask: ['7'] });
   });
 
@@ -221,14 +221,16 @@ describe('a row that two complete sweeps did not show, of a list that is not kno
 
   test('counts for the proof by the list from the first certified look on', () => {
     for (const state of ['suspected', 'held', 'approved', 'released'] as const) {
-      const before = unseen('7', { state, struckAt: LONG_AGO, absentSince: LONG_AGO });
+      const before = unseen('7', { state, firstGoneAt: LONG_AGO, absentSince: LONG_AGO });
       const certified = { ...before, isCertified: true, sweep: 200, absentSince: NOON };
       expect(plan([row('7')], { noted: noted(before) })).toEqual({ ...NOTHING, note: [certified] });
     }
   });
 
   test('does not take back that a certified list has missed it', () => {
-    expect(plan([row('7')], { ...moving, noted: noted(missing('7', { struckAt: NOON })) })).toEqual(NOTHING);
+    expect(plan([row('7')], { ...moving, noted: noted(missing('7', { firstGoneAt: NOON })) })).toEqual(
+      NOTHING,
+    );
   });
 
   test('is held with the others where many are gone at once', () => {
@@ -265,7 +267,7 @@ describe('what is held', () => {
   });
 
   test('names those first that were asked for longest ago', () => {
-    const asked = [missing('1', { state: 'held', struckAt: NOON }), missing('2', { state: 'held' })];
+    const asked = [missing('1', { state: 'held', firstGoneAt: NOON }), missing('2', { state: 'held' })];
     expect(after([row('1'), row('2')], ...asked).ids).toEqual(['2', '1']);
   });
 });

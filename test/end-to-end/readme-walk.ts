@@ -35,13 +35,18 @@ const linesOf = (blocks: readonly string[]): readonly string[] =>
 const PRELUDE = `
 set -e
 pids=$(mktemp)
+served=$(mktemp)
 trap 'kill $(cat "$pids") 2>/dev/null; wait' EXIT
+once_it_serves() {
+  until grep -q '"serve.started"' "$served"; do [ $((waited += 1)) -lt 600 ] || return 1; sleep 0.1; done
+  cat "$served"
+}
 createdb() { echo "$ createdb $*"; }
 npx() {
   shift
   echo "$ npx bms-sync $*"
   case "$*" in
-    serve*) "$NODE" "$MAIN" "$@" 2>&1 & echo $! >> "$pids" ;;
+    serve*) "$NODE" "$MAIN" "$@" > "$served" 2>&1 & echo $! >> "$pids" ;;
     *--follow*) timeout --signal INT 5 "$NODE" "$MAIN" "$@" 2>&1 || [ $? -eq 124 ] ;;
     *) "$NODE" "$MAIN" "$@" 2>&1 ;;
   esac
@@ -59,7 +64,7 @@ export async function walk(
   lines: readonly string[],
   { settings, cwd }: Walk,
 ): Promise<{ readonly code: number | null; readonly transcript: string }> {
-  const typed = lines.map((line) => withSettings(line, settings)).join('\n');
+  const typed = lines.map((line) => withSettings(line, settings) + waitAfter(line)).join('\n');
   const child = spawn('sh', ['-c', `${PRELUDE}${typed}\n`], {
     cwd,
     env: { PATH: process.env['PATH'], NODE: process.execPath, MAIN, PORT: '0' },
@@ -69,6 +74,9 @@ export async function walk(
   const [transcript, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   return { code, transcript: transcript + errors };
 }
+
+/** A reader waits until the log of the background service says that it serves. */
+const waitAfter = (line: string): string => (/^npx bms-sync serve &/.test(line) ? '\nonce_it_serves' : '');
 
 /** `export BMS_TOKEN=…` gets the value of this walk; every other line stays as it is written. */
 function withSettings(line: string, settings: Env): string {

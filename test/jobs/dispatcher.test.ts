@@ -46,7 +46,7 @@ const moments = (
 ) =>
   fc.array(
     fc.record({
-      ms: fc.integer({ min: 1, max: 3_000 }), // A look takes a second, and as long as ringing may.
+      ms: fc.integer({ min: 1, max: 3_000 }), // A look takes a second, and as long as notifying may.
       free: changes.free ?? fc.integer({ min: 0, max: 4 }),
       sent: fc.boolean(),
       isRaised: changes.isRaised ?? fc.boolean(),
@@ -63,7 +63,7 @@ describe('a row that is due and that nobody claims', () => {
     expect(decideDispatch(row, TIMINGS)).toBe(decision);
   });
 
-  test('is treated alike by a process that has just begun and by one that has not, after the first ring', () => {
+  test('is treated alike by a process that has just begun and by one that has not, after the first notification', () => {
     fc.assert(
       fc.property(moments(), (all) => {
         const [begun, other] = [live(all, true), live(all)];
@@ -87,7 +87,7 @@ describe('a row that is due and that nobody claims', () => {
     );
   });
 
-  test('is worked here within 20 seconds where the queue can never be rung', () => {
+  test('is worked here within 20 seconds where the queue can never be notified', () => {
     fc.assert(
       fc.property(moments({ free: fc.constant(1) }), (all) => {
         const steps = live(all.map((moment) => ({ ...moment, sent: false })));
@@ -97,7 +97,7 @@ describe('a row that is due and that nobody claims', () => {
     );
   });
 
-  test('is not worked here before 15 seconds, nor within 60 of a bell that takes rings', () => {
+  test('is not worked here before 15 seconds, nor within 60 of a notifier that takes notifications', () => {
     fc.assert(
       fc.property(moments(), (all) => {
         for (const sent of [undefined, true]) {

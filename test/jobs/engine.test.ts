@@ -32,7 +32,7 @@ const NOTIFIERS: readonly (readonly [string, () => Promise<(log: Log) => Notifie
   ],
 ];
 
-describe.each(NOTIFIERS)('an engine that is rung %s', (_, meet) => {
+describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
   test('works every row once, in two processes side by side', async () => {
     const [makeNotifier, session, log] = [await meet(), await workSession(), memoryLog()];
     const shares = ['one', 'two'].map((owner) => workQueue(session, { owner }));

@@ -25,19 +25,19 @@ interface Worker extends Mortal {
   readonly parts: OutboundParts;
   readonly outbox: OutboxWork;
   /** Work under way. */
-  readonly hands: Set<Promise<void>>;
+  readonly running: Set<Promise<void>>;
   /** Entries that it is on: taken for dead in a pause, it may find them due again. */
   readonly inHand: Set<number>;
   isPulling: boolean;
   tookOverMs: number;
-  /** Looks at one instant: work that changes nothing rings at once, and would have them go on for ever. */
+  /** Looks at one instant: work that changes nothing wakes everybody at once, and would have them go on for ever. */
   readonly looks: { atMs: number; count: number };
 }
 
 /** Works the outbox and the sweeps until the schedule is over, or until the process dies where the schedule says so. */
 export async function liveAsWorker(stage: Stage, mortal: Mortal): Promise<void> {
   const worker = createWorker(stage, mortal);
-  const { life, hands, source } = worker;
+  const { life, running, source } = worker;
   try {
     await freezeIfRestored(worker.parts.session, {
       mark: stage.mark,
@@ -48,12 +48,12 @@ export async function liveAsWorker(stage: Stage, mortal: Mortal): Promise<void> 
   } catch (error) {
     if (!(error instanceof Killed)) throw error;
   }
-  if (life.isOver) stage.remains.push(source.close().then(() => ended(hands)));
-  else await ended(hands).then(() => source.close());
+  if (life.isOver) stage.remains.push(source.close().then(() => ended(running)));
+  else await ended(running).then(() => source.close());
 }
 
-async function ended(hands: ReadonlySet<Promise<void>>): Promise<void> {
-  while (hands.size > 0) await Promise.all(hands);
+async function ended(running: ReadonlySet<Promise<void>>): Promise<void> {
+  while (running.size > 0) await Promise.all(running);
 }
 
 function createWorker(stage: Stage, mortal: Mortal): Worker {
@@ -80,7 +80,7 @@ function createWorker(stage: Stage, mortal: Mortal): Worker {
     source,
     parts,
     outbox: outboxWork(parts),
-    hands: new Set(),
+    running: new Set(),
     inHand: new Set(),
     isPulling: false,
     tookOverMs: -Infinity,
@@ -99,8 +99,8 @@ function noteLook(looks: Worker['looks'], nowMs: number): void {
 
 /** One look at what is to be done, and a rest until there may be more. */
 async function look(worker: Worker): Promise<void> {
-  const { stage, outbox, hands, inHand, owner } = worker;
-  const { session, timeline, dead, bell } = stage;
+  const { stage, outbox, running, inHand, owner } = worker;
+  const { session, timeline, dead, waker } = stage;
   noteLook(worker.looks, timeline.nowMs());
   if (dead.size > 0 && timeline.nowMs() - worker.tookOverMs >= TAKE_OVER_EVERY_MS) {
     worker.tookOverMs = timeline.nowMs();
@@ -112,18 +112,18 @@ async function look(worker: Worker): Promise<void> {
     worker.isPulling = true;
     hold(worker, pull(worker, run));
   }
-  await bell.rest(hands.size > 0 ? LOOK_AGAIN_MS : await restMs(worker));
+  await waker.rest(running.size > 0 ? LOOK_AGAIN_MS : await restMs(worker));
 }
 
 async function begin(worker: Worker, due: WorkRef): Promise<void> {
   const { stage, outbox, inHand } = worker;
   const isRaised = stage.random.chance(0.05);
   const raised = isRaised ? await outbox.raise(due) : null;
-  const rings = [due]; // In vain where it was raised.
-  if (raised !== null) rings.push(raised);
-  if (stage.random.chance(0.1)) rings.push(due); // A ring that comes twice.
+  const refs = [due]; // In vain where it was raised.
+  if (raised !== null) refs.push(raised);
+  if (stage.random.chance(0.1)) refs.push(due); // A notification that comes twice.
   inHand.add(due.id);
-  const works = rings.map((ring) => work(worker, ring));
+  const works = refs.map((ref) => work(worker, ref));
   for (const each of works) hold(worker, each);
   void Promise.allSettled(works).then(() => inHand.delete(due.id));
 }
@@ -135,23 +135,23 @@ function work({ stage, outbox }: Worker, due: WorkRef): Promise<void> {
 }
 
 /** Keeps hold of work; a process that dies of it dies as a whole. */
-function hold({ hands, stage, life }: Worker, work: Promise<void>): void {
+function hold({ running, stage, life }: Worker, work: Promise<void>): void {
   const held = work
     .catch((error: unknown) => {
       if (!(error instanceof Killed) && !life.isOver) stage.fail(error);
     })
     .finally(() => {
-      hands.delete(held);
-      stage.bell.ring();
+      running.delete(held);
+      stage.waker.wake();
     });
-  hands.add(held);
+  running.add(held);
 }
 
-/** Work that ends rings. */
+/** Work that ends refs. */
 const LOOK_AGAIN_MS = 10_000;
 const LONGEST_REST_MS = 4 * 3_600_000;
 
-/** Until an entry is due; whoever adds one rings. */
+/** Until an entry is due; whoever adds one refs. */
 async function restMs({ stage: { session, timeline } }: Worker): Promise<number> {
   const [row] = await session.query(sql`
     select min(next_attempt_at) as at from outbox

@@ -57,14 +57,14 @@ function createTurns(random: Random): Turns {
 }
 
 interface Sent {
-  /** The epoch of the ring under which the row was claimed. */
+  /** The epoch of the notification under which the row was claimed. */
   readonly epoch: number;
   /** Attempts in the journal when it left. */
   readonly attempts: number;
 }
 
-/** The ring that is being worked, whatever the code under test does with it. */
-const ringing = new AsyncLocalStorage<WorkRef>();
+/** The notification that is being worked, whatever the code under test does with it. */
+const notified = new AsyncLocalStorage<WorkRef>();
 
 /** A worker whose every step outside its own memory waits for its turn. */
 function worker(
@@ -87,7 +87,7 @@ function worker(
       write: async () => {
         await turns.take();
         const [row] = await session.query(sql`select count(*) as attempts from outbox_attempts`);
-        sent.push({ epoch: ringing.getStore()?.epoch ?? -1, attempts: Number(row?.['attempts']) });
+        sent.push({ epoch: notified.getStore()?.epoch ?? -1, attempts: Number(row?.['attempts']) });
         await turns.take();
         return answer();
       },
@@ -153,11 +153,11 @@ test.each([
       const names = Array.from({ length: count }, (_none, at) => `us:${at}:a`);
       const workers = names.map((name) => worker(session, turns, { name, answer, sent, random }));
       for (let round = 0; round < 3; round++) {
-        const rings = await due(session, id);
+        const refs = await due(session, id);
         const work = workers.flatMap((one, at) => [
-          ...rings.map((ring) => answerRing(one, ring)),
-          ...(random.chance(0.3) ? rings.map((ring) => answerRing(one, ring)) : []),
-          ...(random.chance(0.2) ? rings.map((ring) => ringAgain(one, ring)) : []),
+          ...refs.map((ref) => workNotified(one, ref)),
+          ...(random.chance(0.3) ? refs.map((ref) => workNotified(one, ref)) : []),
+          ...(random.chance(0.2) ? refs.map((ref) => notifyAgain(one, ref)) : []),
           // Somebody takes the others for dead, though they are not.
           ...(random.chance(0.2) ? [one.takeOver((owner) => owner !== names[at])] : []),
         ]);
@@ -185,12 +185,12 @@ test.each([
 
 type Outbox = ReturnType<typeof outboxWork>;
 
-const answerRing = (outbox: Outbox, ring: WorkRef): Promise<void> =>
-  ringing.run(ring, () => outbox.work(ring));
+const workNotified = (outbox: Outbox, ref: WorkRef): Promise<void> =>
+  notified.run(ref, () => outbox.work(ref));
 
-async function ringAgain(outbox: Outbox, ring: WorkRef): Promise<void> {
-  const raised = await outbox.raise(ring);
-  if (raised !== null) await answerRing(outbox, raised);
+async function notifyAgain(outbox: Outbox, ref: WorkRef): Promise<void> {
+  const raised = await outbox.raise(ref);
+  if (raised !== null) await workNotified(outbox, raised);
 }
 
 async function due(session: Session, id: number): Promise<WorkRef[]> {

@@ -35,6 +35,23 @@ function fits({ app }: Stage, route: string, document: unknown, status = 200): v
 }
 
 describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+  test('a misspelt kind is answered with the one that may be meant', async () => {
+    const stage = await serveMirror(await open());
+    const answers = [
+      await stage.get('/v1/records/client/1'),
+      await stage.get('/v1/changes?kind=cleints'),
+      await stage.post('/v1/pulls', { kinds: ['product'] }),
+      await stage.post('/v1/outbox', ADA.replace('clients', 'Clients'), KEY),
+    ];
+    const details = await Promise.all(answers.map(async (answer) => (await jsonOf(answer))['detail']));
+    expect(details).toEqual([
+      expect.stringContaining('did you mean clients?'),
+      expect.stringContaining('did you mean clients?'),
+      expect.stringContaining('did you mean products?'),
+      expect.stringContaining('did you mean clients?'),
+    ]);
+  });
+
   test('the status says when each schedule and each kind is due next, and whether somebody pulls', async () => {
     const session = await open();
     const kinds = ['clients', 'products'];
@@ -98,7 +115,13 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
         values ('clients', 9, 'complete', 'rows_unseen', 7, ${NOON_TEXT}, 4, 1),
           ('products', 9, 'certified', null, 7, ${NOON_TEXT}, 0, 1),
           ('sales_products', 9, 'complete', null, 0, null, null, 1)`);
-      const absence = { absentSince: NOON, sweep: 1, struckAt: null, lastSeenAt: null, isCertified: false };
+      const absence = {
+        absentSince: NOON,
+        sweep: 1,
+        firstGoneAt: null,
+        lastSeenAt: null,
+        isCertified: false,
+      };
       const states = ['suspected', 'suspected', 'released', 'held', 'rejected', 'unlisted'] as const;
       const absences = states.map((state, index) => ({ ...absence, state, id: String(index) }));
       await saveAbsences(tx, 'clients', absences);
@@ -298,7 +321,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       state: 'held',
       sweep: 1,
       absentSince: NOON,
-      struckAt: null,
+      firstGoneAt: null,
       isCertified: true,
       lastSeenAt: null,
     } as const;

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/settings.ts';
-import { sleepUnlessStopped, systemClock } from '../../lib/time/clock.ts';
+import { systemClock } from '../../lib/time/clock.ts';
 import { isServed } from '../../mirror/runs/worker-store.ts';
 import { readFrozen } from '../../outbound/freeze/freeze.ts';
 import type { Frozen } from '../../outbound/freeze/freeze.ts';
@@ -10,31 +10,14 @@ import type { Role } from '../roles.ts';
 const WRITES_OFF = 'outbound.writes is off (BMS_WRITES): nothing is sent.';
 const NOT_SERVED = 'no bms-sync serve sends from this outbox: nothing is sent until one does.';
 
-/** A `serve` that was started just before a push has this long to come up. */
-const START_MS = 3_000;
-const POLL_MS = 200;
-
-interface Patience {
-  /** The longest wait for a starting `serve`. */
-  readonly seconds: number;
-  readonly signal: AbortSignal;
-}
-
-/** Why nothing is sent at present, as far as this process can know; null where a live process sends. */
-export async function whyUnsent(config: Config, { seconds, signal }: Patience): Promise<string | null> {
+/** Why nothing is sent at present, as far as the rows show; null where a live process sends. */
+export async function whyUnsent(config: Config): Promise<string | null> {
   await using session = await openExistingMirror(config);
-  const { isDead } = createOwner();
+  const frozen = await readFrozen(session);
+  if (frozen !== null) return frozenWords(frozen);
   const sends: Role = 'outbound';
-  const clock = systemClock;
-  const deadline = clock.monotonicMs() + Math.min(START_MS, seconds * 1000);
-  for (;;) {
-    const frozen = await readFrozen(session);
-    if (frozen !== null) return frozenWords(frozen);
-    if (await isServed(session, sends, { now: clock.now(), isDead })) return null;
-    if (config.outbound.writes === 'off') return WRITES_OFF;
-    if (signal.aborted || clock.monotonicMs() >= deadline) return NOT_SERVED;
-    await sleepUnlessStopped(POLL_MS, { clock, signal });
-  }
+  if (await isServed(session, sends, { now: systemClock.now(), isDead: createOwner().isDead })) return null;
+  return config.outbound.writes === 'off' ? WRITES_OFF : NOT_SERVED;
 }
 
 const frozenWords = ({ reason, since }: Frozen): string =>

@@ -37,7 +37,7 @@ export const allSchedules = (config: Config): readonly Schedule[] => [
   ...verifySchedule(config),
 ];
 
-type Wish = Exclude<Config['schedules'][string], null>;
+type ScheduleSetting = Exclude<Config['schedules'][string], null>;
 
 /** The schedule of verifications of all kinds; empty if it is turned off. */
 export function verifySchedule(config: Config): readonly Schedule[] {
@@ -50,21 +50,21 @@ export function verifySchedule(config: Config): readonly Schedule[] {
 /** The pull schedules that are in force: `schedules.all` only where no other one is set. */
 export function schedulesOf(config: Config): readonly Schedule[] {
   const { timezone, all } = config.schedules;
-  const set = Object.entries(config.schedules).flatMap(([name, wish]) =>
-    ['timezone', 'verify', 'all'].includes(name) || wish === null ? [] : [{ name, wish }],
+  const set = Object.entries(config.schedules).flatMap(([name, setting]) =>
+    ['timezone', 'verify', 'all'].includes(name) || setting === null ? [] : [{ name, setting }],
   );
-  const inForce = set.length > 0 || all === null ? set : [{ name: 'all', wish: all }];
-  return inForce.map(({ name, wish }) => {
-    const cron = typeof wish === 'string' ? wish : wish.cron;
-    const pages = typeof wish === 'object' && 'pages' in wish ? wish.pages : null;
-    return { name, cron, timezone, kinds: namesOf(config, kindsOf(name, wish)), pages };
+  const inForce = set.length > 0 || all === null ? set : [{ name: 'all', setting: all }];
+  return inForce.map(({ name, setting }) => {
+    const cron = typeof setting === 'string' ? setting : setting.cron;
+    const pages = typeof setting === 'object' && 'pages' in setting ? setting.pages : null;
+    return { name, cron, timezone, kinds: namesOf(config, kindsOf(name, setting)), pages };
   });
 }
 
-function kindsOf(name: string, wish: Wish): readonly string[] {
-  if (typeof wish === 'string') return name === 'all' ? [] : [name];
-  if ('kind' in wish) return [wish.kind];
-  return wish.kinds === 'all' ? [] : wish.kinds;
+function kindsOf(name: string, setting: ScheduleSetting): readonly string[] {
+  if (typeof setting === 'string') return name === 'all' ? [] : [name];
+  if ('kind' in setting) return [setting.kind];
+  return setting.kinds === 'all' ? [] : setting.kinds;
 }
 
 /** The names of these kinds; of all that have a list, if none is named. */

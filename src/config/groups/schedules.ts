@@ -20,9 +20,9 @@ const schedule = z
     ],
     SHAPE,
   )
-  .superRefine((wish, context) => {
-    const expected = cronFault(typeof wish === 'string' ? wish : wish.cron);
-    const path = typeof wish === 'string' ? [] : ['cron'];
+  .superRefine((value, context) => {
+    const expected = cronFault(typeof value === 'string' ? value : value.cron);
+    const path = typeof value === 'string' ? [] : ['cron'];
     if (expected !== null) context.addIssue({ code: 'custom', message: expected, path });
   });
 

@@ -35,8 +35,8 @@ async function ask(
 ): Promise<void> {
   const now = clock.now();
   // As a slot: several processes that start together request one run.
-  const wish = { schedule: 'first_read', slot: now, kinds, pages: null, now, isDead };
-  const end = await session.atomically((tx) => requestSlot(tx, wish));
+  const request = { schedule: 'first_read', slot: now, kinds, pages: null, now, isDead };
+  const end = await session.atomically((tx) => requestSlot(tx, request));
   if (end.is === 'requested')
     logger.info({ runId: end.runId, kinds }, 'kinds that are scheduled and were never read are read now');
 }

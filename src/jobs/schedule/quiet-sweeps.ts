@@ -40,8 +40,8 @@ async function askIfQuiet(
   if (hour === null || hour !== now.getUTCHours()) return;
   // One a day, however the quietest hour shifts: the slot is the day.
   const slot = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
-  const wish = { schedule: `quiet_${kind}`, slot, kinds: [kind], pages: null, now, isDead };
-  const end = await session.atomically((tx) => requestSlot(tx, wish));
+  const request = { schedule: `quiet_${kind}`, slot, kinds: [kind], pages: null, now, isDead };
+  const end = await session.atomically((tx) => requestSlot(tx, request));
   if (end.is === 'requested')
     logger.info({ ...end, kind, hour }, 'a list that moves is read once more at its quietest hour');
 }

@@ -94,8 +94,8 @@ async function ask(
   { name, kinds, pages, verifies }: Schedule,
   due: { readonly slot: Date; readonly now: Date },
 ): Promise<void> {
-  const wish = { ...due, schedule: name, kinds, pages, isDead, ...(verifies && { verifies }) };
-  const end = await session.atomically((tx) => requestSlot(tx, wish));
+  const request = { ...due, schedule: name, kinds, pages, isDead, ...(verifies && { verifies }) };
+  const end = await session.atomically((tx) => requestSlot(tx, request));
   if (end.is === 'taken') return;
   const facts = { ...end, schedule: name, slot: due.slot.toISOString() };
   if (end.is === 'requested') logger.debug(facts, 'a schedule has come due: its run is asked for');

@@ -26,3 +26,25 @@ function lettersOf(name: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');
 }
+
+/** Ends a message about an unknown name: `; did you mean source.baseUrl?`, or nothing where no known name is near. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const letters = lettersOf(name);
+  // A group is no answer to a name inside it.
+  const isGroup = (group: string): boolean => letters.startsWith(group) && letters !== group;
+  const guess =
+    elsewhere(name, known) ??
+    nearestName(
+      name,
+      known.filter((each) => !isGroup(lettersOf(each))),
+    );
+  return guess === undefined ? '' : `; did you mean ${guess}?`;
+}
+
+/** The one known name with the same last word: the right setting in the wrong group, a city without its continent. */
+function elsewhere(name: string, known: readonly string[]): string | undefined {
+  const sameWord = known.filter((candidate) => lastWordOf(candidate) === lastWordOf(name));
+  return sameWord.length === 1 ? sameWord[0] : undefined;
+}
+
+const lastWordOf = (name: string): string => lettersOf(name.split(/\.|__|\//).at(-1) ?? '');

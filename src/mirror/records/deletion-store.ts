@@ -22,7 +22,7 @@ export async function readAbsences(db: Queryable, kind: string): Promise<Map<str
         state,
         sweep,
         absentSince: instantOf(absentSince),
-        struckAt: struckAt === null ? null : instantOf(struckAt),
+        firstGoneAt: struckAt === null ? null : instantOf(struckAt),
         isCertified: certified !== 0,
       },
     ]),
@@ -42,8 +42,8 @@ export async function saveAbsences(
 ): Promise<void> {
   if (absences.length === 0) return;
   const rows = absences.map(
-    ({ id, state, sweep, absentSince, lastSeenAt, struckAt, isCertified }) =>
-      sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(absentSince)}, ${lastSeenAt}, ${textOf(struckAt)},
+    ({ id, state, sweep, absentSince, lastSeenAt, firstGoneAt, isCertified }) =>
+      sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(absentSince)}, ${lastSeenAt}, ${textOf(firstGoneAt)},
         cast(${isCertified ? 1 : 0} as bigint))`,
   );
   await tx.query(sql`

@@ -29,24 +29,24 @@ export type SlotEnd =
   | { readonly is: 'taken' };
 
 /** Requests a schedule's run, once a slot even if several processes try, and never for a kind that a run is about to read. */
-export async function requestSlot(tx: Transaction, wish: SlotRequest): Promise<SlotEnd> {
-  const name = `${wish.schedule}@${wish.slot.toISOString()}`;
+export async function requestSlot(tx: Transaction, request: SlotRequest): Promise<SlotEnd> {
+  const name = `${request.schedule}@${request.slot.toISOString()}`;
   await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
-  const mark = await readMark(tx, wish.schedule);
+  const mark = await readMark(tx, request.schedule);
   const isStored = await hasRow(tx, sql`select 1 from runs where slot = ${name}`);
-  if (isStored || mark?.getTime() === wish.slot.getTime()) return { is: 'taken' };
-  await writeMark(tx, wish.schedule, wish.slot);
-  const busy = await servedKinds(tx, wish);
-  const kinds = wish.kinds.filter((kind) => !busy.has(kind));
+  if (isStored || mark?.getTime() === request.slot.getTime()) return { is: 'taken' };
+  await writeMark(tx, request.schedule, request.slot);
+  const busy = await servedKinds(tx, request);
+  const kinds = request.kinds.filter((kind) => !busy.has(kind));
   if (kinds.length === 0) return { is: 'served' };
   const runId = await insertRequest(tx, {
-    command: commandOf(wish),
+    command: commandOf(request),
     kinds: JSON.stringify(kinds),
-    request: requestOf(wish),
+    request: requestOf(request),
     slot: name,
-    now: wish.now,
+    now: request.now,
   });
-  return { is: 'requested', runId, served: wish.kinds.filter((kind) => busy.has(kind)) };
+  return { is: 'requested', runId, served: request.kinds.filter((kind) => busy.has(kind)) };
 }
 
 function commandOf({ verifies, pages }: SlotRequest): string {
@@ -55,17 +55,17 @@ function commandOf({ verifies, pages }: SlotRequest): string {
 }
 
 /** Kinds whose lists are about to be read or are being read, at least to the extent of this slot. */
-async function servedKinds(tx: Transaction, wish: SlotRequest): Promise<ReadonlySet<string>> {
+async function servedKinds(tx: Transaction, request: SlotRequest): Promise<ReadonlySet<string>> {
   const open = await openRuns(tx);
-  if (wish.verifies)
+  if (request.verifies)
     return new Set(
       open.flatMap(({ command, isAskedFor, kinds }) => (command === 'verify' && isAskedFor ? kinds : [])),
     );
-  const leased = await leasedKinds(tx, wish);
+  const leased = await leasedKinds(tx, request);
   const served = open
-    .filter(({ command }) => command === 'pull' || (command === 'backfill' && wish.pages !== null))
+    .filter(({ command }) => command === 'pull' || (command === 'backfill' && request.pages !== null))
     .flatMap(({ kinds, isAskedFor }) => (isAskedFor ? kinds : kinds.filter((kind) => leased.includes(kind))));
-  return new Set(wish.pages === null ? served : [...served, ...leased]);
+  return new Set(request.pages === null ? served : [...served, ...leased]);
 }
 
 /** The request as a person would make it by hand; the run's command and slot say the rest. */

@@ -4,6 +4,7 @@ import { naturalKeyOf } from '../../diff/match.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { DEEPEST, compactJson, isDeeper, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
 import type { Entry, Operation } from '../../mirror/outbox/outbox-store.ts';
 import type { NameRules } from './unknown-field.ts';
@@ -121,7 +122,8 @@ function endpointOf(kinds: readonly Kind[], { kind, operation, draft }: Named): 
 
 function unknownKind(kinds: readonly Kind[], name: Json): string {
   const writable = kinds.filter(({ create, update }) => create ?? update).map((kind) => kind.name);
-  return `kind: there is no record kind ${shown(name)}; those that can be written are ${writable.join(', ')}`;
+  const meant = typeof name === 'string' ? didYouMean(name, writable) : '';
+  return `kind: there is no record kind ${shown(name)}${meant || '.'} Those that can be written are ${writable.join(', ')}`;
 }
 
 function notOffered({ name }: Kind, operation: Operation): string {

@@ -93,14 +93,14 @@ async function baseNow(
   return row === undefined ? null : { base: row.raw, baseAt: instantText(now) };
 }
 
-const LOOK_AGAIN_MS = 60_000;
+const RETRY_MS = 60_000;
 
 /** Whether an entry before this one comes first. */
 async function waitsForEntry(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
   const before = await entryBefore(tx, entry);
   if (before === null) return false;
   const result = JSON.stringify({ ...notesOf(entry), waitsFor: before });
-  const nextAttemptAt = instantText(new Date(now.getTime() + LOOK_AGAIN_MS));
+  const nextAttemptAt = instantText(new Date(now.getTime() + RETRY_MS));
   await release(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
   return true;
 }
@@ -117,8 +117,7 @@ async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): Promise<
 /** Makes an entry that is about to be sent the probe of its blocked kind: later entries wait for its result. */
 async function markAsProbe(tx: Transaction, { kind }: Entry, now: Date): Promise<void> {
   const block = await readBlock(tx, kind);
-  if (block !== null)
-    await saveBlock(tx, { ...block, now, probeAt: new Date(now.getTime() + 5 * LOOK_AGAIN_MS) });
+  if (block !== null) await saveBlock(tx, { ...block, now, probeAt: new Date(now.getTime() + 5 * RETRY_MS) });
 }
 
 async function claimCreate(
@@ -137,7 +136,7 @@ async function claimCreate(
     return { step: 'send', kind, journalled: await journalCreate(tx, parts, { kind, entry }) };
   }
   await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });
-  await tryLater(tx, entry, { verdict: 'awaits_sweep', now, waitMs: LOOK_AGAIN_MS });
+  await tryLater(tx, entry, { verdict: 'awaits_sweep', now, waitMs: RETRY_MS });
   return null;
 }
 

@@ -21,23 +21,23 @@ export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
 
 export function outboxWork(parts: OutboundParts): OutboxWork {
   const { session, clock, owner } = parts;
-  const inHand = new Set<number>();
+  const working = new Set<number>();
   return {
     due: async (limit) =>
       (await readFrozen(session)) === null ? await dueEntries(session, clock.now(), limit) : [],
     raise: (due) => session.atomically((tx) => raiseEntry(tx, due, clock.now())),
     work: async (due) => {
-      if (inHand.has(due.id)) return;
-      inHand.add(due.id);
+      if (working.has(due.id)) return;
+      working.add(due.id);
       try {
         await workEntry(parts, due);
       } finally {
-        inHand.delete(due.id);
+        working.delete(due.id);
       }
     },
     // An entry of ours that is not being worked was dropped by an error: its journal shows its state.
     takeOver: (isDead) =>
-      recoverEntries(parts, ({ id }, other) => (other === owner ? !inHand.has(id) : isDead(other))),
+      recoverEntries(parts, ({ id }, other) => (other === owner ? !working.has(id) : isDead(other))),
   };
 }
 

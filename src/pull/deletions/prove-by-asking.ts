@@ -34,7 +34,7 @@ export async function proveByAsking(
       ids: asking.ids.slice(from, from + ASKED_TOGETHER),
     });
     if (!first.isSound) return { deleted, isSound: false };
-    const again = first.struck.filter((absence) => isProvenGone(absence, parts.clock.now(), asking.rules));
+    const again = first.newlyGone.filter((absence) => isProvenGone(absence, parts.clock.now(), asking.rules));
     const second =
       again.length === 0 ? null : await askOnce(parts, sweep, { ...asking, ids: again.map(({ id }) => id) });
     deleted += first.deleted + (second?.deleted ?? 0);
@@ -45,7 +45,7 @@ export async function proveByAsking(
 interface AskedOnce {
   readonly deleted: number;
   /** Records that were gone, for the first time or too soon after it: no proof yet. */
-  readonly struck: readonly Absence[];
+  readonly newlyGone: readonly Absence[];
   /** Records that were there. */
   readonly unlisted: readonly Absence[];
   readonly isSound: boolean;
@@ -60,21 +60,21 @@ export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): P
   const proven = of(gone).filter(
     (absence) => !['unlisted', 'held'].includes(absence.state) && isProvenGone(absence, now, rules),
   );
-  const struck = of(gone)
+  const newlyGone = of(gone)
     .filter((absence) => !proven.includes(absence))
-    .map((absence): Absence => ({ ...absence, state: struckState(absence), struckAt: now }));
-  const unlisted = of(there).map((absence): Absence => ({ ...absence, state: 'unlisted', struckAt: now }));
-  for (const absence of [...struck, ...unlisted]) noted.set(absence.id, absence);
-  const seen = [...struck, ...unlisted].map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
+    .map((absence): Absence => ({ ...absence, state: stateOnceGone(absence), firstGoneAt: now }));
+  const unlisted = of(there).map((absence): Absence => ({ ...absence, state: 'unlisted', firstGoneAt: now }));
+  for (const absence of [...newlyGone, ...unlisted]) noted.set(absence.id, absence);
+  const seen = [...newlyGone, ...unlisted].map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
   await underLease(parts, sweep, (tx) => saveAbsences(tx, sweep.kind.name, seen));
   const deleted = await tombstoneRecords(parts, sweep, {
     ids: proven.map(({ id }) => id),
     proof: 'retrieve',
   });
-  return { deleted, struck, unlisted, isSound };
+  return { deleted, newlyGone, unlisted, isSound };
 }
 
-const struckState = ({ state }: Absence): Absence['state'] => (state === 'unlisted' ? 'suspected' : state);
+const stateOnceGone = ({ state }: Absence): Absence['state'] => (state === 'unlisted' ? 'suspected' : state);
 
 const ROWS_A_TRANSACTION = 500;
 

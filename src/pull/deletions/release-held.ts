@@ -41,12 +41,13 @@ export async function releaseOverdue(
     return null;
   }
   const some = ids.slice(0, HELD_ASKED);
-  const { struck, unlisted, isSound } = await askOnce(parts, sweep, { ...asking, ids: some });
+  const { newlyGone, unlisted, isSound } = await askOnce(parts, sweep, { ...asking, ids: some });
   if (unlisted.length > 0) {
     const records = hold.records - unlisted.length;
     const clock = records === 0 ? null : { since: parts.clock.now(), records };
     await underLease(parts, sweep, (tx) => saveHold(tx, sweep.kind.name, clock));
-  } else if (isSound && struck.length === some.length) await releaseIfOverdue(parts, sweep, { hold, rules });
+  } else if (isSound && newlyGone.length === some.length)
+    await releaseIfOverdue(parts, sweep, { hold, rules });
   return isSound;
 }
 

@@ -11,7 +11,7 @@ const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_acti
 /** Counts the answers of this process, and the resources that it uses. */
 export function countRequests(
   app: Server,
-  { seats, version }: { seats: WaitingLimit; version: string },
+  { waitingLimit, version }: { waitingLimit: WaitingLimit; version: string },
 ): Registry {
   const registry = new Registry();
   const registers = [registry];
@@ -32,7 +32,7 @@ export function countRequests(
   const waiting = new Gauge({
     ...{ name: 'bms_sync_http_waiting', help: 'Streams and long polls that are open.', registers },
     collect: () => {
-      waiting.set(seats.taken());
+      waiting.set(waitingLimit.taken());
     },
   });
   const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };

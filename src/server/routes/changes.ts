@@ -66,7 +66,7 @@ const schema = {
 
 /** Change events: a page at once, a page that waits, or a stream. */
 export function changeRoutes(app: Server, context: RouteContext): void {
-  const { session, kinds, clock, closing, seats } = context;
+  const { session, kinds, clock, closing, waitingLimit } = context;
   app.get(
     '/v1/changes',
     { exposeHeadRoute: false, schema: { ...schema, querystring: queryOf(kinds) } },
@@ -77,13 +77,13 @@ export function changeRoutes(app: Server, context: RouteContext): void {
         const resumed = request.headers['last-event-id'] ?? after;
         return sendStream(reply, context, { after: resumed, kind });
       }
-      const stand = wait > 0 ? seats.take() : () => undefined;
+      const leave = wait > 0 ? waitingLimit.take() : () => undefined;
       try {
         const waiting = { clock, signal: untilGone(reply, closing), waitMs: wait * 1000 };
         const { changes, next } = await awaitChanges(session, { after, kind, limit }, waiting);
         return await sendJsonText(reply, `{"changes":[${changes.map(changeLine).join(',')}],"next":${next}}`);
       } finally {
-        stand();
+        leave();
       }
     },
   );
@@ -100,10 +100,10 @@ const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
 
 /** Sends change events as they come, until the caller goes or the server closes. */
 function sendStream(reply: FastifyReply, context: RouteContext, stream: Stream): FastifyReply {
-  const stand = context.seats.take();
+  const leave = context.waitingLimit.take();
   const signal = untilGone(reply, context.closing);
-  if (signal.aborted) stand();
-  signal.addEventListener('abort', stand, { once: true });
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
   return reply
     .type('text/event-stream; charset=utf-8')
     .header('connection', 'close') // It ends with the stream: idle, it would keep the server from closing.

@@ -7,7 +7,7 @@ import { createHttpClient } from './http-client.ts';
 import { networkFault } from './network-faults.ts';
 import { createRetry } from './retry.ts';
 import type { RetriedWork } from './retry.ts';
-import { hideToken, tokenHeaders } from './token.ts';
+import { redactErrors, tokenHeaders } from './token.ts';
 import { createTurns, createWidth } from './turns.ts';
 import type { TakeTurn, Width } from './turns.ts';
 
@@ -136,7 +136,7 @@ function createFetch(settings: SourceSettings, { clock, logger }: SourceParts, c
       const answer = await client.get({ target, headers: tokenHeaders(settings, question), where }, signal);
       const answered = tick();
       log(answer.status, answer.bytes.length);
-      const withRedactedErrors = hideToken({ status: answer.status, where }, settings.token);
+      const withRedactedErrors = redactErrors({ status: answer.status, where }, settings.token);
       return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
     } catch (error) {
       if (!(error instanceof SourceError)) log(null, 0);

@@ -22,7 +22,7 @@ export function tokenHeaders(
   return Object.fromEntries((tokenUnder ?? bySetting).map((name) => [name, `Bearer ${token}`]));
 }
 
-interface Told {
+interface AnswerPlace {
   readonly status: number;
   readonly where: string;
 }
@@ -32,7 +32,7 @@ interface Told {
  *
  * Only the quoted text and a little around it is searched: a whole body would take seconds.
  */
-export function hideToken({ status, where }: Told, token: string): <T>(read: () => T) => T {
+export function redactErrors({ status, where }: AnswerPlace, token: string): <T>(read: () => T) => T {
   return (read) => {
     try {
       return read();

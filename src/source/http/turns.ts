@@ -12,17 +12,17 @@ interface TurnParts extends Pick<SourceParts, 'clock'> {
 
 /** Creates the queue that all requests of a source wait in: a semaphore and a rate limit. */
 export function createTurns(settings: SourceSettings, { clock, width, counts }: TurnParts): TakeTurn {
-  const gate = createSemaphore(width.now);
+  const semaphore = createSemaphore(width.now);
   const pace = createPace(settings.requestsPerSecond, clock);
 
   return async (run, signal) => {
-    await gate.enter(signal);
+    await semaphore.enter(signal);
     try {
       await pace(signal);
       counts.requests++;
       return await run();
     } finally {
-      gate.leave();
+      semaphore.leave();
     }
   };
 }

@@ -23,7 +23,11 @@ export const PUSH_MISTAKES: readonly Mistake[] = [
     title: 'a misspelt kind',
     argv: ['push', 'create', 'client', '--data', '{"code":"C-1"}'],
     code: 2,
-    says: ['no record kind "client"', 'those that can be written are projects, clients'],
+    says: [
+      'no record kind "client"',
+      'did you mean clients?',
+      'Those that can be written are projects, clients',
+    ],
   },
   {
     title: 'a kind that cannot be written',
@@ -94,6 +98,12 @@ export const OPTION_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clinets'],
     code: 2,
     says: ['no record kind "clinets"', 'did you mean clients?'],
+  },
+  {
+    title: 'a misspelt kind of a backfill',
+    argv: ['backfill', 'Bookings', '--all'],
+    code: 2,
+    says: ['no record kind "Bookings"', 'did you mean bookings?'],
   },
   {
     title: 'ids that are none',

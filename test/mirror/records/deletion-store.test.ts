@@ -20,7 +20,7 @@ import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 const SEEN = '2026-03-01 11:00:00.000';
 
 const missing = (id: string, changes: Partial<Absence> = {}): Absence => ({
-  ...{ id, state: 'suspected', sweep: 20, absentSince: NOON, struckAt: null, isCertified: true },
+  ...{ id, state: 'suspected', sweep: 20, absentSince: NOON, firstGoneAt: null, isCertified: true },
   ...changes,
 });
 
@@ -71,8 +71,8 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
   test('are read as they were noted, those looked at longest ago first', async () => {
     const session = await open();
     const absences = [
-      missing('9223372036854775807', { struckAt: later(5000) }),
-      missing('2', { state: 'unlisted', struckAt: later(1000) }),
+      missing('9223372036854775807', { firstGoneAt: later(5000) }),
+      missing('2', { state: 'unlisted', firstGoneAt: later(1000) }),
       missing('3'),
     ];
     await save(session)(...absences);
@@ -85,7 +85,7 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
   test('noted anew take the new state, and keep since when the record has not been seen', async () => {
     const session = await open();
     await save(session)(missing('1'));
-    const struck = missing('1', { state: 'held', struckAt: later(1000) });
+    const struck = missing('1', { state: 'held', firstGoneAt: later(1000) });
     await save(session, { lastSeenAt: null })(struck);
     expect(await readAbsences(session, 'clients')).toEqual(new Map([['1', struck]]));
     expect(await rowOf(session, '1')).toMatchObject({ last_seen_at: SEEN });
@@ -138,7 +138,7 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
 
   test('of a record that was gone, came back and is gone again begin anew', async () => {
     const session = await open();
-    await save(session)(missing('1', { struckAt: NOON }));
+    await save(session)(missing('1', { firstGoneAt: NOON }));
     await conclude(session, ['1']);
     const again = missing('1', { sweep: 90, absentSince: later(9000) });
     await save(session, { lastSeenAt: '2026-03-01 12:00:08.000' })(again);

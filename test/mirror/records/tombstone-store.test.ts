@@ -36,7 +36,7 @@ const note = (session: Session, lastSeen: Readonly<Record<string, string | null>
       state: 'suspected',
       sweep: 9,
       absentSince: NOON,
-      struckAt: null,
+      firstGoneAt: null,
       isCertified: true,
     } as const;
     const absences = Object.entries(lastSeen).map(([id, lastSeenAt]) => ({ ...absence, id, lastSeenAt }));

@@ -52,7 +52,7 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
     expect(row).toEqual({ state: 'running', owner: 'me', started_at: '2026-03-01 12:00:01.000', epoch: 1 });
   });
 
-  test('takes a higher epoch while it waits: who was rung before works in vain', async () => {
+  test('takes a higher epoch while it waits: who was notified before works in vain', async () => {
     const session = await open();
     const id = await request(session, 'clients');
     expect(await raise(session, id)).toEqual({ id, epoch: 1 });

@@ -96,7 +96,7 @@ describe.each(DATABASES)('retry in %s', (_name, open) => {
     ]);
   });
 
-  test('makes an update ready; its tries still count, and whoever was rung for it works in vain', async () => {
+  test('makes an update ready; its tries still count, and whoever was notified of it works in vain', async () => {
     const session = await open();
     const id = await entryWith(
       session,

@@ -180,7 +180,11 @@ describe('refused is', () => {
     ['departments', 'update', 'departments has no update'],
     ['bookings', 'create', 'bookings has no create'],
     ['sales_products', 'update', 'sales_products has no update'],
-    ['klients', 'create', 'no record kind "klients"; those that can be written are projects, clients,'],
+    [
+      'klients',
+      'create',
+      'no record kind "klients"; did you mean clients? Those that can be written are projects, clients,',
+    ],
   ])('a write of %s: %s', (kind, operation, words) => {
     const found = faults(
       validateEntry(KINDS, draft(operation, kind, '{"code":"1"}', operation === 'update' ? { id: '1' } : {})),

@@ -110,7 +110,7 @@ test('a frozen outbox sends nothing, looks for nothing, and is not due', async (
   expect(asked(on, 'POST')).toEqual([]);
 });
 
-test('a ring with an older epoch works nothing', async () => {
+test('a notification with an older epoch works nothing', async () => {
   const on = await opened();
   const id = await on.store(create());
   expect(await on.outbox.raise({ id, epoch: 0 })).toEqual({ id, epoch: 1 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { excerpt, SourceError } from '../../../src/source/http/errors.ts';
-import { hideToken } from '../../../src/source/http/token.ts';
+import { redactErrors } from '../../../src/source/http/token.ts';
 
 const TOKEN = 'secret-token-0123456789';
 const HIDDEN = 'GET /api/clients: got an answer that repeats the token (status 200)';
 
 function messageOf(error: SourceError, token = TOKEN): string {
-  const read = hideToken({ status: 200, where: 'GET /api/clients' }, token);
+  const read = redactErrors({ status: 200, where: 'GET /api/clients' }, token);
   try {
     return read(() => {
       throw error;

@@ -1,12 +1,12 @@
 import type { Timeline } from '../simulation/timeline.ts';
 
 /** Wakes those who rest, before their time. */
-export interface Bell {
+export interface Waker {
   rest(ms: number): Promise<void>;
-  ring(): void;
+  wake(): void;
 }
 
-export function createBell({ after, stir }: Timeline): Bell {
+export function createWaker({ after, stir }: Timeline): Waker {
   const resting = new Set<() => void>();
   return {
     rest: (ms) =>
@@ -20,7 +20,7 @@ export function createBell({ after, stir }: Timeline): Bell {
         const callOff = after(ms, wake);
         resting.add(wake);
       }),
-    ring: () => {
+    wake: () => {
       for (const wake of [...resting]) wake();
     },
   };
