@@ -12,8 +12,8 @@ export interface Field {
   readonly items?: readonly Field[];
   /** Undocumented fields of these objects that have become columns, in order of first sight; json only. */
   readonly foundItems?: readonly Field[];
-  /** The value is one object, so that it has no elements; json only. */
-  readonly isObject?: true;
+  /** The value is one object, as far as is known, so that it has no elements; json only. */
+  readonly isObject?: boolean;
   /** The name in a write, if it differs from the name in a read. */
   readonly write?: FieldWrite;
   /** The kind whose records its values name; `type` is then the type that the service sends, not that of the column. */

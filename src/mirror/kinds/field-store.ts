@@ -92,14 +92,16 @@ function discoveredField({ hints }: Pick<Kind, 'hints'>, row: RowOf<typeof FIELD
   const { field: name, columnType: type, columnScale, position } = row;
   if (type === null || type === 'unusable') return [];
   const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
-  const field: Field = {
-    name,
-    type: hint?.type ?? type,
-    ...(columnScale !== null && { scale: columnScale }),
-    ...(hint?.items && { items: hint.items }),
-    ...(hint?.refersTo !== undefined && { refersTo: hint.refersTo }),
-  };
-  return [{ position, field }];
+  const scale = columnScale === null ? {} : { scale: columnScale };
+  const refersTo = hint?.refersTo === undefined ? {} : { refersTo: hint.refersTo };
+  const shape = type === 'json' ? shapeOf(hint, row) : {};
+  return [{ position, field: { name, type: hint?.type ?? type, ...scale, ...shape, ...refersTo } }];
+}
+
+/** What a nested value is made of: by the hint, or an object as long as no array has come. */
+function shapeOf(hint: Field | undefined, { wire }: RowOf<typeof FIELDS>): Pick<Field, 'items' | 'isObject'> {
+  if (hint?.items !== undefined) return { items: hint.items };
+  return { isObject: hint?.isObject ?? wire === 'object' };
 }
 
 function textField({ field, textColumn: name, textPosition }: RowOf<typeof FIELDS>): AddedField[] {

@@ -24,6 +24,8 @@ interface NestedParent {
   readonly verdict?: RecordChange;
   /** Another program had altered the row. */
   readonly repair?: string;
+  /** The record is new, and a row that another program inserted has its id. */
+  readonly replacesRow?: true;
 }
 
 interface ParentRows {
@@ -49,14 +51,14 @@ export async function putNestedRows(
 ): Promise<void> {
   for (const table of nestedTables(kind)) {
     const read = elementReader(table, tx.dialect, found);
-    const [changed, rows]: [string[], SqlValue[][]] = [[], []];
+    const [former, rows]: [string[], SqlValue[][]] = [[], []];
     for (const parent of records) {
       const elements = read(parent);
       if (!hasChanged(parent, table.array)) continue;
-      changed.push(parent.id);
+      if (mayHaveElements(parent)) former.push(parent.id);
       for (const element of elements) rows.push(element);
     }
-    await removeNested(tx, table.name, changed);
+    await removeNested(tx, table.name, former);
     const columns = nestedColumns(table, tx.dialect).map(({ name }) => name);
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       if (from > 0) await yieldToEventLoop();
@@ -64,6 +66,21 @@ export async function putNestedRows(
     }
     await observeElements(tx, kind, { table, records: read.unknown, now });
   }
+}
+
+/** A record without a row has none: `removeOrphans` has seen to it. */
+const mayHaveElements = ({ verdict, repair, replacesRow }: NestedParent): boolean =>
+  verdict?.is !== 'created' || repair !== undefined || replacesRow !== undefined;
+
+/**
+ * Removes elements whose parents' rows are gone by another program's hand, before a reading without a baseline: it would
+ * take these records for new ones. With a baseline, the event log tells them from new ones.
+ */
+export async function removeOrphans(tx: Transaction, kind: Kind): Promise<void> {
+  for (const { name } of nestedTables(kind))
+    await tx.write(sql`
+      delete from ${sql.identifier(name)} where not exists (
+        select 1 from ${sql.identifier(kind.name)} p where p.id = ${sql.identifier(name)}.parent_id)`);
 }
 
 /** Removes the elements of these parents. */
@@ -103,8 +120,10 @@ function elementReader(table: NestedTable, dialect: Dialect, found: Issue[]): El
     const { values, misfits } = decode(isObject(element) ? element : {});
     for (const { field, ...misfit } of misfits)
       found.push({ recordId: id, field: `${array}[${position}].${field}`, ...misfit });
-    const place = keepsValue ? [id, position, elementText(element)] : [id, position];
-    return [...place, ...values, ...twinValues(items, dialect, values)];
+    const row: SqlValue[] = keepsValue ? [id, position, elementText(element)] : [id, position];
+    for (const value of values) row.push(value);
+    for (const twin of twinValues(items, dialect, values)) row.push(twin);
+    return row;
   };
   const read = ({ id, record }: NestedParent): SqlValue[][] => {
     const elements = ownValue(record, array);

@@ -13,7 +13,7 @@ export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialec
     await grow(tx, {
       name: table.name,
       columns: nestedColumns(table, dialect),
-      create: (name, columns) => [createNested(name, columns, dialect)],
+      create: createNested,
     });
 }
 
@@ -41,11 +41,13 @@ function createTable(name: string, columns: readonly Column[]): string[] {
   ];
 }
 
-/** The key is the index on the parent. In SQLite the rows lie in its order, so that there is one tree to write. */
-function createNested(name: string, columns: readonly Column[], dialect: Dialect): string {
-  const definitions = [...columns.map(definition), 'PRIMARY KEY (parent_id, position)'];
-  const options = dialect === 'sqlite' ? ' without rowid' : '';
-  return `create table ${identifier(name)} (\n  ${definitions.join(',\n  ')}\n)${options}`;
+/** No key over parent and position: parents come in any order, and to keep elements in theirs costs twice the insert. */
+function createNested(name: string, columns: readonly Column[]): string[] {
+  const table = identifier(name);
+  return [
+    `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n)`,
+    `create index ${identifier(`${name}_parents`)} on ${table} (parent_id)`,
+  ];
 }
 
 function addColumns(name: string, columns: readonly Column[], present: ReadonlySet<string>): string[] {

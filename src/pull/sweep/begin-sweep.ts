@@ -4,6 +4,7 @@ import { hasDrift } from '../../mirror/kinds/drift-store.ts';
 import { asMirrored, readFields } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { readQuarantined } from '../../mirror/records/issue-store.ts';
+import { removeOrphans } from '../../mirror/records/nested-rows.ts';
 import { claimKind } from '../../mirror/kinds/kind-lease.ts';
 import { readPages, readDirtyRows } from '../../mirror/sightings/page-store.ts';
 import { decoderOf, redecode } from '../../mirror/shape/redecode.ts';
@@ -56,6 +57,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   try {
     const mirrored = await asMirrored(session, kind);
     await redecode(session, mirrored, { now });
+    if (lease.baselineAt === null) await session.atomically((tx) => removeOrphans(tx, mirrored));
     const fieldsBefore = await readFields(session, kind.name);
     const sweep = {
       ...(await readKnown(parts, request)),

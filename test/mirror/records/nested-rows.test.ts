@@ -5,7 +5,7 @@ import { decimal, flag, integer, json } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { judge } from '../../../src/diff/judge-page.ts';
 import { compactJson, parseObject } from '../../../src/lib/json/json.ts';
-import { putNestedRows } from '../../../src/mirror/records/nested-rows.ts';
+import { putNestedRows, removeOrphans } from '../../../src/mirror/records/nested-rows.ts';
 import type { Issue } from '../../../src/mirror/records/issue-store.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
 import { nestedTables } from '../../../src/mirror/tables/nested-table.ts';
@@ -108,6 +108,22 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
     expect(await shown(session, 'nom, id, position')).toEqual([{ nom: null, id: 2, position: 0 }]);
     await write('{"id":1,"code":"A"}');
     expect(await shown(session, 'id')).toEqual([]);
+  });
+
+  test('of parents that a hand has removed before the baseline do not come twice', async () => {
+    const session = await open();
+    const raw = '{"id":1,"contacts":[{"id":1}]}';
+    await put(session, clients, raw, '{"contacts":[{"id":2}]}');
+    await session.atomically(async (tx) => {
+      await tx.query(sql`delete from clients where id = 1`);
+      await removeOrphans(tx, clients);
+      const created = { id: '1', record: parseObject(raw), verdict: { is: 'created' } } as const;
+      await putNestedRows(tx, { kind: clients, records: [created], found: [], now: NOON });
+    });
+    expect(await shown(session, 'parent_id, id')).toEqual([
+      { parent_id: 1, id: 1 },
+      { parent_id: 2, id: 2 },
+    ]);
   });
 
   test('of an array without documented fields are kept as values, and their fields are noted for columns', async () => {

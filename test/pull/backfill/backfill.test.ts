@@ -131,7 +131,12 @@ test('sales products are read one by one, as no list has them', async () => {
   const [service, session] = [await sandbox(), await mirror()];
   const [a = 0, b = 0] = service.world.ids('sales_products');
   const ids = [String(a), '1', String(b)];
+  const views = sql`select name from sqlite_schema where type = 'view' and name like 'bi_sales%' order by 1`;
+  expect(await session.query(views)).toEqual([]);
   const report = await backfillFrom(service, session, { kind: 'sales_products', extent: { ids } });
+  expect(await session.query(views)).toEqual(
+    ['bi_sales_products', 'bi_sales_products_history'].map((name) => ({ name })),
+  );
   expect(report).toMatchObject({ state: 'complete', rows: 2, created: 2, missing: ['1'] });
   expect(await rowsOf(session, 'sales_products')).toHaveLength(2);
 });

@@ -1,0 +1,124 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { isArray, isObject } from '../../src/lib/json/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
+import type { Row, Session } from '../../src/mirror/session/session.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { postgresMirror } from '../both/support.ts';
+import { mirror, pullFrom, sandbox } from './support.ts';
+
+const DATABASES = [
+  ['SQLite', mirror],
+  ['PostgreSQL', async () => (await postgresMirror()).session],
+] as const;
+
+const pullOf = (service: Sandbox, session: Session, ...names: readonly string[]) =>
+  pullFrom(service, session, {
+    request: { kinds: LISTED_KINDS.filter(({ name }) => names.includes(name)) },
+  });
+
+const read = (session: Session, view: string, columns = '*'): Promise<Row[]> =>
+  session.query(sql.raw(`select ${columns} from ${view} order by parent_id, position`));
+
+const recordsOf = ({ world }: Sandbox, kind: string): JsonObject[] =>
+  [...world.ids(kind)].sort((a, b) => a - b).map((id) => world.get(kind, id) ?? {});
+
+/** The elements of an array of all records, with the place of each. */
+function elementsOf(service: Sandbox, kind: string, array: string): (readonly [Json, number, JsonObject])[] {
+  return recordsOf(service, kind).flatMap((record) => {
+    const elements = record[array] ?? null;
+    return (isArray(elements) ? elements : [])
+      .filter(isObject)
+      .map((element, position) => [record['id'] ?? null, position, element] as const);
+  });
+}
+
+describe.each(DATABASES)('%s', (_name, open) => {
+  test('a first pull fills the nested tables of documented, hinted and unknown arrays, each typed', async () => {
+    const [service, session] = [await sandbox({ size: 30 }), await open()];
+    const [first = 0] = service.world.ids('vehicle_brands');
+    service.world.update('vehicle_brands', first, {
+      notes: [{ at: '2026-01-02', cost: '1.50', seen: null }, 'x', { cost: '2.25', more: { a: 1 } }],
+    });
+    await pullOf(service, session, 'clients', 'bookings', 'products', 'vehicle_brands');
+
+    const items = elementsOf(service, 'bookings', 'items');
+    expect(items.length).toBeGreaterThan(20);
+    expect(await read(session, 'bi_bookings_items', 'parent_id, position, id, total_exact')).toEqual(
+      items.map(([parent, position, { id, total }]) => ({
+        ...{ parent_id: parent, position, id, total_exact: total },
+      })),
+    );
+    const variants = elementsOf(service, 'products', 'variantes');
+    expect(
+      await read(session, 'bi_products_variantes', 'parent_id, id, code, price_exact, price_e4'),
+    ).toEqual(
+      variants.map(([parent, , { id, code, price }]) => ({
+        ...{ parent_id: parent, id, code, price_exact: String(Number(price)) },
+        price_e4: Math.round(Number(price) * 10_000),
+      })),
+    );
+    expect(await read(session, 'bi_vehicle_brands_notes', 'position, at, cost_exact, seen, more')).toEqual([
+      { position: 0, at: '2026-01-02', cost_exact: '1.5', seen: null, more: null },
+      { position: 1, at: null, cost_exact: null, seen: null, more: null },
+      { position: 2, at: null, cost_exact: '2.25', seen: null, more: '{"a":1}' },
+    ]);
+  });
+
+  test('a change of a record replaces its elements, a deletion hides them, and others are left alone', async () => {
+    const [service, session] = [await sandbox({ size: 30 }), await open()];
+    await pullOf(service, session, 'clients');
+    const [changed = 0, other = 0] = service.world.ids('clients');
+    const contact = (nom: string): JsonObject => ({ id: 1, nom });
+    service.world.update('clients', changed, { contacts: [contact('Zoé'), contact('Luc')] });
+    service.world.update('clients', other, { city: 'Alma' });
+    await pullOf(service, session, 'clients');
+    const expected = elementsOf(service, 'clients', 'contacts').map(([parent, position, { nom }]) => ({
+      ...{ parent_id: parent, position, nom },
+    }));
+    expect(await read(session, 'bi_clients_contacts', 'parent_id, position, nom')).toEqual(expected);
+
+    await session.atomically((tx) =>
+      tx.query(sql`update clients set _deleted_at = '2026-03-01 12:00:00.000' where id = ${changed}`),
+    );
+    expect(await read(session, 'client_contacts', 'parent_id, position, nom')).toEqual(
+      expected.filter(({ parent_id: parent }) => parent !== changed),
+    );
+  });
+
+  test('a field that was only ever empty has its column, which shows elements once it holds an array', async () => {
+    const [service, session] = [await sandbox({ size: 10 }), await open()];
+    const [first = 0, second = 0] = service.world.ids('departments');
+    for (const id of service.world.ids('departments'))
+      service.world.update('departments', id, { rooms: null, area: '' });
+    await pullOf(service, session, 'departments');
+    expect(await session.query(sql`select rooms, area from bi_departments where id = ${first}`)).toEqual([
+      { rooms: null, area: '' },
+    ]);
+
+    service.world.update('departments', second, { rooms: [{ floor: 2, rent: '10.50' }], area: '12.5' });
+    await pullOf(service, session, 'departments');
+    expect(await read(session, 'bi_departments_rooms', 'parent_id, floor, rent_exact, rent_e4')).toEqual([
+      { parent_id: second, floor: 2, rent_exact: '10.5', rent_e4: 105_000 },
+    ]);
+    const [shown] = await session.query(sql`select * from bi_departments where id = ${second}`);
+    expect(shown).toMatchObject({ rooms: '[{"floor":2,"rent":"10.50"}]', area: '12.5' });
+    expect(shown).not.toHaveProperty('rooms_text');
+    expect(await session.query(sql`select * from bi_issues`)).toEqual([]);
+  });
+});
+
+test('a nested object is JSON in its column, and has a view of elements only once it was an array', async () => {
+  const [service, session] = [await sandbox({ size: 10 }), await mirror()];
+  const [first = 0, second = 0] = service.world.ids('departments');
+  service.world.update('departments', first, { head: { name: 'Anne' } });
+  await pullOf(service, session, 'departments');
+  const views = sql`select name from sqlite_schema where name = 'bi_departments_head'`;
+  expect(await session.query(views)).toEqual([]);
+  service.world.update('departments', second, { head: [{ name: 'Luc' }] });
+  await pullOf(service, session, 'departments');
+  expect(await read(session, 'bi_departments_head', 'parent_id, name')).toEqual([
+    { parent_id: second, name: 'Luc' },
+  ]);
+});
