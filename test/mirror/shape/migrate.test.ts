@@ -31,7 +31,7 @@ const ENGINE = [
     'touched',
     'unlisted_rows',
   ],
-  ...['workers', 'write_blocks'],
+  ...['webhook_deliveries', 'webhook_endpoints', 'webhook_secrets', 'workers', 'write_blocks'],
 ];
 
 const schemaOf = (session: Session): Promise<Row[]> =>
