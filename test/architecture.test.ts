@@ -33,7 +33,7 @@ const WINGS: Record<string, readonly string[]> = {
   lib: ['', 'text', 'time', 'json', 'ids', 'log'],
   source: ['http', 'answer', 'page', 'paging', ''],
   mirror: [
-    ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'sightings'],
+    ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'webhooks', 'sightings'],
     ...['records', 'runs', 'views', 'shape'],
   ],
   pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', ''],

@@ -22,6 +22,7 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'write_blocks',
   'workers',
   'webhook_endpoints',
+  'webhook_secrets',
   'webhook_deliveries',
   'dictionary',
   'relations',

@@ -16,6 +16,7 @@ export const timerSeconds = positive('a number of seconds above 0, at most 86400
 );
 export const days = positive('a number of days above 0, or null for ever');
 export const hours = positive('a number of hours above 0, or null');
+export const waitSeconds = positive('a number of seconds above 0');
 export const rate = positive('a number above 0, or null');
 export const share = numberFrom('a number from 0 to 1').max(1, 'a number from 0 to 1');
 
@@ -46,7 +47,11 @@ export const token = textLike(
   'the token alone, without spaces, line breaks or other control characters, and without the word Bearer',
 );
 export const adminToken = visible.min(32, 'a token of at least 32 characters');
-export const webhookSecret = textLike(/^whsec_[\w+/=-]{32,}$/, 'whsec_ and at least 32 characters of Base64');
+const SECRET = 'whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?';
+export const webhookSecrets = textLike(
+  new RegExp(`^${SECRET}(?: ${SECRET})?$`),
+  'whsec_ and the Base64 of 24 to 64 bytes; or two of these with a space between, while a receiver changes over',
+);
 
 const HEADERS = 'all, documented, or a list of header names';
 const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');

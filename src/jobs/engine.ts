@@ -30,8 +30,8 @@ interface EngineParts {
 }
 
 export interface Engine extends AsyncDisposable {
-  /** Polls for due rows now; call it after this process has inserted one. */
-  readonly wake: () => void;
+  /** Polls for due rows now, of all queues or of one; call it after this process has inserted one. */
+  readonly wake: (queue?: string) => void;
   /** Takes no more work and waits for the work that runs; after the grace period, tells it to stop. */
   readonly close: () => Promise<void>;
 }
@@ -44,7 +44,7 @@ interface EngineContext extends Omit<EngineParts, 'timings'> {
   /** Aborted when no more work is taken. */
   readonly closing: AbortController;
   readonly pools: WorkerPool[];
-  readonly polls: Repeating[];
+  readonly polls: Map<string, Repeating>;
   readonly chores: Repeating[];
 }
 
@@ -57,15 +57,15 @@ export function startEngine(parts: EngineParts): Engine {
     stop: new AbortController(),
     closing: new AbortController(),
     pools: [],
-    polls: [],
+    polls: new Map(),
     chores: [],
   };
   const begun = begin(context);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= shutDown(context, begun));
   return {
-    wake: () => {
-      for (const poll of context.polls) poll.wake();
+    wake: (queue) => {
+      for (const [name, poll] of context.polls) if (queue === undefined || queue === name) poll.wake();
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -92,7 +92,7 @@ function startQueue(context: EngineContext, queue: WorkQueue): void {
     repeat({ ...context, everyMs, name: `${name} ${queue.name}`, task });
   const poll = every(timings.pollMs, 'polling', () => dispatcher.poll());
   context.pools.push(pool);
-  context.polls.push(poll);
+  context.polls.set(queue.name, poll);
   context.chores.push(every(timings.takeOverMs, 'taking over', () => queue.takeOver()));
 }
 
@@ -116,7 +116,7 @@ async function shutDown(context: EngineContext, begun: Promise<void>): Promise<v
   closing.abort();
   await begun;
   const work = Promise.all([...pools.map((pool) => pool.close()), notifier.close()]);
-  const stopped = Promise.all([...polls, ...chores].map((each) => each.stop()));
+  const stopped = Promise.all([...polls.values(), ...chores].map((each) => each.stop()));
   const isLate = (await within(clock, timings.graceMs, work)) === LATE;
   if (isLate) stop.abort();
   await Promise.all([work, stopped]);

@@ -50,8 +50,9 @@ test('what is in force does not say that it is not', () => {
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
     ...['schedules', 'schedules.timezone', 'schedules.all', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
+    ...['webhooks.endpoints', 'webhooks.allowHosts', 'webhooks.retrySeconds'],
     ...['bi.readerRole', 'retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
-    ...['retention.issuesDays', 'shutdown.graceSeconds'],
+    ...['retention.issuesDays', 'retention.deliveriesDays', 'shutdown.graceSeconds'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);
   expect(inForce).toHaveLength(expected.length + 9);

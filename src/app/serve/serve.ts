@@ -1,4 +1,8 @@
 import { once } from 'node:events';
+import { createSender } from '../../feed/webhooks/sender.ts';
+import type { Sender } from '../../feed/webhooks/sender.ts';
+import { syncEndpoints } from '../../feed/webhooks/sync-endpoints.ts';
+import { WEBHOOK_QUEUE } from '../../feed/webhooks/webhook-queue.ts';
 import { startDailyCheck } from '../../checks/daily-check.ts';
 import { checkRedis, isRedis } from '../../checks/queue.ts';
 import type { Config } from '../../config/settings.ts';
@@ -12,6 +16,7 @@ import type { WorkQueue } from '../../lib/work-queue.ts';
 import { claimSource } from '../../mirror/kinds/source-binding.ts';
 import { registerAlone } from '../../mirror/runs/worker-store.ts';
 import type { Worker } from '../../mirror/runs/worker-store.ts';
+import type { Session } from '../../mirror/session/session.ts';
 import { watchWrites } from '../../mirror/session/write-watch.ts';
 import { freezeIfRestored } from '../../outbound/freeze/freeze.ts';
 import { createOwner } from '../../pull/run/owner.ts';
@@ -26,6 +31,8 @@ import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
 import { tellStart } from './tell-serve.ts';
 import { serveHttp } from './serve-http.ts';
+import { endpointsOf, notifyDeliverers, watchEvents, webhooksQueue } from './webhooks.ts';
+import type { EventSignal } from './webhooks.ts';
 import type { HttpParts } from './serve-http.ts';
 
 interface ServeCommand {
@@ -47,7 +54,8 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   await using opened = openConfiguredSource(config, { clock, logger: outcomesOnly(logger) });
   const source = watchService(opened, watching);
   await using mirror = await openMirror(config);
-  const { session, writes } = watchWrites(watchDatabase(mirror, watching), clock);
+  const { session: plain, writes } = watchWrites(watchDatabase(mirror, watching), clock);
+  const { session, events } = watchEvents(plain);
   await session.makeDurable(); // A send that the journal forgets would be made again.
   const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
   // Entries meant for one service must not be sent to another.
@@ -58,7 +66,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, worker, mark, writes }, { roles, signal });
+    await work(config, { ...parts, worker, mark, writes, plain, events }, { roles, signal });
   } finally {
     mark.close();
   }
@@ -70,16 +78,32 @@ function outcomesOnly(logger: Logger): Logger {
   return logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
 }
 
+interface WorkParts extends ServiceParts, Pick<HttpParts, 'writes' | 'mark'> {
+  readonly worker: Worker;
+  /** The session without the watch on events: planning a delivery is no event. */
+  readonly plain: Session;
+  readonly events: EventSignal;
+}
+
 async function work(
   config: Config,
-  parts: ServiceParts & Pick<HttpParts, 'writes' | 'mark'> & { readonly worker: Worker },
+  parts: WorkParts,
   { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
 ): Promise<void> {
-  const { session, owner, logger } = parts;
-  const queues = queuesOf(config, parts, { roles, signal });
+  const { session, owner, logger, clock, events, plain } = parts;
+  await using sender = createSender({ clock, allowHosts: config.webhooks.allowHosts });
+  const queues = queuesOf(config, { ...parts, sender }, { roles, signal });
   const notifier = await openNotifier(config, logger);
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
+  const delivers = roles.includes('webhooks');
+  if (delivers) await syncEndpoints(plain, endpointsOf(config), clock.now());
   await using engine = startEngine({ ...parts, queues, notifier, timings });
+  const wakeDeliverers = (): void => {
+    engine.wake(WEBHOOK_QUEUE.name);
+  };
+  const stopNotifying = delivers
+    ? events.listen(wakeDeliverers)
+    : notifyDeliverers({ ...parts, session: plain }, notifier);
   const closeHttp = roles.includes('http')
     ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
     : null;
@@ -90,18 +114,19 @@ async function work(
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
+    await Promise.all([stopSchedules(), stopChecks(), closeHttp?.(), stopNotifying()]);
   }
 }
 
 function queuesOf(
   config: Config,
-  parts: ServiceParts & Pick<HttpParts, 'mark'>,
+  parts: WorkParts & { readonly sender: Sender },
   { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
 ): readonly WorkQueue[] {
   return [
     ...(roles.includes('pulls') ? [runsQueue(config, { ...parts, signal })] : []),
     ...(roles.includes('outbound') ? [outboundQueue(config, parts)] : []),
+    ...(roles.includes('webhooks') ? [webhooksQueue(config, { ...parts, session: parts.plain, stopping: signal })] : []),
   ];
 }
 

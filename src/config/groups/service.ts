@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, mapOf, setting, unset } from '../setting.ts';
+import { group, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -31,18 +31,3 @@ export const log = group({
 export const shutdown = group({
   graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish running work when asked to stop.'),
 });
-
-const endpoint = z.strictObject(
-  {
-    url: a.webUrl,
-    secret: unset(a.webhookSecret),
-    kinds: unset(z.array(a.kindName, 'a list of record kinds, or null for all')),
-  },
-  'a map with url, secret and kinds',
-);
-
-export const webhooks = setting(
-  mapOf(a.endpointName, endpoint),
-  'Endpoints for change events: name to url, secret and kinds.',
-  { secret: 'value', inForce: false },
-);

@@ -44,6 +44,5 @@ export const retention = group({
   deliveriesDays: setting(
     a.days.nullable().default(30),
     'How long webhook deliveries are kept; null keeps them all.',
-    { inForce: false },
   ),
 });

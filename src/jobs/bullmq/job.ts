@@ -1,6 +1,7 @@
 import type { BulkJobOptions } from 'bullmq';
 import { z } from 'zod';
-import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import type { NotifiedQueue } from '../notifier.ts';
 
 /** A job as BullMQ stores it. */
 export interface NewJob {
@@ -10,7 +11,7 @@ export interface NewJob {
 }
 
 /** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
-export function jobOf({ jobPrefix }: WorkQueue, { id, epoch }: WorkRef): NewJob {
+export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef): NewJob {
   const jobId = `${jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
   return {
     name: 'work',

@@ -1,6 +1,7 @@
 import type { Job } from 'bullmq';
 import type { Clock } from '../../lib/time/clock.ts';
 import { createFaultLog } from '../../lib/log/fault-log.ts';
+import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { LATE, within } from '../../lib/time/within.ts';
@@ -30,32 +31,30 @@ interface BullmqParts {
  * @throws {UsageError} `jobs.bad_address` where the address is none of these.
  */
 export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier {
-  const { clock, prefix = 'bms' } = parts;
-  const [timings, open] = [{ ...TIMINGS, ...parts.timings }, openerOf(url)];
+  const timings = { ...TIMINGS, ...parts.timings };
+  const openClient = openerOf(url);
   const clients = new Map<string, Reopening>(); // By the name of their queue.
   const metrics = (): Promise<string> => allMetrics(clients);
   const faultLog = createFaultLog(parts);
   const { faults, stop } = createQueueWatch({ ...parts, timings, faults: faultLog, probe: metrics });
+  const open = createOpener((options) => openClient(url, options), { ...parts, timings, faults });
+  let isClosed = false;
+  const openQueue = (queue: string, consumer: Consumer | null): Reopening => {
+    const client = open(queue, consumer);
+    client.get(); // Connects at once.
+    clients.set(queue, client);
+    return client;
+  };
   return {
-    subscribe: ({ name: queue, concurrency }, handler) => {
-      const running = new Set<Promise<void>>();
-      const name = `${prefix}-${queue}`;
-      const onJob = consume(handler, running, createDropLog(parts.logger, name));
-      const client = createReopening({
-        ...{ name, clock, timings, faults },
-        running: async () => {
-          await Promise.all(running);
-        },
-        open: (onFault) => open(url, { name, concurrency, commandMs: timings.notifyMs, onJob, onFault }),
-      });
-      client.get(); // Connects at once.
-      clients.set(queue, client);
+    subscribe: ({ name, concurrency }, handler) => {
+      openQueue(name, { concurrency, handler });
     },
     notify: async (queue, refs) => {
-      const client = clients.get(queue.name)?.get() ?? null;
+      if (isClosed) return false;
+      const client = (clients.get(queue.name) ?? openQueue(queue.name, null)).get();
       if (client === null) return false;
       try {
-        await inTime(client.add(refs.map((ref) => jobOf(queue, ref))), clock, timings.notifyMs);
+        await inTime(client.add(refs.map((ref) => jobOf(queue, ref))), parts.clock, timings.notifyMs);
         return true;
       } catch (error) {
         faults(`notifying ${queue.name}`, error);
@@ -64,9 +63,41 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
     },
     metrics,
     close: async () => {
+      isClosed = true;
       await stop();
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
+  };
+}
+
+/** How this process works a queue. */
+interface Consumer {
+  readonly concurrency: number;
+  readonly handler: WorkHandler;
+}
+
+interface OpenerParts extends Pick<BullmqParts, 'clock' | 'logger' | 'prefix'> {
+  readonly timings: Timings;
+  readonly faults: FaultLog;
+}
+
+/** Opens queues by their names; without a consumer, jobs are only added. */
+function createOpener(
+  open: (options: ClientOptions) => QueueClient,
+  { clock, logger, prefix = 'bms', timings, faults }: OpenerParts,
+): (queue: string, consumer: Consumer | null) => Reopening {
+  return (queue, consumer) => {
+    const running = new Set<Promise<void>>();
+    const name = `${prefix}-${queue}`;
+    const onJob = consumer && consume(consumer.handler, running, createDropLog(logger, name));
+    const options = { name, concurrency: consumer?.concurrency ?? 1, commandMs: timings.notifyMs, onJob };
+    return createReopening({
+      ...{ name, clock, timings, faults },
+      running: async () => {
+        await Promise.all(running);
+      },
+      open: (onFault) => open({ ...options, onFault }),
+    });
   };
 }
 

@@ -15,15 +15,16 @@ const STATEMENT_MS = 30_000;
 export function openPostgresClient(url: string, options: ClientOptions): QueueClient {
   const { name, concurrency, commandMs, onJob, onFault } = options;
   const producing = openPool({ url, max: 1, connectMs: commandMs }, onFault);
-  const consuming = openPool({ url, max: 3, connectMs: CONNECT_MS }, onFault); // It listens on one of them.
+  const consuming = onJob && openPool({ url, max: 3, connectMs: CONNECT_MS }, onFault); // It listens on one of them.
   const queue = new Queue(name, { connection: producing, streams: { events: { maxLen: 100 } } });
   queue.waitUntilReady().catch((error: unknown) => {
     onFault(error, 'fatal'); // BullMQ remembers that it could not connect, and never tries again.
   });
-  const worker = new Worker(name, onJob, { ...WORKER_OPTIONS, connection: consuming, concurrency });
+  const worker =
+    consuming && new Worker(name, onJob, { ...WORKER_OPTIONS, connection: consuming, concurrency });
   const drop = (): void => {
     void producing.end();
-    void consuming.end();
+    void consuming?.end();
   };
   return queueClient({ queue, worker, drop }, onFault);
 }

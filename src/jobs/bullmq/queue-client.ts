@@ -1,7 +1,7 @@
 import type { Job, Queue, Worker } from 'bullmq';
 import type { NewJob } from './job.ts';
 
-/** One BullMQ queue and its worker, with connections of their own. */
+/** One BullMQ queue, and its worker where this process works it, with connections of their own. */
 export interface QueueClient {
   add(jobs: readonly NewJob[]): Promise<void>;
   /** The queue's own metrics in Prometheus's text format. */
@@ -18,8 +18,8 @@ export interface ClientOptions {
   readonly concurrency: number;
   /** The longest that a command of the producer may take. */
   readonly commandMs: number;
-  /** Never throws. */
-  readonly onJob: (job: Job) => Promise<void>;
+  /** Never throws; null = this process only adds jobs. */
+  readonly onJob: ((job: Job) => Promise<void>) | null;
   /** Called on faults of BullMQ and its connections; `fatal` if this client cannot be used any more. */
   readonly onFault: (error: unknown, isFatal?: 'fatal') => void;
 }
@@ -41,7 +41,7 @@ interface Emitter {
 
 interface QueueParts {
   readonly queue: AnyQueue;
-  readonly worker: AnyWorker;
+  readonly worker: AnyWorker | null;
   readonly drop: () => void;
 }
 
@@ -56,26 +56,27 @@ export function queueClient(
   onFault: ClientOptions['onFault'],
 ): QueueClient {
   for (const end of [queue, worker])
-    end.on('error', (error) => {
+    end?.on('error', (error) => {
       onFault(error); // Without a listener the error would end the process.
     });
-  const run = async (): Promise<void> => {
-    try {
-      await worker.waitUntilReady();
-      await worker.run();
-    } catch (error) {
-      onFault(error, 'fatal');
-    }
-  };
-  void run();
+  if (worker !== null) void run(worker, onFault);
   return {
     add: async (jobs) => {
       await queue.addBulk([...jobs]);
     },
     metrics: () => queue.exportPrometheusMetrics(),
     close: async () => {
-      await Promise.all([queue.close(), worker.close()]);
+      await Promise.all([queue.close(), worker?.close()]);
     },
     drop,
   };
+}
+
+async function run(worker: AnyWorker, onFault: ClientOptions['onFault']): Promise<void> {
+  try {
+    await worker.waitUntilReady();
+    await worker.run();
+  } catch (error) {
+    onFault(error, 'fatal');
+  }
 }

@@ -32,8 +32,11 @@ export function openRedisClient(url: string, options: ClientOptions): QueueClien
     skipVersionCheck: true, // A queue whose check has failed once, with Redis away, could never be used again.
     streams: { events: { maxLen: 100 } }, // No process reads them.
   });
-  const connection = connect({ maxRetriesPerRequest: null });
-  const worker = new Worker(name, onJob, { ...WORKER_OPTIONS, connection, concurrency });
+  const consume = (work: NonNullable<typeof onJob>): Worker => {
+    const connection = connect({ maxRetriesPerRequest: null });
+    return new Worker(name, work, { ...WORKER_OPTIONS, connection, concurrency });
+  };
+  const worker = onJob && consume(onJob);
   const client = queueClient({ queue, worker, drop }, onFault);
   return {
     ...client,

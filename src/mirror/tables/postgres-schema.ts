@@ -13,6 +13,7 @@ import * as changeTables from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
+import * as webhookTables from './webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -72,3 +73,6 @@ export const outboxKeys = postgresTableOf(outboxTables.OUTBOX_KEYS);
 export const links = postgresTableOf(outboxTables.LINKS);
 export const writeBlocks = postgresTableOf(outboxTables.WRITE_BLOCKS);
 export const workers = postgresTableOf(outboxTables.WORKERS);
+export const webhookEndpoints = postgresTableOf(webhookTables.WEBHOOK_ENDPOINTS);
+export const webhookSecrets = postgresTableOf(webhookTables.WEBHOOK_SECRETS);
+export const webhookDeliveries = postgresTableOf(webhookTables.WEBHOOK_DELIVERIES);

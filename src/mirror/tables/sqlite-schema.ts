@@ -12,6 +12,7 @@ import * as changeTables from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
+import * as webhookTables from './webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
@@ -75,3 +76,6 @@ export const outboxKeys = sqliteTableOf(outboxTables.OUTBOX_KEYS);
 export const links = sqliteTableOf(outboxTables.LINKS);
 export const writeBlocks = sqliteTableOf(outboxTables.WRITE_BLOCKS);
 export const workers = sqliteTableOf(outboxTables.WORKERS);
+export const webhookEndpoints = sqliteTableOf(webhookTables.WEBHOOK_ENDPOINTS);
+export const webhookSecrets = sqliteTableOf(webhookTables.WEBHOOK_SECRETS);
+export const webhookDeliveries = sqliteTableOf(webhookTables.WEBHOOK_DELIVERIES);

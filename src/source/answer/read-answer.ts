@@ -5,7 +5,7 @@ import type { ListBody } from './envelope.ts';
 import { SourceError, excerpt } from '../http/errors.ts';
 import type { SourceReason } from '../http/errors.ts';
 import type { Received } from '../http/http.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs } from '../../lib/time/retry-after.ts';
 
 /** @throws {SourceError} Where the answer is no list. */
 export function readList(answer: Received): ListBody {

@@ -5,7 +5,7 @@ import { LONGEST_SPELLING } from '../../lib/text/secret-pattern.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 import { SourceError } from '../http/errors.ts';
 import { parseBody, saysFailed, unwrap } from './envelope.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs } from '../../lib/time/retry-after.ts';
 import type { HttpAnswer } from '../http/http.ts';
 
 /** The result of a write: facts without a judgement. `why` is a stable word or an error's code, without the token. */

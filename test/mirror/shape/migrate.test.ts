@@ -31,7 +31,8 @@ const ENGINE = [
     'touched',
     'unlisted_rows',
   ],
-  ...['workers', 'write_blocks', 'dictionary', 'relations'],
+  ...['webhook_deliveries', 'webhook_endpoints', 'webhook_secrets', 'workers', 'write_blocks'],
+  ...['dictionary', 'relations'],
 ];
 
 /** The catalogue's nested arrays, those that were only seen in the wild included. */

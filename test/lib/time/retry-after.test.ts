@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryAfterMs } from '../../../src/source/answer/retry-after.ts';
+import { retryAfterMs } from '../../../src/lib/time/retry-after.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const QUARTER = 15 * 60_000;

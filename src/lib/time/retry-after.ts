@@ -4,7 +4,7 @@ const SECONDS = /^\d+$/;
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long the service asks us to wait, from its Retry-After header: seconds or an HTTP date.
+ * How long a server asks us to wait, from its Retry-After header: seconds or an HTTP date.
  *
  * @returns Milliseconds between one second and a quarter of an hour; the longest of several; null where it makes no sense.
  */

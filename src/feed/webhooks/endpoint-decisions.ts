@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { leadsToPublic } from '../../lib/net/guarded-connector.ts';
+import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import type { Queryable, Session } from '../../mirror/session/session.ts';
+import {
+  changeEndpoint,
+  findEndpoint,
+  insertEndpoint,
+  removeEndpoint,
+} from '../../mirror/webhooks/endpoint-store.ts';
+import type { EndpointWish, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import { saveSecret } from '../../mirror/webhooks/secret-store.ts';
+
+/** How long the secret before a rotation still signs. */
+const OVERLAP_MS = 86_400_000;
+
+/** An endpoint with its secret, which is shown this once. */
+export interface RevealedSecret {
+  readonly name: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+export type AddedEndpoint = Omit<EndpointWish, 'source'>;
+
+interface Deciding {
+  readonly allowHosts: readonly string[];
+  readonly now: Date;
+}
+
+/**
+ * Adds an endpoint, which gets the events from now on.
+ *
+ * @throws {UsageError} `webhooks.refused` if its URL may not be sent to. @throws {SyncError} `webhooks.name_taken`.
+ */
+export async function addEndpoint(
+  session: Session,
+  wish: AddedEndpoint,
+  { allowHosts, now }: Deciding,
+): Promise<RevealedSecret> {
+  await refuseTarget(wish.url, allowHosts);
+  const { name, url } = wish;
+  const secret = newSecret();
+  await session.atomically(async (tx) => {
+    const endpointId = await insertEndpoint(
+      tx,
+      { ...wish, source: 'added' },
+      { publicId: newPublicId(), now },
+    );
+    if (endpointId === null) throw nameTaken(name);
+    await saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
+  });
+  return { name, url, secret };
+}
+
+/** @throws {UsageError} `webhooks.refused`; a name that cannot be resolved now is judged at every delivery. */
+async function refuseTarget(url: string, allowHosts: readonly string[]): Promise<void> {
+  const fault = targetFault(url, allowHosts) ?? (await resolvedFault(url, allowHosts));
+  if (fault === null) return;
+  throw new UsageError(`Nothing is sent to this URL: ${fault}.`, {
+    code: 'webhooks.refused',
+    hint: 'Give a public https URL, or name its host in the setting webhooks.allowHosts.',
+  });
+}
+
+async function resolvedFault(url: string, allowHosts: readonly string[]): Promise<string | null> {
+  const { hostname } = new URL(url);
+  if (isAllowedHost(hostname, allowHosts)) return null;
+  return (await leadsToPublic(hostname)) === false
+    ? `${hostname} leads to an address that is not public`
+    : null;
+}
+
+export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+export const newPublicId = (): string => randomBytes(12).toString('hex');
+
+const nameTaken = (name: string): SyncError =>
+  new SyncError(`There is a webhook endpoint ${name} already.`, {
+    code: 'webhooks.name_taken',
+    hint: `Choose another name, or: bms-sync webhooks remove ${name}.`,
+  });
+
+/** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
+export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
+  const endpoint = await findEndpoint(db, name);
+  if (endpoint !== null) return endpoint;
+  throw new SyncError(`There is no webhook endpoint ${name}.`, {
+    code: 'webhooks.absent',
+    hint: 'bms-sync webhooks list shows them.',
+  });
+}
+
+/**
+ * Removes an endpoint with its deliveries.
+ *
+ * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings name it.
+ */
+export async function dropEndpoint(session: Session, name: string): Promise<void> {
+  await session.atomically(async (tx) => {
+    const endpoint = await requireEndpoint(tx, name);
+    if (endpoint.source === 'settings' && endpoint.disabledReason !== NOT_IN_SETTINGS) throw ofSettings(name);
+    await removeEndpoint(tx, name);
+  });
+}
+
+/** Why an endpoint is disabled that the settings no longer name. */
+export const NOT_IN_SETTINGS = 'not_in_settings';
+
+const ofSettings = (name: string): SyncError =>
+  new SyncError(`The settings name the webhook endpoint ${name}.`, {
+    code: 'webhooks.of_settings',
+    hint: `Change webhooks.endpoints.${name} there.`,
+  });
+
+/**
+ * Gives an endpoint a new secret; the present one signs beside it for a day.
+ *
+ * @param hasOwn Whether the settings have a secret for it.
+ * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings have its secret.
+ */
+export async function rotateSecret(
+  session: Session,
+  { name, hasOwn, now }: { readonly name: string; readonly hasOwn: boolean; readonly now: Date },
+): Promise<RevealedSecret> {
+  const secret = newSecret();
+  const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
+  const { url } = await session.atomically(async (tx) => {
+    const endpoint = await requireEndpoint(tx, name);
+    if (hasOwn) throw ofSettings(name);
+    await saveSecret(tx, { endpointId: endpoint.id, secret, now, overlapUntil });
+    return endpoint;
+  });
+  return { name, url, secret };
+}
+
+/** A replay that was asked for. */
+export interface AskedReplay {
+  readonly name: string;
+  /** Events with a higher `seq` are sent again, those before as they were. */
+  readonly after: number;
+}
+
+/**
+ * Sends an endpoint all events after a `seq` again, under the same webhook ids; a disabled one becomes active.
+ *
+ * @throws {SyncError} `webhooks.absent`.
+ */
+export async function replayEvents(
+  session: Session,
+  { name, after, now }: AskedReplay & { readonly now: Date },
+): Promise<AskedReplay> {
+  await session.atomically(async (tx) => {
+    await requireEndpoint(tx, name);
+    await changeEndpoint(tx, name, { patch: { ...HEALTHY, replayAfter: after }, now });
+  });
+  return { name, after };
+}
+
+/** The columns of an active endpoint without failures. */
+export const HEALTHY = {
+  state: 'active',
+  disabledReason: null,
+  notBefore: null,
+  failures: 0,
+  failingSince: null,
+  failingToldAt: null,
+} as const;

@@ -1,0 +1,99 @@
+import { instantOf, instantText } from '../../lib/time/clock.ts';
+import type { Delivery } from '../../mirror/webhooks/delivery-store.ts';
+import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+
+/** How one request to a receiver ended. */
+export interface SentAttempt {
+  readonly at: Date;
+  /** The HTTP status; null = there was no answer. */
+  readonly status: number | null;
+  /** A stable code, where there was no answer. */
+  readonly error: string | null;
+  readonly responseStart: string | null;
+  /** The pause that the receiver asks for. */
+  readonly retryAfterMs: number | null;
+  readonly durationMs: number;
+}
+
+export interface RetryRules {
+  /** Seconds between two attempts; after the last one the delivery is given up. */
+  readonly retrySeconds: readonly number[];
+  /** From 0 to 1: jitter. */
+  readonly random: number;
+}
+
+export const isTaken = ({ status }: Pick<SentAttempt, 'status'>): boolean =>
+  status !== null && status >= 200 && status < 300;
+
+const GONE = 410;
+
+/** Later by at most this share: receivers that failed together are not all asked again at the same moment. */
+const JITTER = 0.1;
+
+type Outcome = Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt'>;
+
+/** Decides what becomes of a delivery after an attempt. A disabled endpoint's delivery waits for a person. */
+export function judgeAttempt(
+  attempts: number,
+  attempt: Pick<SentAttempt, 'at' | 'status' | 'retryAfterMs'>,
+  { retrySeconds, random }: RetryRules,
+): Outcome {
+  const made = attempts + 1;
+  if (isTaken(attempt)) return { state: 'delivered', attempts: made, nextAttemptAt: null };
+  const seconds = retrySeconds[attempts];
+  if (seconds === undefined) return { state: 'failed', attempts: made, nextAttemptAt: null };
+  const waitMs = Math.max(seconds * 1000 * (1 + JITTER * random), attempt.retryAfterMs ?? 0);
+  const nextAttemptAt = instantText(new Date(attempt.at.getTime() + Math.round(waitMs)));
+  return { state: 'ready', attempts: made, nextAttemptAt };
+}
+
+/** An endpoint is told to be failing once nothing has succeeded for this time. */
+const FAILING_AFTER_MS = 5_000;
+
+/** An endpoint that has taken nothing for this time is disabled. */
+const DISABLED_AFTER_MS = 5 * 86_400_000;
+
+type Health = Pick<WebhookEndpoint, 'state' | 'failures' | 'failingSince' | 'failingToldAt'>;
+
+type HealthPatch = Partial<Health & Pick<WebhookEndpoint, 'disabledReason' | 'notBefore' | 'deliveredAt'>>;
+
+export interface HealthStep {
+  readonly patch: HealthPatch;
+  /** What a person is to be told. */
+  readonly tell: 'failing' | 'back' | 'disabled' | null;
+}
+
+/**
+ * Judges an endpoint by the end of an attempt.
+ *
+ * @param isGivenUp Whether it was the last attempt of its delivery.
+ */
+export function judgeHealth(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
+  if (!isTaken(attempt)) return afterFailure(health, attempt, isGivenUp);
+  const deliveredAt = instantText(attempt.at);
+  const patch = { failures: 0, failingSince: null, failingToldAt: null, notBefore: null, deliveredAt };
+  return { patch, tell: health.failingToldAt === null ? null : 'back' };
+}
+
+function afterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
+  const { state, failingToldAt } = health;
+  const [at, failures] = [instantText(attempt.at), health.failures + 1];
+  const failingSince = health.failingSince ?? at;
+  const failingMs = attempt.at.getTime() - instantOf(failingSince).getTime();
+  const patch = { failures, failingSince, failingToldAt, notBefore: pauseOf(attempt) };
+  const disabledReason = disabledBy(attempt, failingMs);
+  if (state === 'active' && disabledReason !== null)
+    return { patch: { ...patch, state: 'disabled', disabledReason }, tell: 'disabled' };
+  const isFailing = isGivenUp || (failures > 1 && failingMs >= FAILING_AFTER_MS);
+  if (state === 'disabled' || !isFailing || failingToldAt !== null) return { patch, tell: null };
+  return { patch: { ...patch, failingToldAt: at }, tell: 'failing' };
+}
+
+function pauseOf({ at, retryAfterMs }: SentAttempt): string | null {
+  return retryAfterMs === null ? null : instantText(new Date(at.getTime() + retryAfterMs));
+}
+
+function disabledBy({ status }: SentAttempt, failingMs: number): 'gone' | 'failing' | null {
+  if (status === GONE) return 'gone';
+  return failingMs >= DISABLED_AFTER_MS ? 'failing' : null;
+}

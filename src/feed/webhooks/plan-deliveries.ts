@@ -1,0 +1,67 @@
+import { sql } from 'drizzle-orm';
+import { parseObject } from '../../lib/json/json.ts';
+import type { Queryable, Transaction } from '../../mirror/session/session.ts';
+import { CHANGES } from '../../mirror/tables/change-tables.ts';
+import { pick, select } from '../../mirror/tables/rows.ts';
+import type { RowOf } from '../../mirror/tables/rows.ts';
+import { insertDeliveries, pendingRecords, recordKey } from '../../mirror/webhooks/delivery-queue.ts';
+import type { PlannedDelivery } from '../../mirror/webhooks/delivery-queue.ts';
+import type { EventFilter, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import { webhookIdOf } from '../../mirror/webhooks/news.ts';
+import { changeType } from './payload.ts';
+
+/** A change event without its contents: filters need no more. */
+const EVENT = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'fields');
+type EventHead = RowOf<typeof EVENT>;
+
+/** Whether an endpoint is sent a change event. The filter of fields judges updates only: other changes concern all fields. */
+export function isWanted({ kinds, changes, fields }: EventFilter, event: EventHead): boolean {
+  if (kinds !== null && !kinds.includes(event.kind)) return false;
+  if (changes !== null && !changes.includes(event.change)) return false;
+  if (fields === null || event.change !== 'updated') return true;
+  const changed = parseObject(event.fields);
+  return fields.some((field) => Object.hasOwn(changed, field));
+}
+
+/**
+ * Draws up the deliveries of an endpoint. One whose record has an unsettled delivery, or an earlier one here, waits.
+ *
+ * @param pending The records with unsettled deliveries, as `recordKey` writes them.
+ */
+export function planDeliveries(
+  events: readonly EventHead[],
+  { publicId, ...filter }: EventFilter & Pick<WebhookEndpoint, 'publicId'>,
+  pending: ReadonlySet<string>,
+): readonly PlannedDelivery[] {
+  const busy = new Set(pending);
+  return events
+    .filter((event) => isWanted(filter, event))
+    .map((event) => {
+      const { seq, kind, recordId, observedAt } = event;
+      const key = recordKey(kind, recordId);
+      const state = busy.has(key) ? 'waiting' : 'ready';
+      busy.add(key);
+      const webhookId = webhookIdOf(publicId, [seq, observedAt]); // A restored mirror may give a `seq` to another event.
+      return { webhookId, type: changeType(event), seq, kind, recordId, state };
+    });
+}
+
+/** How many events are planned in one transaction. */
+const PAGE = 500;
+
+/** Stores deliveries for the events after the endpoint's cursor; returns the new cursor. */
+export async function planNext(tx: Transaction, endpoint: WebhookEndpoint, now: Date): Promise<number> {
+  const { id: endpointId, cursor, format } = endpoint;
+  if (format !== 'json') return cursor; // A chat room gets our own news only.
+  const events = await readEvents(tx, cursor);
+  const pending = await pendingRecords(
+    tx,
+    endpointId,
+    events.map(({ recordId }) => recordId),
+  );
+  await insertDeliveries(tx, { endpointId, planned: planDeliveries(events, endpoint, pending), now });
+  return events.at(-1)?.seq ?? cursor;
+}
+
+const readEvents = (db: Queryable, after: number): Promise<EventHead[]> =>
+  select(db, EVENT, sql`where seq > ${after} order by seq limit ${PAGE}`);

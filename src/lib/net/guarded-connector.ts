@@ -1,0 +1,98 @@
+import { lookup as lookUp } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { isPublicAddress } from './public-address.ts';
+import { addressOf, isAllowedHost } from './target-url.ts';
+
+/** A connection to an address that is not public was refused before it was used. */
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError';
+  readonly code = 'address_refused';
+}
+
+interface Guarding {
+  /** Hosts whose addresses need not be public: see `targetFault`. */
+  readonly allowHosts: readonly string[];
+  readonly timeoutMs: number;
+  /** The resolver; tests pass another one. */
+  readonly resolve?: Resolve;
+}
+
+/** Finds all addresses of a name. */
+export type Resolve = (
+  hostname: string,
+  done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+const systemResolve: Resolve = (hostname, done) => {
+  lookUp(hostname, { all: true, verbatim: true }, done);
+};
+
+/**
+ * Makes undici's way to connect: only to public addresses, unless the host is allowed.
+ *
+ * An address that stands in the URL is checked first, because Node looks up names only. The addresses of a name are checked
+ * when they are resolved, and the socket connects to these. At last the peer of the socket is checked.
+ */
+export function createGuardedConnector({
+  allowHosts,
+  timeoutMs,
+  resolve = systemResolve,
+}: Guarding): buildConnector.connector {
+  const free = buildConnector({ timeout: timeoutMs, lookup: lookupBy(resolve, () => true) });
+  const guarded = buildConnector({ timeout: timeoutMs, lookup: lookupBy(resolve, isPublicAddress) });
+  return (options, done) => {
+    if (isAllowedHost(options.hostname, allowHosts)) {
+      free(options, done);
+      return;
+    }
+    const address = addressOf(options.hostname);
+    if (address !== null && !isPublicAddress(address)) {
+      done(refused(options.hostname), null);
+      return;
+    }
+    guarded(options, (...[error, socket]) => {
+      if (error !== null) done(error, null);
+      else if (isPublicAddress(socket.remoteAddress ?? '')) done(null, socket);
+      else {
+        socket.destroy();
+        done(refused(options.hostname), null);
+      }
+    });
+  };
+}
+
+const refused = (hostname: string): AddressRefusedError =>
+  new AddressRefusedError(`${hostname} does not lead to a public address.`);
+
+/** A lookup that fails unless every address of the name is acceptable: which one Node tries first is not ours to choose. */
+function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {
+  return (hostname, { all }, done) => {
+    resolve(hostname, (error, addresses) => {
+      const [first] = addresses;
+      if (error !== null || first === undefined) done(error ?? refused(hostname), '', 0);
+      else if (!addresses.every(({ address }) => isAcceptable(address))) done(refused(hostname), '', 0);
+      else if (all === true) done(null, [...addresses]);
+      else done(null, first.address, first.family);
+    });
+  };
+}
+
+/**
+ * Whether a name leads to public addresses only, as far as the resolver knows now; null if it does not know the name.
+ *
+ * @param hostname As a URL has it.
+ */
+export async function leadsToPublic(
+  hostname: string,
+  resolve: Resolve = systemResolve,
+): Promise<boolean | null> {
+  const address = addressOf(hostname);
+  if (address !== null) return isPublicAddress(address);
+  return new Promise((settle) => {
+    resolve(hostname, (error, addresses) => {
+      settle(error === null ? addresses.every((each) => isPublicAddress(each.address)) : null);
+    });
+  });
+}

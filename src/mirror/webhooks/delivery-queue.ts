@@ -1,0 +1,118 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { inChunks, sqlList } from '../session/sql-text.ts';
+import { append, assign, hasRow, pick, select } from '../tables/rows.ts';
+import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
+import type { Delivery } from './delivery-store.ts';
+
+/** A change event that an endpoint is to be sent. */
+export interface PlannedDelivery extends Pick<Delivery, 'webhookId' | 'type' | 'seq' | 'kind' | 'recordId'> {
+  readonly state: 'ready' | 'waiting';
+}
+
+/** Stores the planned deliveries of an endpoint, in the order in which their events happened. */
+export async function insertDeliveries(
+  tx: Transaction,
+  { endpointId, planned, now }: EndpointPlan,
+): Promise<void> {
+  const createdAt = instantText(now);
+  const rows = planned.map((each) => ({
+    ...each,
+    endpointId,
+    nextAttemptAt: each.state === 'ready' ? createdAt : null,
+    createdAt,
+  }));
+  await append(tx, WEBHOOK_DELIVERIES, rows);
+}
+
+interface EndpointPlan {
+  readonly endpointId: number;
+  readonly planned: readonly PlannedDelivery[];
+  readonly now: Date;
+}
+
+const PENDING = sql`state in ('ready', 'waiting')`;
+
+/** The records with one of these ids that have an unsettled delivery, as `recordKey` writes them. */
+export async function pendingRecords(
+  db: Queryable,
+  endpointId: number,
+  recordIds: readonly string[],
+): Promise<Set<string>> {
+  const keys = new Set<string>();
+  for (const some of inChunks([...new Set(recordIds)])) {
+    const rows = await select(
+      db,
+      pick(WEBHOOK_DELIVERIES, 'kind', 'record_id'),
+      sql`where endpoint_id = ${endpointId} and ${PENDING} and record_id in (${sqlList(some)})`,
+    );
+    for (const { kind, recordId } of rows) keys.add(recordKey(kind, recordId));
+  }
+  return keys;
+}
+
+export const recordKey = (kind: string | null, recordId: string | null): string =>
+  JSON.stringify([kind, recordId]);
+
+/** Removes the unsettled deliveries of events after a `seq`: a replay plans them again. */
+export async function dropPendingAfter(tx: Transaction, endpointId: number, after: number): Promise<void> {
+  await tx.query(sql`
+    delete from webhook_deliveries where endpoint_id = ${endpointId} and ${PENDING} and seq > ${after}`);
+}
+
+interface DueWanted {
+  readonly endpointId: number;
+  /** Ids of deliveries that are being sent. */
+  readonly except: readonly number[];
+  readonly now: Date;
+  readonly limit: number;
+}
+
+/** Deliveries of an endpoint that may be sent now, oldest first. */
+export async function readyDeliveries(
+  db: Queryable,
+  { endpointId, except, now, limit }: DueWanted,
+): Promise<Delivery[]> {
+  const others = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
+  const due = sql`
+    where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at <= ${instantText(now)}${others}
+    order by id limit ${limit}`;
+  return select(db, WEBHOOK_DELIVERIES, due);
+}
+
+/** What an attempt leaves in the row of its delivery. */
+export type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt'>>;
+
+/** Writes the outcome of an attempt. If it settles the delivery, the next one of its record becomes ready. */
+export async function writeOutcome(
+  tx: Transaction,
+  delivery: Delivery,
+  { patch, now }: { readonly patch: DeliveryPatch; readonly now: Date },
+): Promise<void> {
+  const { id, endpointId, kind, recordId } = delivery;
+  const set = assign(WEBHOOK_DELIVERIES, patch);
+  const isThere = await hasRow(
+    tx,
+    sql`update webhook_deliveries set ${set} where id = ${id} and ${PENDING} returning id`,
+  );
+  if (!isThere || patch.state === 'ready' || recordId === null) return;
+  await tx.query(sql`
+    update webhook_deliveries set state = 'ready', next_attempt_at = ${instantText(now)}
+    where id = (select min(id) from webhook_deliveries
+      where endpoint_id = ${endpointId} and kind = ${kind} and record_id = ${recordId} and state = 'waiting')`);
+}
+
+/** Removes old deliveries that are settled, and those that a disabled endpoint has left. */
+export async function pruneDeliveries(tx: Transaction, oldest: Date): Promise<void> {
+  await tx.query(sql`
+    delete from webhook_deliveries where created_at < ${instantText(oldest)} and (
+      state in ('delivered', 'failed', 'dropped')
+      or endpoint_id in (select id from webhook_endpoints where state = 'disabled'))`);
+}
+
+/** A condition of change events: no active endpoint still has to be sent them. */
+export const isSentEverywhere = sql`
+  seq <= coalesce((select min(cursor) from webhook_endpoints where state = 'active' and format = 'json'), seq)
+  and seq < coalesce((select min(d.seq) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+    where e.state = 'active' and d.state in ('ready', 'waiting')), seq + 1)`;

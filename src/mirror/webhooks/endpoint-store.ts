@@ -1,0 +1,137 @@
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { bigint, optionalTimestamp } from '../tables/engine-column.ts';
+import { assign, hasRow, insertInto, readNumber, readRow, readRows, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
+import { WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
+
+type EndpointRow = RowOf<typeof WEBHOOK_ENDPOINTS>;
+
+/** Which events an endpoint is sent; null = all. */
+export interface EventFilter {
+  readonly kinds: readonly string[] | null;
+  /** Change events only. */
+  readonly changes: readonly string[] | null;
+  /** Updates only: at least one of these fields changed. */
+  readonly fields: readonly string[] | null;
+}
+
+/** A receiver of events, without its secrets. */
+export interface WebhookEndpoint extends Omit<EndpointRow, keyof EventFilter>, EventFilter {}
+
+export type WebhookFormat = WebhookEndpoint['format'];
+
+/** `failing`: the last attempts failed, for long enough to be told. */
+export type EndpointHealth = 'healthy' | 'failing' | 'disabled';
+
+/** An endpoint with the state of its deliveries, as people see it. */
+export interface EndpointStanding extends WebhookEndpoint {
+  readonly health: EndpointHealth;
+  /** Deliveries that are neither taken nor given up. */
+  readonly pending: number;
+  /** When the oldest of them was planned. */
+  readonly pendingSince: string | null;
+}
+
+const { columns: COLUMNS } = WEBHOOK_ENDPOINTS;
+
+/** All endpoints with their health, by name. */
+export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> {
+  const endpoints = await readEndpoints(db, sql`order by name`);
+  const counts = sql`
+    select endpoint_id, count(*) as pending, min(created_at) as pending_since from webhook_deliveries
+    where state in ('ready', 'waiting') group by endpoint_id`;
+  const columns = [bigint('endpoint_id'), bigint('pending'), optionalTimestamp('pending_since')];
+  const pending = new Map((await readRows(db, columns, counts)).map((row) => [row.endpointId, row]));
+  return endpoints.map((endpoint) => ({
+    ...endpoint,
+    health: healthOf(endpoint),
+    pending: pending.get(endpoint.id)?.pending ?? 0,
+    pendingSince: pending.get(endpoint.id)?.pendingSince ?? null,
+  }));
+}
+
+const healthOf = ({ state, failingToldAt }: WebhookEndpoint): EndpointHealth => {
+  if (state === 'disabled') return 'disabled';
+  return failingToldAt === null ? 'healthy' : 'failing';
+};
+
+/** Reads endpoints. @param rest What follows `select … from webhook_endpoints`. */
+export async function readEndpoints(db: Queryable, rest: SQL): Promise<WebhookEndpoint[]> {
+  return (await select(db, WEBHOOK_ENDPOINTS, rest)).map(decoded);
+}
+
+export async function findEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint | null> {
+  return (await readEndpoints(db, sql`where name = ${name}`))[0] ?? null;
+}
+
+/** Runs a statement that returns a whole row of an endpoint, or none. */
+export async function readEndpoint(db: Queryable, statement: SQL): Promise<WebhookEndpoint | null> {
+  const row = await readRow(db, COLUMNS, statement);
+  return row === null ? null : decoded(row);
+}
+
+const decoded = (row: EndpointRow): WebhookEndpoint => ({
+  ...row,
+  kinds: listOf(row.kinds),
+  changes: listOf(row.changes),
+  fields: listOf(row.fields),
+});
+
+const listOf = (json: string | null): readonly string[] | null =>
+  json === null ? null : (JSON.parse(json) as readonly string[]);
+
+const jsonOf = (list: readonly string[] | null): string | null =>
+  list === null ? null : JSON.stringify(list);
+
+/** What a person says about an endpoint. */
+export interface EndpointWish
+  extends EventFilter, Pick<WebhookEndpoint, 'name' | 'url' | 'format' | 'source'> {}
+
+/**
+ * Stores an endpoint that gets the events from now on, and returns its id; null if the name is taken.
+ *
+ * @param publicId Random text that no other endpoint has, of this mirror or another.
+ */
+export async function insertEndpoint(
+  tx: Transaction,
+  wish: EndpointWish,
+  { publicId, now }: { readonly publicId: string; readonly now: Date },
+): Promise<number | null> {
+  const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
+  const at = instantText(now);
+  const row = { ...columnsOf(wish), publicId, cursor, createdAt: at, updatedAt: at };
+  return readNumber(
+    tx,
+    sql`${insertInto(WEBHOOK_ENDPOINTS, row)} on conflict (name) do nothing returning id`,
+  );
+}
+
+export const columnsOf = ({ name, url, kinds, changes, fields, format, source }: EndpointWish) => ({
+  ...{ name, url, format, source },
+  ...{ kinds: jsonOf(kinds), changes: jsonOf(changes), fields: jsonOf(fields) },
+});
+
+/** Columns of an endpoint that may change. */
+export type EndpointPatch = Partial<Omit<EndpointRow, 'id' | 'publicId' | 'createdAt' | 'updatedAt'>>;
+
+/** Changes an endpoint, whoever owns it; false if there is none with this name. */
+export async function changeEndpoint(
+  tx: Transaction,
+  name: string,
+  { patch, now }: { readonly patch: EndpointPatch; readonly now: Date },
+): Promise<boolean> {
+  const set = assign(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: instantText(now) });
+  return hasRow(tx, sql`update webhook_endpoints set ${set} where name = ${name} returning id`);
+}
+
+/** Removes an endpoint with its secrets and its deliveries; false if there is none with this name. */
+export async function removeEndpoint(tx: Transaction, name: string): Promise<boolean> {
+  const id = await readNumber(tx, sql`delete from webhook_endpoints where name = ${name} returning id`);
+  if (id === null) return false;
+  await tx.query(sql`delete from webhook_secrets where endpoint_id = ${id}`);
+  await tx.query(sql`delete from webhook_deliveries where endpoint_id = ${id}`);
+  return true;
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { compactJson } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Transaction } from '../session/session.ts';
+import { append, hasRow } from '../tables/rows.ts';
+import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
+import { readEndpoints } from './endpoint-store.ts';
+
+/** The product's own news: what may need a person. */
+export type NewsType = 'kind.held' | 'entry.parked' | 'kind.blocked' | 'kind.stale';
+
+export interface News {
+  readonly type: NewsType;
+  readonly kind: string;
+  /** Further facts: members of `data` beside `kind`. */
+  readonly facts: JsonObject;
+  /** Names the happening: the same happening is told to an endpoint once. */
+  readonly key: string;
+  readonly now: Date;
+}
+
+/** Leaves a delivery for each active endpoint that wants news of this kind; runs in the transaction of the happening. */
+export async function leaveNews(tx: Transaction, news: News): Promise<void> {
+  const { type, kind, facts, key, now } = news;
+  const body = compactJson({ type, timestamp: now.toISOString(), data: { kind, ...facts } });
+  const at = instantText(now);
+  for (const { id, publicId, kinds } of await readEndpoints(tx, sql`where state = 'active' order by id`)) {
+    if (kinds !== null && !kinds.includes(kind)) continue;
+    const webhookId = webhookIdOf(publicId, [type, kind, key]);
+    const isTold = sql`select 1 from webhook_deliveries where endpoint_id = ${id} and webhook_id = ${webhookId}`;
+    if (await hasRow(tx, isTold)) continue;
+    const delivery = { endpointId: id, webhookId, type, kind, body, nextAttemptAt: at, createdAt: at };
+    await append(tx, WEBHOOK_DELIVERIES, [delivery]);
+  }
+}
+
+/** The id under which an endpoint gets an event, on every attempt and every replay. */
+export function webhookIdOf(publicId: string, parts: readonly (string | number)[]): string {
+  const digest = createHash('sha256').update(JSON.stringify([publicId, ...parts]));
+  return `msg_${digest.digest('hex').slice(0, 32)}`;
+}

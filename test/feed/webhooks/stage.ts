@@ -1,0 +1,98 @@
+import { sql } from 'drizzle-orm';
+import { onTestFinished } from 'vitest';
+import { addEndpoint } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import type { RevealedSecret } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import { createSender } from '../../../src/feed/webhooks/sender.ts';
+import { createWebhookQueue } from '../../../src/feed/webhooks/webhook-queue.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
+import type { Clock } from '../../../src/lib/time/clock.ts';
+import type { WorkQueue } from '../../../src/lib/work-queue.ts';
+import type { Row, Session } from '../../../src/mirror/session/session.ts';
+import type { AddedEndpoint } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import { memoryLog } from '../../jobs/support.ts';
+import type { Log } from '../../jobs/support.ts';
+import { mirrorIn, putChanges } from '../support.ts';
+import type { DATABASES, StoredChange } from '../support.ts';
+
+export const ALLOWED = ['127.0.0.1'];
+
+/** The owner name of the process under test. */
+export const OWNER = 'here';
+
+export interface DeliveryStage {
+  readonly session: Session;
+  readonly queue: WorkQueue;
+  readonly log: Log;
+  /** Moves the clock on. */
+  readonly pass: (ms: number) => void;
+  readonly now: () => Date;
+  readonly add: (wish: Partial<AddedEndpoint> & { readonly url: string }) => Promise<RevealedSecret>;
+  readonly put: (
+    ...changes: readonly (Partial<StoredChange> & { readonly record_id: string })[]
+  ) => Promise<void>;
+  /** Works whatever is due, until nothing is. */
+  readonly deliver: () => Promise<void>;
+  readonly deliveries: () => Promise<Row[]>;
+}
+
+export interface StageOptions {
+  readonly retrySeconds?: readonly number[];
+  readonly attemptMs?: number;
+  readonly stopping?: AbortSignal;
+}
+
+/** A mirror with the delivery of webhooks, worked by hand. */
+export async function deliveryStage(
+  database: (typeof DATABASES)[number],
+  { retrySeconds = [5, 300], attemptMs = 1_000, stopping }: StageOptions = {},
+): Promise<DeliveryStage> {
+  const { session } = await mirrorIn(database);
+  const log = memoryLog();
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+  const sender = createSender({ clock, allowHosts: ALLOWED, attemptMs });
+  onTestFinished(() => sender[Symbol.asyncDispose]());
+  const queue = createWebhookQueue({
+    ...{ session, clock, logger: log.logger, owner: OWNER, sender, retrySeconds, random: () => 0 },
+    secretsOf: () => null,
+    stopping: stopping ?? new AbortController().signal,
+    onCommit: () => () => Promise.resolve(),
+    onWorked: () => undefined,
+    livingOwners: () => Promise.resolve(new Set([OWNER])),
+  });
+  const deliver = async (): Promise<void> => {
+    for (let due = await queue.due(100); due.length > 0; due = await queue.due(100))
+      await Promise.all(due.map((ref) => queue.work(ref, new AbortController().signal)));
+  };
+  return {
+    session,
+    queue,
+    log,
+    deliver,
+    pass: (ms) => {
+      aheadMs += ms;
+    },
+    now: () => clock.now(),
+    add: (wish) => {
+      const all = { kinds: null, changes: null, fields: null, format: 'json' as const };
+      return addEndpoint(
+        session,
+        { name: 'erp', ...all, ...wish },
+        { allowHosts: ALLOWED, now: clock.now() },
+      );
+    },
+    put: (...changes) =>
+      putChanges(
+        session,
+        ...changes.map((change) => ({
+          change: 'updated',
+          observed_at: '2026-03-01 12:00:00.000',
+          ...change,
+        })),
+      ),
+    deliveries: () =>
+      session.query(sql`
+        select webhook_id, type, seq, record_id, state, attempts, status, error, response_start, next_attempt_at
+        from webhook_deliveries order by id`),
+  };
+}
