@@ -34,8 +34,8 @@ export const OTHER_NAMES: readonly string[] = ['sync_status', 'client_contacts',
 /** Prefixes of our views and of names that each database reserves. */
 export const RESERVED_PREFIXES = ['bi_', 'sqlite_', 'pg_'] as const;
 
-/** A kind's index of deleted rows, its primary key, its history view, and the index of a nested array on its parents. */
-export const RESERVED_SUFFIXES = ['_deleted', '_pkey', '_history', '_parents'] as const;
+/** A kind's index of deleted rows, its primary key, its history view, and the indexes of nested arrays and of reports. */
+export const RESERVED_SUFFIXES = ['_deleted', '_pkey', '_history', '_parents', '_index'] as const;
 
 /** Columns derived from a decimal field, in its table or its view. */
 export const DECIMAL_TWINS = ['_real', '_e4', '_exact'] as const;

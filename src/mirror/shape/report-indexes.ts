@@ -57,11 +57,11 @@ const USABLE: Record<Dialect, (table: string) => SQL> = {
     where i.indrelid = to_regclass(${placeOf(table)}) and i.indisvalid`,
 };
 
-/** `clients_by_creation_date`; a name too long for PostgreSQL gets a digest in its place. */
+/** `clients_creation_date_index`; a name too long for PostgreSQL gets a digest in its place. */
 function indexName(table: string, column: string): string {
-  const name = `${table}_by_${column}`;
+  const name = `${table}_${column}_index`;
   if (Buffer.byteLength(name) <= LONGEST_IDENTIFIER) return name;
-  return `${table}_by_${createHash('sha256').update(column).digest('hex').slice(0, 16)}`;
+  return `${table}_${createHash('sha256').update(column).digest('hex').slice(0, 16)}_index`;
 }
 
 const MAKE: Record<Dialect, (session: Session, index: ReportIndex) => Promise<void>> = {

@@ -17,11 +17,11 @@ const indexesOf = (session: Session): Promise<string[]> =>
   readTexts(
     session,
     session.dialect === 'sqlite'
-      ? sql`select name from sqlite_schema where type = 'index' and name like '%\\_by\\_%' escape '\\'
+      ? sql`select name from sqlite_schema where type = 'index' and name like '%\\_index' escape '\\'
           and tbl_name in ('projects', 'bookings', 'clients') order by 1`
       : sql`select c.relname from pg_index i join pg_class c on c.oid = indexrelid
           join pg_class t on t.oid = indrelid
-          where i.indisvalid and c.relname like '%\\_by\\_%' and t.relname in ('projects', 'bookings', 'clients') order by 1`,
+          where i.indisvalid and c.relname like '%\\_index' and t.relname in ('projects', 'bookings', 'clients') order by 1`,
   );
 
 const endBaseline = (session: Session, ...kinds: readonly string[]): Promise<void> =>
@@ -39,13 +39,13 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await indexesOf(session)).toEqual([]);
     await endBaseline(session, 'projects', 'bookings');
     await makeReportIndexes(session, [projects, bookings, clients]);
-    expect(await indexesOf(session)).toEqual(['projects_by_client_id']);
+    expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
     await session.atomically((tx) => tx.execute('alter table bookings add column pickup_date date'));
     for (const again of [1, 2]) {
       await makeReportIndexes(session, [projects, bookings, clients]);
       expect([again, await indexesOf(session)]).toEqual([
         again,
-        ['bookings_by_pickup_date', 'projects_by_client_id'],
+        ['bookings_pickup_date_index', 'projects_client_id_index'],
       ]);
     }
   });
@@ -60,5 +60,5 @@ test('PostgreSQL: an index that a long transaction left half made is made again 
   expect(await indexesOf(session)).toEqual([]);
   await reader.query('rollback');
   await makeReportIndexes(session, [projects]);
-  expect(await indexesOf(session)).toEqual(['projects_by_client_id']);
+  expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
 });
