@@ -15,11 +15,14 @@ import { countRequests, tellWrites } from './metrics/http-metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
 import { describeApi, openapiRoute } from './openapi/describe-api.ts';
 import type { ServerParts, RouteContext, Server } from './server.ts';
+import { assetRoutes } from './routes/assets.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
 import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
 import { outboxRoutes } from './routes/outbox.ts';
+import { pageDecisionRoutes } from './routes/page-decisions.ts';
+import { pageRoutes } from './routes/pages.ts';
 import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
 import { signInRoutes } from './routes/sign-in.ts';
@@ -30,6 +33,7 @@ import { validateByZod } from './json-schema.ts';
 const ROUTES = [
   ...[healthRoutes, signInRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes],
   ...[outboxRoutes, outboxDecisionRoutes, deletionRoutes, openapiRoute],
+  ...[assetRoutes, pageRoutes, pageDecisionRoutes],
 ];
 
 /**

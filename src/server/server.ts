@@ -8,6 +8,7 @@ import type {
 } from 'fastify';
 import type { z } from 'zod';
 import type { Kind } from '../catalog/kind.ts';
+import type { Schedule } from '../jobs/schedule/schedule.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../mirror/session/session.ts';
@@ -34,6 +35,8 @@ export interface ServerParts {
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: Pick<SendMark, 'read'>;
+  /** The schedules in force: the pages show when a kind is read next, and which ones are stale. */
+  readonly schedules?: readonly Schedule[];
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
   /** Metrics of the queue as Prometheus reads them. */
@@ -76,7 +79,7 @@ declare module 'fastify' {
     takesForms?: true;
     /** Milliseconds in which the body must arrive. */
     bodyMs?: number;
-    /** Callers without authentication get the sign-in form. */
+    /** It is for people: callers without authentication get the sign-in form, and errors are pages. */
     signsIn?: true;
     /** Set on the 405 route of a path: the methods that the path has, for `Allow`. */
     allow?: string;

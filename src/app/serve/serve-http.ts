@@ -6,6 +6,7 @@ import type { ServerParts } from '../../server/server.ts';
 import { listenFault } from './listen-fault.ts';
 import { packageVersion } from '../package-version.ts';
 import type { ServiceParts } from './queues.ts';
+import { schedulesOf } from './schedules.ts';
 import type { OpenMark } from './send-mark.ts';
 
 export interface HttpParts
@@ -29,6 +30,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
+    schedules: schedulesOf(config),
   });
   try {
     logger.info({ address: await app.listen({ host, port, backlog: BACKLOG }) }, 'the HTTP API listens');

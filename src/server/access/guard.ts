@@ -56,8 +56,10 @@ const READ_ONLY: Problem = {
 };
 
 function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Problem): FastifyReply {
-  const isAsked = request.routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
-  return isAsked ? sendSignIn(reply, refusal) : sendProblem(reply, refusal);
+  const { method, url, routeOptions } = request;
+  const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
+  if (!isAsked) return sendProblem(reply, refusal);
+  return sendSignIn(reply, { refusal, ...(method === 'GET' && url !== '/' && { next: url }) });
 }
 
 function notAllowed(allow: string): Problem {

@@ -6,7 +6,15 @@ import { PAGE_CONTENT } from '../openapi/problems.ts';
 
 import type { RouteContext, Server } from '../server.ts';
 
-const form = z.strictObject({ token: z.string().min(1) });
+const form = z.strictObject({
+  token: z.string().min(1),
+  next: z.string().max(2000).optional().describe('the page to go to; the overview without it'),
+});
+
+/** Only a path of ours: a form may have been filled in by somebody else. */
+const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
+
+const pathOf = (next = '/'): string => (OWN_PATH.test(next) ? next : '/');
 const page = { description: 'The form', content: PAGE_CONTENT };
 
 const seeStatus = {
@@ -40,9 +48,12 @@ export function signInRoutes(app: Server, { access }: RouteContext): void {
     },
     (request, reply) => {
       const signed = access.signIn(request, request.body.token);
-      if ('cookie' in signed) return reply.header('set-cookie', signed.cookie).redirect('/', 303);
+      const { next } = request.body;
+      if ('cookie' in signed) return reply.header('set-cookie', signed.cookie).redirect(pathOf(next), 303);
       const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
-      return isForm ? sendSignIn(reply, signed.refusal) : sendProblem(reply, signed.refusal);
+      const { refusal } = signed;
+      if (!isForm) return sendProblem(reply, refusal);
+      return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
     },
   );
 }

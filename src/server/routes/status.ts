@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { sendJsonText } from '../answer/json.ts';
 import { instant } from '../fields.ts';
-import { PAGE_CONTENT } from '../openapi/problems.ts';
-import { sendPage } from '../pages/html.ts';
-import { statusPage } from '../pages/status-page.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';
 import { STATES } from '../../outbound/report/entry-list.ts';
@@ -87,12 +84,7 @@ const status = z.object({
   damage: z.object({ reason: z.string(), since: instant }).nullable(),
 });
 
-const page = {
-  ...{ summary: 'Show the status to people', tags: ['Mirror'] },
-  response: { 200: { description: 'The page', content: PAGE_CONTENT } },
-};
-
-/** How fresh and how sound the mirror is, for programs and for people. */
+/** How fresh and how sound the mirror is. */
 export function statusRoutes(app: Server, { session, kinds, clock }: RouteContext): void {
   app.get(
     '/v1/status',
@@ -105,8 +97,5 @@ export function statusRoutes(app: Server, { session, kinds, clock }: RouteContex
     },
     async (_request, reply) =>
       sendJsonText(reply, JSON.stringify(await readMirrorStatus(session, kinds, clock.now()))),
-  );
-  app.get('/', { config: { signsIn: true }, schema: page }, async (_request, reply) =>
-    sendPage(reply, 'bms-sync', statusPage(await readMirrorStatus(session, kinds, clock.now()))),
   );
 }

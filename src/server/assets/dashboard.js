@@ -1,0 +1,111 @@
+/**
+ * Keeps an open page of the dashboard up to date. The server writes every page whole, and escaped; this script fetches the page
+ * again when an event comes, and puts the parts marked `data-live` in the place of the old ones. Without it, the page is as
+ * readable as it was when it was loaded.
+ */
+
+const { after } = document.body.dataset;
+const SOON_MS = 400;
+const PAUSE_MS = 1500; // Between two fetches, however many events come.
+const LONGEST_MS = 15_000; // Runs, the outbox and all times change without an event.
+
+const live = document.getElementById('live');
+const news = document.getElementById('news');
+
+let timer = null;
+let fetchedAt = performance.now();
+let isFetching = false;
+
+function tell(text, isAway) {
+  if (live.textContent !== text) live.textContent = text;
+  live.hidden = false;
+  live.classList.toggle('away', isAway);
+}
+
+function refreshIn(ms) {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, ms);
+}
+
+async function refresh() {
+  if (document.hidden || isFetching) return;
+  isFetching = true;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    if (answer.status === 401) return tell('Signed out: load the page again', true);
+    if (answer.ok) {
+      show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+      tell('Live', false);
+    }
+  } catch {
+    tell('No connection', true);
+  } finally {
+    isFetching = false;
+    fetchedAt = performance.now();
+    refreshIn(LONGEST_MS);
+  }
+}
+
+function show(page) {
+  const known = new Set([...document.querySelectorAll('.feed > li')].map(({ id }) => id));
+  for (const old of document.querySelectorAll('[data-live]')) {
+    const next = page.getElementById(old.id);
+    if (next !== null && !isInUse(old) && !old.isEqualNode(next)) replace(old, document.adoptNode(next));
+  }
+  if (known.size === 0) return;
+  const added = [...document.querySelectorAll('.feed > li')].filter(({ id }) => id !== '' && !known.has(id));
+  for (const item of added) item.classList.add('new');
+  if (added.length > 0)
+    news.textContent = added.length === 1 ? '1 new change' : `${added.length} new changes`;
+}
+
+/** A part stays as it is while somebody types into it. */
+function isInUse(part) {
+  const { activeElement } = document;
+  return part.contains(activeElement) && activeElement.matches('input, select');
+}
+
+/** What was open stays open, and what had the focus keeps it. */
+function replace(old, next) {
+  const open = [...old.querySelectorAll('details[open]')].map(({ id }) => id);
+  for (const details of next.querySelectorAll('details')) if (open.includes(details.id)) details.open = true;
+  const focused = old.contains(document.activeElement) ? placeOf(old, document.activeElement) : null;
+  old.replaceWith(next);
+  if (focused !== null) focusable(next)[focused]?.focus({ preventScroll: true });
+}
+
+const focusable = (part) => [...part.querySelectorAll('a, button, input, select, summary')];
+const placeOf = (part, element) => focusable(part).indexOf(element);
+
+/** Listens for events while the page is seen: an open stream takes one of the server's places. */
+function listen() {
+  let stream = null;
+  const open = () => {
+    stream = new EventSource(`/v1/changes?after=${after}`);
+    stream.addEventListener('open', () => tell('Live', false));
+    stream.addEventListener('message', () => {
+      const since = performance.now() - fetchedAt;
+      refreshIn(Math.max(SOON_MS, PAUSE_MS - since));
+    });
+    stream.addEventListener('error', () => tell('No connection', true));
+  };
+  document.addEventListener('visibilitychange', () => {
+    stream?.close();
+    if (document.hidden) return;
+    open();
+    void refresh();
+  });
+  open();
+  refreshIn(LONGEST_MS);
+}
+
+/** A notice is told once: an address that is shared should not tell it again. */
+function forgetNotice() {
+  const address = new URL(location.href);
+  if (!address.searchParams.has('done')) return;
+  address.searchParams.delete('done');
+  history.replaceState(null, '', address);
+}
+
+forgetNotice();
+if (after !== undefined) listen();
