@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   outbound: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   jobs: ['lib', 'mirror'],
   runs: ['lib', 'catalog', 'audit', 'mirror', 'pull'],
-  checks: ['lib', 'catalog', 'config', 'source', 'mirror', 'pull'],
+  checks: ['lib', 'catalog', 'config', 'source', 'mirror', 'pull', 'jobs'],
   server: ['lib', 'catalog', 'mirror', 'feed', 'outbound', 'jobs'],
   sandbox: ['lib', 'catalog'],
   app: [

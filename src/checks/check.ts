@@ -1,21 +1,10 @@
 import type { Config } from '../config/settings.ts';
+import type { ScheduleSlot } from '../jobs/schedule/next-slots.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { Source } from '../source/source.ts';
-
-/** A schedule of the background service, with the instant (UTC) when it comes due next. */
-export interface ScheduleSlot {
-  readonly name: string;
-  readonly cron: string;
-  readonly timezone: string;
-  readonly kinds: readonly string[];
-  /** The number of pages from the beginning of each list; null = whole lists. */
-  readonly pages: number | null;
-  readonly verifies: boolean;
-  readonly at: string;
-}
 
 /** The settings, and how to open what they name. */
 export interface DoctorParts {

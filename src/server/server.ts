@@ -32,11 +32,13 @@ export interface ServerParts {
   /** The setting `server.names`: further host names of the server. */
   readonly names: readonly string[];
   readonly port: number;
+  /** The schedules of this process's settings. */
+  readonly schedules: readonly Schedule[];
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: Pick<SendMark, 'read'>;
-  /** The schedules in force: the pages show when a kind is read next, and which ones are stale. */
-  readonly schedules?: readonly Schedule[];
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
   /** Metrics of the queue as Prometheus reads them. */

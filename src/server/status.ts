@@ -1,4 +1,7 @@
 import type { Kind } from '../catalog/kind.ts';
+import { nextPulls, nextSlots } from '../jobs/schedule/next-slots.ts';
+import type { KindSlot, ScheduleSlot } from '../jobs/schedule/next-slots.ts';
+import type { Schedule } from '../jobs/schedule/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import type { Drift } from '../mirror/kinds/drift-store.ts';
 import { readDamage } from '../mirror/kinds/integrity-store.ts';
@@ -16,11 +19,12 @@ import { readChangeLogSize } from '../mirror/records/change-log-size.ts';
 import type { ChangeLogSize } from '../mirror/records/change-log-size.ts';
 import { readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
 import type { Hold, ShownHold } from '../mirror/records/deletion-store.ts';
+import { isServed } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { readFrozen } from '../outbound/freeze/freeze.ts';
 import type { Frozen } from '../outbound/freeze/freeze.ts';
 
-/** How fresh and how sound the mirror is: the document of `bms-sync status --json`. */
+/** How fresh and how sound the mirror is. */
 export interface Status {
   readonly database: string;
   readonly kinds: readonly KindStatus[];
@@ -45,6 +49,16 @@ export interface Status {
   readonly damage: Damage | null;
 }
 
+/** How fresh and how sound the mirror is, and what happens next: the document of `bms-sync status --json`. */
+export interface StatusReport extends Status {
+  /** The schedules of the reading process's settings with their next slots, the earliest first. */
+  readonly schedules: readonly ScheduleSlot[];
+  /** When these schedules pull each kind next; a kind without a schedule is left out. */
+  readonly nextPulls: readonly KindSlot[];
+  /** Whether a process is at work that pulls by its schedules. */
+  readonly isServed: boolean;
+}
+
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
 const DRIFT_SHOWN = 20;
 
@@ -62,6 +76,27 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[],
     changeLog: await readChangeLogSize(session, now),
     frozen: await readFrozen(session),
     damage: await readDamage(session),
+  };
+}
+
+interface Outlook {
+  readonly schedules: readonly Schedule[];
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
+  readonly now: Date;
+}
+
+export async function readStatusReport(
+  session: Session,
+  kinds: readonly Kind[],
+  { schedules, isDead, now }: Outlook,
+): Promise<StatusReport> {
+  const slots = nextSlots(schedules, now);
+  const names = kinds.map(({ name }) => name);
+  return {
+    ...(await readMirrorStatus(session, kinds, now)),
+    ...{ schedules: slots, nextPulls: nextPulls(slots, names) },
+    isServed: await isServed(session, 'pulls', { now, isDead }),
   };
 }
 

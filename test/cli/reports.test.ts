@@ -36,6 +36,10 @@ describe('status', () => {
         ...{ open_issues: 0, held_deletions: 0 },
       })),
       ...{ uncertified: [], holds: [], disappeared: [], isServed: false },
+      schedules: [
+        expect.objectContaining({ name: 'all', kinds: KIND_NAMES, verifies: false }),
+        expect.objectContaining({ name: 'verify', kinds: KIND_NAMES, verifies: true }),
+      ] as unknown[],
       nextPulls: expect.any(Array) as unknown[],
       issues: [],
       drift: [],

@@ -5,9 +5,11 @@ import { saveBlock } from '../../src/mirror/outbox/block-store.ts';
 import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
 import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
+import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
 import { freeze } from '../../src/outbound/freeze/freeze.ts';
 import { DATABASES } from '../mirror/databases.ts';
 import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { jsonOf, serveMirror } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -33,6 +35,35 @@ function fits({ app }: Stage, route: string, document: unknown, status = 200): v
 }
 
 describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+  test('the status says when each schedule and each kind is due next, and whether somebody pulls', async () => {
+    const session = await open();
+    const kinds = ['clients', 'products'];
+    const every = { timezone: 'America/Toronto', pages: null };
+    const schedules = [
+      { ...every, name: 'nightly', cron: '30 3 * * *', kinds },
+      { ...every, name: 'products', cron: '*/10 * * * *', kinds: ['products'], pages: 2 },
+      { ...every, name: 'verify', cron: '0 1 1 1 *', kinds, verifies: true as const },
+    ];
+    const stage = await serveMirror(session, { schedules, clock: fakeClock('2026-03-01T12:00:00Z') });
+    const status = await jsonOf(await stage.get('/v1/status'));
+    fits(stage, 'GET /v1/status', status);
+    expect(status).toMatchObject({
+      schedules: [
+        { name: 'products', at: '2026-03-01 12:10:00.000', pages: 2, verifies: false },
+        { name: 'nightly', at: '2026-03-02 08:30:00.000', kinds, verifies: false },
+        { name: 'verify', at: '2027-01-01 06:00:00.000', verifies: true },
+      ],
+      nextPulls: [
+        { kind: 'clients', schedule: 'nightly', pages: null, at: '2026-03-02 08:30:00.000' },
+        { kind: 'products', schedule: 'products', pages: 2, at: '2026-03-01 12:10:00.000' },
+      ],
+      isServed: false,
+    });
+    const worker = { owner: 'a@b', roles: ['pulls', 'http'] };
+    await registerWorker(session, worker, new Date('2026-03-01T12:00:00Z'));
+    expect(await jsonOf(await stage.get('/v1/status'))).toMatchObject({ isServed: true });
+  });
+
   test('the status is the document of the command line', async () => {
     const session = await open();
     const stage = await serveMirror(session);

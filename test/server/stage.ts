@@ -41,6 +41,7 @@ export async function serveMirror(session: Session, parts: Partial<ServerParts> 
   const kinds: readonly Kind[] = KINDS.filter(({ name }) => ['clients', 'products'].includes(name));
   const app = await createServer({
     ...{ session, kinds, clock: systemClock, logger, token: TOKEN, host: '127.0.0.1', names: [], port: 0 },
+    ...{ schedules: [], isDead: () => false },
     writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
     ...{ version: '1.2.3', sendMark: { read: () => Promise.resolve(0) }, wakeEngine: () => (wakes += 1) },
     ...parts,

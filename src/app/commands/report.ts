@@ -5,38 +5,23 @@ import { systemClock } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { findRun, listRuns } from '../../mirror/runs/run-store.ts';
 import type { KindReport, Run } from '../../mirror/runs/run-store.ts';
-import { isServed } from '../../mirror/runs/worker-store.ts';
 import type { Row } from '../../mirror/session/session.ts';
 import { createOwner } from '../../pull/run/owner.ts';
-import { readMirrorStatus as statusOf } from '../../server/status.ts';
-import type { Status } from '../../server/status.ts';
-import { nextPulls, nextSlots } from '../serve/next-slots.ts';
-import type { KindSlot } from '../serve/next-slots.ts';
+import { readStatusReport } from '../../server/status.ts';
+import type { StatusReport } from '../../server/status.ts';
+import { allSchedules } from '../serve/schedules.ts';
 import { openExistingMirror } from '../open-mirror.ts';
 
 export { changeLogText } from '../../checks/database.ts';
 export { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
 export type { Row } from '../../mirror/session/session.ts';
-export type { Status } from '../../server/status.ts';
-
-/** How fresh and how sound the mirror is, and what happens next. */
-export interface StatusReport extends Status {
-  /** When `serve` pulls each kind next; a kind without a schedule is left out. */
-  readonly nextPulls: readonly KindSlot[];
-  /** Whether a process is at work that pulls by the schedules. */
-  readonly isServed: boolean;
-}
+export type { Status, StatusReport } from '../../server/status.ts';
 
 /** Reads how fresh and how sound the mirror is, and when its kinds are pulled next. */
 export async function readMirrorStatus(config: Config): Promise<StatusReport> {
   await using session = await openExistingMirror(config);
-  const now = systemClock.now();
-  const kinds = listedKinds(config).map(({ name }) => name);
-  return {
-    ...(await statusOf(session, allKinds(config), now)),
-    nextPulls: nextPulls(nextSlots(config, now), kinds),
-    isServed: await isServed(session, 'pulls', { now, isDead: createOwner().isDead }),
-  };
+  const outlook = { schedules: allSchedules(config), isDead: createOwner().isDead, now: systemClock.now() };
+  return await readStatusReport(session, allKinds(config), outlook);
 }
 
 /** Reads the latest runs, newest first. */

@@ -32,6 +32,12 @@ export function startSchedules(
   };
 }
 
+/** All schedules in force: of pulls and of verifications. */
+export const allSchedules = (config: Config): readonly Schedule[] => [
+  ...schedulesOf(config),
+  ...verifySchedule(config),
+];
+
 type Wish = Exclude<Config['schedules'][string], null>;
 
 /** The schedule of verifications of all kinds; empty if it is turned off. */

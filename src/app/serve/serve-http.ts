@@ -6,11 +6,11 @@ import type { ServerParts } from '../../server/server.ts';
 import { listenFault } from './listen-fault.ts';
 import { packageVersion } from '../package-version.ts';
 import type { ServiceParts } from './queues.ts';
-import { schedulesOf } from './schedules.ts';
+import { allSchedules } from './schedules.ts';
 import type { OpenMark } from './send-mark.ts';
 
 export interface HttpParts
-  extends Pick<ServiceParts, 'session' | 'clock' | 'logger'>, Pick<ServerParts, 'writes'> {
+  extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine: () => void;
@@ -24,13 +24,13 @@ export interface HttpParts
  * @throws {SyncError} `server.token_required`; `server.no_address` if the server cannot listen on the address.
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
-  const { session, writes, clock, logger, mark, wakeEngine, queueMetrics } = parts;
+  const { session, writes, clock, logger, owner, mark, wakeEngine, queueMetrics } = parts;
   const { host, names, port, adminToken } = config.server;
   const app = await createServer({
     ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
-    schedules: schedulesOf(config),
+    ...{ schedules: allSchedules(config), isDead: owner.isDead },
   });
   try {
     logger.info({ address: await app.listen({ host, port, backlog: BACKLOG }) }, 'the HTTP API listens');

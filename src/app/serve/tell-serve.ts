@@ -1,10 +1,10 @@
-import type { ScheduleSlot } from '../../checks/check.ts';
 import type { Config } from '../../config/settings.ts';
 import { instantOf } from '../../lib/time/clock.ts';
+import { nextSlots } from '../../jobs/schedule/next-slots.ts';
+import type { ScheduleSlot } from '../../jobs/schedule/next-slots.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { Role } from '../roles.ts';
-import { nextSlots } from './next-slots.ts';
-import { isAllOverruled } from './schedules.ts';
+import { allSchedules, isAllOverruled } from './schedules.ts';
 
 interface Starting {
   readonly owner: string;
@@ -17,7 +17,7 @@ interface Starting {
 /** Tells in the log what the background service is going to do. */
 export function tellStart(logger: Logger, config: Config, { owner, roles, mirror, now }: Starting): void {
   const pulls = roles.includes('pulls');
-  const slots = pulls ? nextSlots(config, now) : [];
+  const slots = pulls ? nextSlots(allSchedules(config), now) : [];
   const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
   const { writes } = config.outbound;
   const facts = { event: 'serve.started', owner, roles, mirror, schedules, writes };

@@ -97,11 +97,11 @@ const [BAR, THICK] = [120, 4];
 export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, now: Date): Html {
   const read = at === null ? html`never` : when(at, now);
   if (nextAt === null) return html`${read} <span class="quiet small">no schedule</span>`;
-  const next = html`<span class="quiet small nowrap" title="${nextAt.toISOString().slice(0, 19)}Z"
-    >next ${distance(nextAt, now)}</span
+  const next = html`<span class="quiet small nowrap" title="${nextAt.slice(0, 19)} UTC"
+    >next ${distance(instantOf(nextAt), now)}</span
   >`;
   return html`${read} ${next}
-  ${at === null ? null : dueBar({ from: instantOf(at), to: nextAt, now, isStale })}`;
+  ${at === null ? null : dueBar({ from: instantOf(at), to: instantOf(nextAt), now, isStale })}`;
 }
 
 interface Due {

@@ -2,7 +2,7 @@ import { isListed } from '../../catalog/kind.ts';
 import { latestSeq } from '../../feed/read-changes.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { latestChanges } from '../../feed/latest-changes.ts';
-import { nextSlot } from '../../jobs/schedule/schedule.ts';
+import { nextPulls, nextSlots } from '../../jobs/schedule/next-slots.ts';
 import type { Schedule } from '../../jobs/schedule/schedule.ts';
 import { staleKinds } from '../../jobs/schedule/stale-kinds.ts';
 import { instantOf } from '../../lib/time/clock.ts';
@@ -15,6 +15,7 @@ import type { EntryState } from '../../mirror/outbox/outbox-store.ts';
 import { readDisappeared } from '../../mirror/records/deletion-store.ts';
 import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
 import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
+import { isServed } from '../../mirror/runs/worker-store.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
 import { readFrozen } from '../../outbound/freeze/freeze.ts';
 import type { Dashboard } from '../dashboard.ts';
@@ -26,8 +27,8 @@ export interface KindLine extends KindFreshness {
   readonly rows: number | null;
   /** Change events an hour, the oldest first. */
   readonly hours: readonly number[];
-  /** The next slot of a schedule that reads it; null if it has none. */
-  readonly nextAt: Date | null;
+  /** The next slot of a schedule that reads it, UTC; null if it has none. */
+  readonly nextAt: string | null;
   /** Three slots have passed since its list was read to its end. */
   readonly isStale: boolean;
 }
@@ -45,12 +46,14 @@ export interface Overview {
   readonly changes: readonly RecordedChange[];
   readonly runs: readonly SummedRun[];
   readonly outbox: Partial<Record<EntryState, number>>;
+  /** Whether a process is at work that pulls by its schedules. */
+  readonly isServed: boolean;
 }
 
 const [CHANGES_SHOWN, RUNS_SHOWN, PARKED_SHOWN] = [14, 6, 5];
 
 export async function readOverview(dashboard: Dashboard): Promise<Overview> {
-  const { session, clock } = dashboard;
+  const { session, clock, isDead } = dashboard;
   const now = clock.now();
   const latest = await latestSeq(session);
   const kinds = await readKindLines(dashboard, now);
@@ -60,22 +63,24 @@ export async function readOverview(dashboard: Dashboard): Promise<Overview> {
     needs: await readNeeds(dashboard, kinds, outbox.parked ?? 0),
     changes: await latestChanges(session, { limit: CHANGES_SHOWN }),
     runs: await readRuns(dashboard, { limit: RUNS_SHOWN }),
+    isServed: await isServed(session, 'pulls', { now, isDead }),
   };
 }
 
 /** How fresh each kind with a list is, in the order of the catalogue. */
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
-  const { session, kinds, rowCounts, activity, schedules = [] } = dashboard;
+  const { session, kinds, rowCounts, activity, schedules } = dashboard;
   const fresh = new Map((await readFreshness(session)).map((line) => [line.kind, line]));
   const rows = await rowCounts.read();
   const hours = await activity.read(now);
   const stale = await staleNow(dashboard, fresh, now);
-  const next = nextSlots(schedules, now);
-  return kinds.filter(isListed).flatMap(({ name }) => {
+  const names = kinds.filter(isListed).map(({ name }) => name);
+  const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
+  return names.flatMap((name) => {
     const line = fresh.get(name);
     if (line === undefined) return [];
     const seen = { rows: rows.get(name) ?? null, hours: hours.get(name) ?? [] };
-    return [{ ...line, ...seen, nextAt: next.get(name) ?? null, isStale: stale.has(name) }];
+    return [{ ...line, ...seen, nextAt: next.get(name)?.at ?? null, isStale: stale.has(name) }];
   });
 }
 
@@ -83,7 +88,7 @@ const readsWhole = ({ pages, verifies }: Schedule): boolean => pages === null &&
 
 /** The stale kinds; one that is read or about to be read is not. */
 async function staleNow(
-  { session, schedules = [], startedAt }: Dashboard,
+  { session, schedules, startedAt }: Dashboard,
   fresh: ReadonlyMap<string, KindFreshness>,
   now: Date,
 ): Promise<ReadonlySet<string>> {
@@ -94,17 +99,6 @@ async function staleNow(
   if (stale.length === 0) return new Set();
   const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
   return new Set(stale.map(({ kind }) => kind).filter((kind) => !reading.has(kind)));
-}
-
-/** The next slot at which each kind is pulled. */
-function nextSlots(schedules: readonly Schedule[], now: Date): ReadonlyMap<string, Date> {
-  const next = new Map<string, Date>();
-  for (const { cron, timezone, kinds, verifies } of schedules) {
-    if (verifies !== undefined) continue;
-    const slot = nextSlot(cron, timezone, now);
-    for (const kind of kinds) if (slot < (next.get(kind) ?? new Date(8.64e15))) next.set(kind, slot);
-  }
-  return next;
 }
 
 async function readNeeds(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sendJsonText } from '../answer/json.ts';
 import { instant } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
-import { readMirrorStatus } from '../status.ts';
+import { readStatusReport } from '../status.ts';
 import { STATES } from '../../outbound/report/entry-list.ts';
 
 const kindStatus = z.object({
@@ -56,6 +56,23 @@ const drift = z.object({
   seenAt: instant,
 });
 
+const scheduleSlot = z.object({
+  name: z.string(),
+  cron: z.string(),
+  timezone: z.string(),
+  kinds: z.array(z.string()),
+  pages: z.int().nullable().describe('the first pages of each list; null = whole lists'),
+  verifies: z.boolean().describe('compares the kinds with the service instead of pulling them'),
+  at: instant.describe('its next slot'),
+});
+
+const kindSlot = z.object({
+  kind: z.string(),
+  schedule: z.string(),
+  pages: z.int().nullable().describe('the first pages of the list; null = the whole list'),
+  at: instant,
+});
+
 export const writeBlock = z.object({
   kind: z.string(),
   reason: z.string(),
@@ -82,10 +99,14 @@ const status = z.object({
   changeLog,
   frozen,
   damage: z.object({ reason: z.string(), since: instant }).nullable(),
+  schedules: z.array(scheduleSlot).describe("the schedules of this process's settings, the next one first"),
+  nextPulls: z.array(kindSlot).describe('when these schedules pull each kind next'),
+  isServed: z.boolean().describe('a process is at work that pulls by its schedules'),
 });
 
 /** How fresh and how sound the mirror is. */
-export function statusRoutes(app: Server, { session, kinds, clock }: RouteContext): void {
+export function statusRoutes(app: Server, context: RouteContext): void {
+  const { session, kinds, clock } = context;
   app.get(
     '/v1/status',
     {
@@ -96,6 +117,9 @@ export function statusRoutes(app: Server, { session, kinds, clock }: RouteContex
       },
     },
     async (_request, reply) =>
-      sendJsonText(reply, JSON.stringify(await readMirrorStatus(session, kinds, clock.now()))),
+      sendJsonText(
+        reply,
+        JSON.stringify(await readStatusReport(session, kinds, { ...context, now: clock.now() })),
+      ),
   );
 }

@@ -1,17 +1,21 @@
-import type { ScheduleSlot } from '../../checks/check.ts';
-import type { Config } from '../../config/settings.ts';
-import { nextSlot } from '../../jobs/schedule/schedule.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { schedulesOf, verifySchedule } from './schedules.ts';
+import { nextSlot } from './schedule.ts';
+import type { Schedule } from './schedule.ts';
 
-/** The next slot of every schedule that `serve` goes by, the earliest first. */
-export function nextSlots(config: Config, now: Date): readonly ScheduleSlot[] {
-  return [...schedulesOf(config), ...verifySchedule(config)]
+/** A schedule of the background service, with the instant (UTC) when it comes due next. */
+export interface ScheduleSlot extends Omit<Schedule, 'verifies'> {
+  readonly verifies: boolean;
+  readonly at: string;
+}
+
+/** The next slot of every schedule, the earliest first. */
+export function nextSlots(schedules: readonly Schedule[], now: Date): readonly ScheduleSlot[] {
+  return schedules
     .map(({ name, cron, timezone, kinds, pages, verifies = false }) => {
       const at = instantText(nextSlot(cron, timezone, now));
       return { ...{ name, cron, timezone, kinds, pages, verifies }, at };
     })
-    .sort((a, b) => (a.at < b.at ? -1 : 1));
+    .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
 }
 
 /** When `serve` pulls a kind next. */
