@@ -142,7 +142,7 @@ export async function listRuns(db: Queryable, { before, limit, now }: RunsWanted
 export interface RunSums {
   /** Rows that its lists showed. */
   readonly rows: number;
-  /** Change events that it found. */
+  /** Rows that it created, updated, deleted or restored in the mirror. */
   readonly changes: number;
 }
 

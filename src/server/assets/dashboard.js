@@ -107,5 +107,55 @@ function forgetNotice() {
   history.replaceState(null, '', address);
 }
 
+/** Draws the plots; who does not see them has a table beneath each. */
+function drawPlots() {
+  for (const canvas of document.querySelectorAll('[data-plot]')) {
+    const { at, values, unit, shape } = JSON.parse(canvas.dataset.plot);
+    if (at.length > 0) drawPlot(canvas, { data: [at, values], unit, isStepped: shape === 'steps' });
+  }
+}
+
+function drawPlot(canvas, { data, unit, isStepped }) {
+  const styles = getComputedStyle(document.documentElement);
+  const colour = (name) => styles.getPropertyValue(name).trim();
+  const axis = {
+    stroke: colour('--quiet'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  const paths = isStepped ? { paths: window.uPlot.paths.bars({ size: [0.8, 30] }) } : {};
+  const fill = isStepped ? { fill: colour('--accent') } : {};
+  const line = { label: unit, stroke: colour('--accent'), width: isStepped ? 0 : 2, points: { show: false } };
+  const moments = (_plot, splits) =>
+    splits.map((seconds) => {
+      const [day, time] = [...new Date(seconds * 1000).toISOString().split('T')];
+      return time.startsWith('00:00') ? day.slice(5) : time.slice(0, 5);
+    });
+  const size = () => ({ width: canvas.clientWidth, height: 190 });
+  const options = {
+    ...size(),
+    tzDate: (seconds) => window.uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false } },
+    scales: {
+      y: { range: (_plot, low, high) => (isStepped ? [0, Math.max(1, high)] : [low - 1, high + 1]) },
+    },
+    axes: [
+      { ...axis, values: moments },
+      {
+        ...axis,
+        size: 60,
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 5e5, 1e6],
+      },
+    ],
+    series: [{}, { ...line, ...paths, ...fill }],
+  };
+  canvas.textContent = '';
+  const plot = new window.uPlot(options, data, canvas);
+  new ResizeObserver(() => plot.setSize(size())).observe(canvas);
+}
+
 forgetNotice();
+drawPlots();
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawPlots);
 if (after !== undefined) listen();

@@ -51,7 +51,7 @@ export function originBadge(origin: string): Html {
 }
 
 /** The fields by which a person recognises a record, in this order. */
-const NAMES = ['code', 'nom', 'name', 'label', 'title', 'product_name', 'date'];
+const NAMES = ['code', 'nom', 'name', 'name_fr', 'label', 'title', 'product_name', 'date'];
 const NAMES_SHOWN = 2;
 
 /** A few values by which a person recognises a record, of its JSON text. */
@@ -101,12 +101,12 @@ export function diffRow({ name, before, after, longest }: ChangedValue): Html {
   </tr>`;
 }
 
-export function diffTable(caption: string, rows: readonly Html[]): Html {
-  return html`<table class="diff">
+export function diffTable(caption: string, rows: readonly Html[], more = ''): Html {
+  return html`<table class="diff ${more}">
     <caption class="unseen">
       ${caption}
     </caption>
-    <thead class="unseen">
+    <thead ${more === '' ? html`class="unseen"` : null}>
       <tr>
         <th scope="col">field</th>
         <th scope="col">before</th>

@@ -5,14 +5,14 @@ import { cut, recordAddress } from './change-list.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { addressOf, filterForm, pageLinks } from './paging.ts';
-import type { ListPage } from './paging.ts';
+import type { RowsShown } from './paging.ts';
 import { count, exactly } from './words.ts';
 
 /** The facts of the page of issues. */
 export interface IssueFacts {
   readonly kinds: readonly string[];
   readonly counts: readonly IssueCount[];
-  readonly page: ListPage<ListedIssue>;
+  readonly page: RowsShown<ListedIssue>;
   readonly query: {
     readonly kind?: string | undefined;
     readonly code?: string | undefined;

@@ -61,12 +61,12 @@ function kindRow(line: KindLine, now: Date): Html {
     <td data-title="certificate">${stateBadge(line)} ${certificate(line, now)}</td>
     <td data-title="read to its end">${freshness(line, now)}</td>
     <td class="number" data-title="rows">${rows === null ? '–' : count(rows)}</td>
-    <td data-title="changes, last 48 h">
+    <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">
       <div class="beside">
         ${sparkLine(hours)} <span class="quiet small">${changes === 0 ? '' : count(changes)}</span>
       </div>
     </td>
-    <td class="number" data-title="open issues">
+    <td class="number ${issues === 0 ? 'blank' : ''}" data-title="open issues">
       ${issues === 0 ? '–' : html`<a href="/issues?kind=${kind}">${count(issues)}</a>`}
     </td>
   </tr>`;

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
+import { noticeOf } from './notices.ts';
 
 /** A page of the dashboard. */
 export interface Page {
@@ -12,6 +13,8 @@ export interface Page {
   readonly after?: number;
   /** Whether the page draws plots. */
   readonly hasPlots?: boolean;
+  /** The decision that was just carried out. */
+  readonly done?: string | undefined;
 }
 
 const PARTS: readonly (readonly [address: string, name: string])[] = [
@@ -21,17 +24,22 @@ const PARTS: readonly (readonly [address: string, name: string])[] = [
   ['/outbox', 'Outbox'],
   ['/deletions', 'Deletions'],
   ['/issues', 'Issues'],
+  ['/webhooks', 'Webhooks'],
   ['/storage', 'Storage'],
 ];
 
 /** Sends a page of the dashboard, with the ways to its other parts. */
-export function sendPage(reply: FastifyReply, { title, part, content, after, hasPlots }: Page): FastifyReply {
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(documentOf(page).html);
+}
+
+function documentOf({ title, part, content, after, hasPlots, done }: Page): Html {
   const links = PARTS.map(
     ([address, name]) =>
       html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${name}</a>`,
   );
   const live = after === undefined ? null : html`data-after="${after}"`;
-  const page = html`<!doctype html>
+  return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -50,11 +58,10 @@ export function sendPage(reply: FastifyReply, { title, part, content, after, has
           <nav aria-label="Parts of the dashboard">${links}</nav>
           <p id="live" class="live" hidden></p>
         </header>
-        <main id="main" tabindex="-1">${content}</main>
+        <main id="main" tabindex="-1">${noticeOf(done)}${content}</main>
         <p id="news" class="unseen" role="status"></p>
       </body>
     </html> `;
-  return reply.type('text/html; charset=utf-8').send(page.html);
 }
 
 const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />

@@ -2,7 +2,7 @@ import { html } from './html.ts';
 import type { Html } from './html.ts';
 
 /** Rows of a list, newest first, a page at a time. */
-export interface ListPage<Row> {
+export interface RowsShown<Row> {
   readonly rows: readonly Row[];
   /** What to give as `before` for the next page; null at the end of the list. */
   readonly next: number | null;
@@ -12,7 +12,7 @@ export interface ListPage<Row> {
 export const PAGE_ROWS = 50;
 
 /** A page of rows that were read with a limit of one more than it shows. */
-export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number): ListPage<Row> {
+export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number): RowsShown<Row> {
   const rows = read.slice(0, PAGE_ROWS);
   const last = rows.at(-1);
   return { rows, next: read.length > PAGE_ROWS && last !== undefined ? placeOf(last) : null };

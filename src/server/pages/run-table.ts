@@ -30,7 +30,7 @@ export function runTable(runs: readonly SummedRun[], now: Date): Html {
         <th scope="col">began</th>
         <th scope="col" class="number">took</th>
         <th scope="col" class="number">rows</th>
-        <th scope="col" class="number">changes</th>
+        <th scope="col" class="number">changed</th>
       </tr>
     </thead>
     <tbody>
@@ -46,7 +46,7 @@ function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: Summ
     <td data-title="began" class="nowrap">${startedAt === null ? 'waits' : when(startedAt, now)}</td>
     <td class="number" data-title="took">${duration(startedAt, finishedAt)}</td>
     <td class="number" data-title="rows">${count(sums.rows)}</td>
-    <td class="number" data-title="changes">${sums.changes === 0 ? '–' : count(sums.changes)}</td>
+    <td class="number" data-title="changed">${sums.changes === 0 ? '–' : count(sums.changes)}</td>
   </tr>`;
 }
 
