@@ -1,6 +1,6 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import type { ListReading } from '../../mirror/runs/list-readings.ts';
+import type { ReportedReading } from '../../mirror/runs/list-readings.ts';
 import { changeList } from './change-list.ts';
 import { decisionForms } from './decision-form.ts';
 import { html } from './html.ts';
@@ -15,7 +15,7 @@ export interface KindFacts {
   readonly line: KindLine;
   readonly changes: readonly RecordedChange[];
   /** The latest readings of its list, newest first. */
-  readonly readings: readonly ListReading[];
+  readonly readings: readonly ReportedReading[];
   readonly now: Date;
   readonly mayDecide: boolean;
 }
@@ -90,7 +90,7 @@ function standing(line: KindLine, { now, mayDecide }: Pick<KindFacts, 'now' | 'm
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-function plots({ hours }: KindLine, readings: readonly ListReading[], now: Date): Html {
+function plots({ hours }: KindLine, readings: readonly ReportedReading[], now: Date): Html {
   const present = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
   const changes = Array.from({ length: 48 }, (_, index) => ({
     at: new Date(present - (47 - index) * HOUR_MS),
@@ -111,7 +111,7 @@ function plots({ hours }: KindLine, readings: readonly ListReading[], now: Date)
   </section>`;
 }
 
-function readingTable(readings: readonly ListReading[], now: Date): Html {
+function readingTable(readings: readonly ReportedReading[], now: Date): Html {
   if (readings.length === 0) return html`<p class="none">It was never read.</p>`;
   const rows = readings.map(
     (reading) =>
@@ -142,7 +142,7 @@ function readingTable(readings: readonly ListReading[], now: Date): Html {
   </table>`;
 }
 
-function changesIn({ created, updated, deleted, restored }: ListReading): string {
+function changesIn({ created, updated, deleted, restored }: ReportedReading): string {
   const all = created + updated + deleted + restored;
   return all === 0 ? '–' : count(all);
 }
