@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RecordedChange } from '../app/commands/changes.ts';
+import type { Role } from '../app/roles.ts';
+import type { OpenDashboard } from '../app/serve/serve-http.ts';
 import { createCommand, loggerOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { eventLine, eventsAfter } from './demo/events.ts';
@@ -41,12 +43,12 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
   context.exit(exitCodeOfPull(first.report));
   if (io.signal.aborted) return;
   const found = await tellEvents(stage);
-  await whileServing(stage, async () => {
+  await whileServing(stage, options, async (dashboard) => {
     const writes = { lostAnswer: await tellLostAnswer(stage), refusal: await tellRefusal(stage) };
     const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
     if (options.json) printJson(io.stdout, documentOf(first, { events, ...writes }));
     if (!isAsTold(first, writes)) context.exit(EXIT.incomplete);
-    if (!options.once) await goOn(stage, events.at(-1)?.seq ?? 0);
+    if (dashboard !== null) await goOn(stage, { dashboard, after: events.at(-1)?.seq ?? 0 });
   });
 }
 
@@ -73,14 +75,24 @@ function isAsTold({ kinds }: FirstPull, { lostAnswer, refusal }: Writes): boolea
   return isEqual && isOnce && refusal.state === 'rejected';
 }
 
-/** Works the outbox and the requested pulls in this process while the rest goes on. */
-async function whileServing({ config, logger, io }: DemoStage, work: () => Promise<void>): Promise<void> {
+/** Works the outbox and the requested pulls in this process while the rest goes on; shows them on a page unless it ends at once. */
+async function whileServing(
+  { config, logger, io }: DemoStage,
+  { once }: DemoOptions,
+  work: (dashboard: OpenDashboard | null) => Promise<void>,
+): Promise<void> {
   const { serve } = await import('../app/serve/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
-  const serving = serve(config, { roles: ['pulls', 'outbound'], logger, signal });
+  let tellDashboard: (dashboard: OpenDashboard | null) => void = () => undefined;
+  const listening = new Promise<OpenDashboard | null>((resolve) => {
+    tellDashboard = resolve;
+  });
+  const roles: readonly Role[] = ['pulls', 'outbound', ...(once ? [] : (['http'] as const))];
+  const serving = serve(config, { roles, logger, signal, onListening: tellDashboard });
+  if (once) tellDashboard(null);
   try {
-    await Promise.race([work(), serving]);
+    await Promise.race([listening.then(work), serving]);
   } finally {
     ended.abort();
     await serving;

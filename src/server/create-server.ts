@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, RouteOptions } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { createAccess } from './access/access.ts';
+import { createSignInCodes } from './access/sign-in-codes.ts';
 import { guard, requireToken } from './access/guard.ts';
 import { answerOtherMethods } from './access/methods.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
@@ -47,7 +48,8 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const app = createApp(parts);
   const closing = endWaiting(app, clock);
   const seats = createWaitingLimit(limits.WAITING);
-  const context: RouteContext = { ...parts, access: createAccess(token, clock), closing, seats };
+  const access = createAccess({ token, clock, codes: parts.codes ?? createSignInCodes(clock) });
+  const context: RouteContext = { ...parts, access, closing, seats };
   logRequests(app, logger);
   const registry = countRequests(app, { seats, version });
   tellWrites(registry, parts);

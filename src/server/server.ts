@@ -15,6 +15,7 @@ import type { Session } from '../mirror/session/session.ts';
 import type { WriteStanding } from '../mirror/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze/freeze.ts';
 import type { Access, Caller } from './access/access.ts';
+import type { SignInCodes } from './access/sign-in-codes.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
 
 /** The dependencies of the HTTP server. */
@@ -39,6 +40,8 @@ export interface ServerParts {
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: Pick<SendMark, 'read'>;
+  /** Codes that sign a browser in once. */
+  readonly codes?: Pick<SignInCodes, 'redeem'>;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
   /** Metrics of the queue as Prometheus reads them. */

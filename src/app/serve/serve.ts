@@ -34,6 +34,8 @@ interface ServeCommand {
   readonly roles: readonly Role[];
   /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
+  /** Called once the HTTP API listens. */
+  readonly onListening?: HttpParts['onListening'];
 }
 
 /**
@@ -42,7 +44,8 @@ interface ServeCommand {
  * @throws {OtherSourceError} If the mirror holds the data of another base URL. @throws {SyncError} `serve.running` if another
  * process serves the same SQLite file.
  */
-export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
+export async function serve(config: Config, command: ServeCommand): Promise<void> {
+  const { logger, roles } = command;
   const clock = systemClock;
   const watching = { clock, logger };
   await using opened = openConfiguredSource(config, { clock, logger: outcomesOnly(logger) });
@@ -59,7 +62,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, worker, mark, writes }, { roles, signal });
+    await work(config, { ...parts, worker, mark, writes }, command);
   } finally {
     mark.close();
   }
@@ -74,7 +77,7 @@ function outcomesOnly(logger: Logger): Logger {
 async function work(
   config: Config,
   parts: ServiceParts & Pick<HttpParts, 'writes' | 'mark'> & { readonly worker: Worker },
-  { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
+  { roles, signal, onListening }: Omit<ServeCommand, 'logger'>,
 ): Promise<void> {
   const { session, owner, logger } = parts;
   const queues = queuesOf(config, parts, roles);
@@ -82,7 +85,12 @@ async function work(
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
   await using engine = startEngine({ ...parts, queues, notifier, timings });
   const closeHttp = roles.includes('http')
-    ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
+    ? await serveHttp(config, {
+        ...parts,
+        onListening,
+        wakeEngine: engine.wake,
+        queueMetrics: notifier.metrics,
+      })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });

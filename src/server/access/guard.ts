@@ -59,7 +59,9 @@ function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Problem):
   const { method, url, routeOptions } = request;
   const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
   if (!isAsked) return sendProblem(reply, refusal);
-  return sendSignIn(reply, { refusal, ...(method === 'GET' && url !== '/' && { next: url }) });
+  const { 'sec-fetch-site': from, cookie } = request.headers;
+  const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
+  return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
 }
 
 function notAllowed(allow: string): Problem {

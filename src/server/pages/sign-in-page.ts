@@ -11,21 +11,28 @@ interface SignIn {
   readonly refusal?: Problem;
   /** The address to go to afterwards. */
   readonly next?: string;
+  /** Asks for the page once more: the browser keeps a strict cookie back where a link of another site was followed. */
+  readonly asksAgain?: boolean;
 }
 
 /** Sends the form that asks for the token. */
-export function sendSignIn(reply: FastifyReply, { refusal, next }: SignIn = {}): FastifyReply {
+export function sendSignIn(reply: FastifyReply, signIn: SignIn = {}): FastifyReply {
+  const { refusal } = signIn;
   if (refusal !== undefined) void reply.code(refusal.status).headers({ ...refusal.headers });
+  return reply.type('text/html; charset=utf-8').send(formPage(signIn).html);
+}
+
+function formPage({ refusal, next, asksAgain }: SignIn): Html {
   const fault =
     refusal === undefined
       ? null
       : html`<p class="fault" role="alert">${refusal.detail} ${refusal.hint ?? ''}</p>`;
-  const goOn = next === undefined ? null : html`<input type="hidden" name="next" value="${next}" />`;
-  const page = html`<!doctype html>
+  return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        ${asksAgain === true ? html`<meta http-equiv="refresh" content="0" />` : null}
         <title>Sign in · bms-sync</title>
         ${STYLE_ELEMENT}
       </head>
@@ -34,7 +41,7 @@ export function sendSignIn(reply: FastifyReply, { refusal, next }: SignIn = {}):
           <h1>bms-sync</h1>
           ${fault}
           <form method="post" action="/login">
-            ${goOn}
+            ${next === undefined ? null : html`<input type="hidden" name="next" value="${next}" />`}
             <label for="token">Admin token</label>
             <input
               id="token"
@@ -52,5 +59,4 @@ export function sendSignIn(reply: FastifyReply, { refusal, next }: SignIn = {}):
         </main>
       </body>
     </html> `;
-  return reply.type('text/html; charset=utf-8').send(page.html);
 }
