@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RecordedChange } from '../app/commands/changes.ts';
+import type { Role } from '../app/roles.ts';
+import type { OpenDashboard } from '../app/serve/serve-http.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { createCommand, loggerOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
@@ -45,13 +47,13 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
   context.exit(exitCodeOfPull(first.report));
   if (io.signal.aborted) return;
   const found = await tellEvents(stage);
-  await whileServing(stage, async (served) => {
+  await whileServing(stage, options, async (served, dashboard) => {
     const lostAnswer = await tellLostAnswer(served);
     const writes = { lostAnswer, refusal: lostAnswer && (await tellRefusal(served)) };
     const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
     if (options.json) printJson(io.stdout, documentOf(first, { events, ...writes }));
     if (!isAsTold(first, writes)) context.exit(EXIT.incomplete);
-    if (!options.once) await goOn(served, events.at(-1)?.seq ?? 0);
+    if (dashboard !== null) await goOn(served, { dashboard, after: events.at(-1)?.seq ?? 0 });
   });
 }
 
@@ -80,20 +82,31 @@ function isAsTold({ kinds }: FirstPull, { lostAnswer, refusal }: Writes): boolea
 }
 
 /**
- * Works the outbox and the requested pulls in this process while the rest goes on. The rest is asked to stop by the signal of
- * its stage, and waited for, if the service ends first.
+ * Works the outbox and the requested pulls in this process while the rest goes on; shows them on a page unless it ends at once.
+ * The rest is asked to stop by the signal of its stage, and waited for, if the service ends first.
  */
-async function whileServing(stage: DemoStage, work: (served: DemoStage) => Promise<void>): Promise<void> {
+async function whileServing(
+  stage: DemoStage,
+  { once }: DemoOptions,
+  work: (served: DemoStage, dashboard: OpenDashboard | null) => Promise<void>,
+): Promise<void> {
   const { config, logger, io } = stage;
   const { serve } = await import('../app/serve/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
-  const serving = serve(config, { roles: ['pulls', 'outbound'], logger, signal });
-  const working = work({ ...stage, io: { ...io, signal } });
+  let tellDashboard: (dashboard: OpenDashboard | null) => void = () => undefined;
+  const listening = new Promise<OpenDashboard | null>((resolve) => {
+    tellDashboard = resolve;
+  });
+  const roles: readonly Role[] = ['pulls', 'outbound', ...(once ? [] : (['http'] as const))];
+  const serving = serve(config, { roles, logger, signal, onListening: tellDashboard });
+  if (once) tellDashboard(null);
+  const working = listening.then((dashboard) => work({ ...stage, io: { ...io, signal } }, dashboard));
   try {
     await Promise.race([working, serving]);
   } finally {
     ended.abort();
+    tellDashboard(null); // A service that ended before it listened has no page.
     await Promise.allSettled([working, serving]);
   }
   await Promise.all([working, serving]);

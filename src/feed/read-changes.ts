@@ -79,7 +79,8 @@ export async function seqBeforeLatest(
 
 const ofKind = (kind: string | undefined): SQL => (kind === undefined ? sql`` : sql` and kind = ${kind}`);
 
-function recordedChange(row: Row): RecordedChange {
+/** Reads a row of the table `changes`. */
+export function recordedChange(row: Row): RecordedChange {
   const text = (column: string): string => String(row[column]);
   const textOrNull = (column: string): string | null => (row[column] === null ? null : text(column));
   return {

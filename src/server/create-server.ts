@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, RouteOptions } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { createAccess } from './access/access.ts';
+import { createSignInCodes } from './access/sign-in-codes.ts';
 import { guard, requireToken } from './access/guard.ts';
 import { answerOtherMethods } from './access/methods.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
@@ -15,11 +16,14 @@ import { countRequests, tellWrites } from './metrics/http-metrics.ts';
 import { metricsRoute } from './metrics/metrics-route.ts';
 import { describeApi, openapiRoute } from './openapi/describe-api.ts';
 import type { ServerParts, RouteContext, Server } from './server.ts';
+import { assetRoutes } from './routes/assets.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
 import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
 import { outboxRoutes } from './routes/outbox.ts';
+import { pageDecisionRoutes } from './routes/page-decisions.ts';
+import { pageRoutes } from './routes/pages.ts';
 import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
 import { signInRoutes } from './routes/sign-in.ts';
@@ -30,6 +34,7 @@ import { validateByZod } from './json-schema.ts';
 const ROUTES = [
   ...[healthRoutes, signInRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes],
   ...[outboxRoutes, outboxDecisionRoutes, deletionRoutes, openapiRoute],
+  ...[assetRoutes, pageRoutes, pageDecisionRoutes],
 ];
 
 /**
@@ -43,7 +48,8 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const app = createApp(parts);
   const closing = endWaiting(app, clock);
   const waitingLimit = createWaitingLimit(limits.WAITING);
-  const context: RouteContext = { ...parts, access: createAccess(token, clock), closing, waitingLimit };
+  const access = createAccess({ token, clock, codes: parts.codes ?? createSignInCodes(clock) });
+  const context: RouteContext = { ...parts, access, closing, waitingLimit };
   logRequests(app, logger);
   const registry = countRequests(app, { waitingLimit, version });
   tellWrites(registry, parts);

@@ -15,6 +15,7 @@ import type { Session } from '../mirror/session/session.ts';
 import type { WriteStanding } from '../mirror/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze/freeze.ts';
 import type { Access, Caller } from './access/access.ts';
+import type { SignInCodes } from './access/sign-in-codes.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
 
 /** The dependencies of the HTTP server. */
@@ -39,6 +40,8 @@ export interface ServerParts {
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: Pick<SendMark, 'read'>;
+  /** Codes that sign a browser in once. */
+  readonly codes?: Pick<SignInCodes, 'redeem'>;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
   /** Metrics of the queue as Prometheus reads them. */
@@ -81,7 +84,7 @@ declare module 'fastify' {
     takesForms?: true;
     /** Milliseconds in which the body must arrive. */
     bodyMs?: number;
-    /** Callers without authentication get the sign-in form. */
+    /** It is for people: callers without authentication get the sign-in form, and errors are pages. */
     signsIn?: true;
     /** Set on the 405 route of a path: the methods that the path has, for `Allow`. */
     allow?: string;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
+import { createSignInCodes } from '../../src/server/access/sign-in-codes.ts';
 import { createAttempts } from '../../src/server/access/access.ts';
 import { hostRefusal } from '../../src/server/access/guard.ts';
 import { hasSession, sessionCookie } from '../../src/server/access/session-cookie.ts';
@@ -105,6 +106,36 @@ describe('signing in', () => {
     expect(page.status).toBe(401);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await page.text()).toContain('<form method="post" action="/login">');
+  });
+
+  test('by a link is good once, for ten minutes, and not used up by a look at it', async () => {
+    let elapsed = 0;
+    const clock = { ...fakeClock(), monotonicMs: () => elapsed };
+    const codes = createSignInCodes(clock);
+    const { url } = await serveMirror(await mirror(), { clock, codes });
+    const open = async (code: string, init: RequestInit = {}): Promise<readonly unknown[]> => {
+      const { status, headers } = await fetch(`${url}/login?code=${code}`, { redirect: 'manual', ...init });
+      return [status, headers.get('location'), headers.get('set-cookie')?.split('=')[0]];
+    };
+    const [code, late] = [codes.issue(), codes.issue()];
+    expect(await open(code, { method: 'HEAD' })).toEqual([200, null, undefined]);
+    expect(await open(code, { headers: { 'sec-purpose': 'prefetch;prerender' } })).toEqual([
+      200,
+      null,
+      undefined,
+    ]);
+    expect(await open(code)).toEqual([303, '/', 'bms_sync_session']);
+    for (const bad of [code, '', `${late}x`]) expect(await open(bad)).toEqual([401, null, undefined]);
+    elapsed = 600_000;
+    expect(await open(late)).toEqual([401, null, undefined]);
+  });
+
+  test('over a link of another site asks for the page again, because the browser kept the strict cookie back', async () => {
+    const { url } = await serveMirror(await mirror());
+    const pageFor = async (headers: Record<string, string>): Promise<string> =>
+      (await fetch(`${url}/changes`, { headers })).text();
+    expect(await pageFor({ 'sec-fetch-site': 'cross-site' })).toContain('http-equiv="refresh"');
+    expect(await pageFor({ 'sec-fetch-site': 'same-origin' })).not.toContain('http-equiv="refresh"');
   });
 
   test('lasts for half a day, and only with the same token', () => {

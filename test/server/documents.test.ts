@@ -102,8 +102,6 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       blockedKinds: [{ kind: 'products', reason: 'forbidden', since: NOON_TEXT, probeAt: NOON_TEXT }],
       frozen: { reason: 'restored', since: NOON_TEXT },
     });
-    const page = await (await stage.get('/')).text();
-    expect(page).toContain('nothing is sent: restored, products may not be written (forbidden)');
   });
 
   test('the status says since when a kind is not certified, why, and what waits for it', async () => {
@@ -139,8 +137,6 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       ...{ kind: 'clients', state, records: 1, since: NOON_TEXT },
     }));
     expect(status).toMatchObject({ holds });
-    const page = await (await stage.get('/')).text();
-    expect(page).toContain(why);
   });
 
   test('a record comes as the service sent it, to the digit', async () => {

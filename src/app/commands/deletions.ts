@@ -4,7 +4,7 @@ import { decideHeld, readDisappearances } from '../../mirror/records/deletion-st
 import type { DecidedHold, Disappearances, HoldDecision } from '../../mirror/records/deletion-store.ts';
 import { openExistingMirror } from '../open-mirror.ts';
 
-export { idsShown } from '../../mirror/records/deletion-store.ts';
+export { HOLD_WORDS, idsShown } from '../../mirror/records/deletion-store.ts';
 export type { Disappearances, HoldDecision, ShownHold } from '../../mirror/records/deletion-store.ts';
 
 /** Lists the records that disappeared and are not proven to be gone. */

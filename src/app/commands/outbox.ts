@@ -14,7 +14,12 @@ import { openSendMark } from '../serve/send-mark.ts';
 
 export { explain } from '../../outbound/report/verdicts.ts';
 export { OPEN_STATES, STATES } from '../../outbound/report/entry-list.ts';
-export { entryDocument, historyDocument, jsonOrText } from '../../outbound/report/entry-list.ts';
+export {
+  candidatesOf,
+  entryDocument,
+  historyDocument,
+  jsonOrText,
+} from '../../outbound/report/entry-list.ts';
 export type { History, OutboxList } from '../../outbound/report/entry-list.ts';
 export type { Attempt } from '../../mirror/outbox/attempt-store.ts';
 export type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';

@@ -2,11 +2,12 @@ import { kindNamed } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { readRecordStory } from '../../report/record-story.ts';
-import type { RecordStory } from '../../report/record-story.ts';
+import { readRecordStory } from '../../mirror/records/record-story.ts';
+import type { RecordStory } from '../../mirror/records/record-story.ts';
 import { openExistingMirror } from '../open-mirror.ts';
 
-export type { RecordStory } from '../../report/record-story.ts';
+export { proofWords, STORY_STATES } from '../../mirror/records/record-story.ts';
+export type { RecordStory } from '../../mirror/records/record-story.ts';
 
 /**
  * Reads everything that the mirror knows of one record.

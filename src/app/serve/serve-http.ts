@@ -1,5 +1,6 @@
 import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
+import { createSignInCodes } from '../../server/access/sign-in-codes.ts';
 import { createServer } from '../../server/create-server.ts';
 import { BACKLOG } from '../../server/limits.ts';
 import type { ServerParts } from '../../server/server.ts';
@@ -14,8 +15,17 @@ export interface HttpParts
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine: () => void;
+  /** Called once the server listens. */
+  readonly onListening?: ((dashboard: OpenDashboard) => void) | undefined;
   /** The queue's own metrics; absent if there is no queue. */
   readonly queueMetrics?: (() => Promise<string>) | undefined;
+}
+
+/** The dashboard of a server that listens. */
+export interface OpenDashboard {
+  readonly address: string;
+  /** Makes an address that signs a browser in once, within ten minutes. */
+  readonly signInLink: () => string;
 }
 
 /**
@@ -26,14 +36,17 @@ export interface HttpParts
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
   const { session, writes, clock, logger, owner, mark, wakeEngine, queueMetrics } = parts;
   const { host, names, port, adminToken } = config.server;
+  const codes = createSignInCodes(clock);
   const app = await createServer({
     ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
-    ...{ schedules: allSchedules(config), isDead: owner.isDead },
+    ...{ schedules: allSchedules(config), isDead: owner.isDead, codes },
   });
   try {
-    logger.info({ address: await app.listen({ host, port, backlog: BACKLOG }) }, 'the HTTP API listens');
+    const address = await app.listen({ host, port, backlog: BACKLOG });
+    logger.info({ address }, 'the HTTP API listens');
+    parts.onListening?.({ address, signInLink: () => `${address}/login?code=${codes.issue()}` });
   } catch (error) {
     await app.close();
     throw listenFault(error, { host, port });

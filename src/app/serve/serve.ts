@@ -40,6 +40,8 @@ interface ServeCommand {
   readonly roles: readonly Role[];
   /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
+  /** Called once the HTTP API listens. */
+  readonly onListening?: HttpParts['onListening'];
 }
 
 /**
@@ -48,7 +50,8 @@ interface ServeCommand {
  * @throws {OtherSourceError} If the mirror holds the data of another base URL. @throws {SyncError} `serve.running` if another
  * process serves the same SQLite file.
  */
-export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
+export async function serve(config: Config, command: ServeCommand): Promise<void> {
+  const { logger, roles } = command;
   const clock = systemClock;
   const watching = { clock, logger };
   await using opened = openConfiguredSource(config, { clock, logger: outcomesOnly(logger) });
@@ -66,7 +69,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, worker, mark, writes, plain, events }, { roles, signal });
+    await work(config, { ...parts, worker, mark, writes, plain, events }, command);
   } finally {
     mark.close();
   }
@@ -88,7 +91,7 @@ interface WorkParts extends ServiceParts, Pick<HttpParts, 'writes' | 'mark'> {
 async function work(
   config: Config,
   parts: WorkParts,
-  { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
+  { roles, signal, onListening }: Omit<ServeCommand, 'logger'>,
 ): Promise<void> {
   const { session, owner, logger, clock, events, plain } = parts;
   await using sender = createSender({ clock, allowHosts: config.webhooks.allowHosts });
@@ -105,7 +108,12 @@ async function work(
     ? events.listen(wakeDeliverers)
     : notifyDeliverers({ ...parts, session: plain }, notifier);
   const closeHttp = roles.includes('http')
-    ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
+    ? await serveHttp(config, {
+        ...parts,
+        onListening,
+        wakeEngine: engine.wake,
+        queueMetrics: notifier.metrics,
+      })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config/settings.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Logger } from '../../lib/log/logger.ts';
@@ -28,6 +29,7 @@ export function demoConfig({ url, token }: Pick<Sandbox, 'url' | 'token'>): Conf
       deletions: { graceSeconds: 0.2 },
       outbound: { writes: 'on', settleSeconds: 0.2, lookScheduleSeconds: [0.5, 1, 2, 4, 8, 16] },
       shutdown: { graceSeconds: 5 },
+      server: { adminToken: randomBytes(32).toString('base64url'), port: 0 },
     },
   });
 }

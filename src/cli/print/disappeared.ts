@@ -1,17 +1,9 @@
-import { idsShown } from '../../app/commands/deletions.ts';
+import { HOLD_WORDS, idsShown } from '../../app/commands/deletions.ts';
 import type { ShownHold } from '../../app/commands/deletions.ts';
 import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 
 const IDS_SHOWN = 5;
-
-const NEXT: Readonly<Record<string, string>> = {
-  suspected: 'deleted once the service, or a later list, proves that they are gone',
-  held: 'stay until you decide: bms-sync deletions approve|reject KIND',
-  approved: 'deleted once proven, as you decided',
-  released: 'deleted once proven; nobody decided in time',
-  rejected: 'stay, as you decided',
-};
 
 /** Prints the records that disappeared and are not proven to be gone, with what happens to them next; nothing for none. */
 export function printDisappeared(stdout: Output, groups: readonly ShownHold[]): void {
@@ -20,7 +12,7 @@ export function printDisappeared(stdout: Output, groups: readonly ShownHold[]): 
   const header = ['kind', 'state', 'records', 'missing since (UTC)', 'ids', 'next'];
   const rows = groups.map((group) => [
     ...[group.kind, group.state, group.records, group.since],
-    ...[idsShown(group, IDS_SHOWN), NEXT[group.state] ?? null],
+    ...[idsShown(group, IDS_SHOWN), HOLD_WORDS[group.state] ?? null],
   ]);
   printLine(stdout, textTable(header, rows));
 }

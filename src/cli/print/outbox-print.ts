@@ -1,4 +1,4 @@
-import { explain, jsonOrText } from '../../app/commands/outbox.ts';
+import { candidatesOf, explain, jsonOrText } from '../../app/commands/outbox.ts';
 import type { Attempt, Entry, History, OutboxList } from '../../app/commands/outbox.ts';
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import { beginning, printLine, textTable } from './io.ts';
@@ -74,7 +74,7 @@ function factsOf({ entry, isMaker }: History): (readonly [string, string | null]
       entry.allowsUnknown ? 'fields that are neither documented nor were ever seen are sent, too' : null,
     ],
     ['result', entry.result],
-    ['candidates', candidatesOf(entry)],
+    ['candidates', candidatesOf(entry).join(', ') || null],
     ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
@@ -93,13 +93,6 @@ function printFields(stdout: Output, { result }: Entry): void {
     .map((field) => columns.map((column) => compactJson(field[column] ?? null)));
   printLine(stdout);
   printLine(stdout, textTable(columns, rows));
-}
-
-/** Records that a create may have made, as the searches for it noted them. */
-function candidatesOf({ operation, result }: Entry): string | null {
-  const noted = jsonOrText(result);
-  const ids = operation === 'create' && isObject(noted) ? noted['ids'] : undefined;
-  return isArray(ids) && ids.length > 0 ? ids.map(String).join(', ') : null;
 }
 
 function printAttempt(stdout: Output, attempt: Attempt): void {

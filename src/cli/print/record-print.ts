@@ -1,4 +1,5 @@
 import { entryDocument, explain, jsonOrText } from '../../app/commands/outbox.ts';
+import { proofWords, STORY_STATES } from '../../app/commands/record-story.ts';
 import type { RecordStory } from '../../app/commands/record-story.ts';
 import { compactJson, isObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
@@ -26,24 +27,13 @@ export function storyDocument(story: RecordStory): JsonObject {
   };
 }
 
-const STATES: Record<RecordStory['state'], string> = {
-  live: 'live',
-  deleted: 'deleted: the service no longer has it',
-  absent: 'without a row: the mirror has only traces of it',
-  suspected: 'live, but the list no longer shows it: its deletion is suspected and waits for its proof',
-  held: 'live, but the list no longer shows it; its deletion is held for a person (bms-sync deletions)',
-  approved: 'live, but the list no longer shows it; a person let its deletion go on to its proof',
-  released: 'live, but the list no longer shows it; its held deletion goes on to its proof by itself',
-  rejected: 'live, though the list no longer shows it: a person decided that it stays',
-  unlisted: 'live: the list no longer shows it, and the service still answers with it',
-};
-
 /** Prints a record's story for a person. */
 export function printStory(stdout: Output, story: RecordStory): void {
   const { kind, id, state, row, absence, createdBy, refersTo } = story;
-  printLine(stdout, `Record ${id} of ${kind} is ${STATES[state]}.`);
+  const proof = proofWords(absence);
+  printLine(stdout, `Record ${id} of ${kind} is ${STORY_STATES[state]}.`);
   if (row !== null) printLine(stdout, `First seen ${row.firstSeenAt}, last changed ${row.changedAt} (UTC).`);
-  if (row?.deletedAt) printLine(stdout, `Deleted ${row.deletedAt} UTC${proofWords(absence)}.`);
+  if (row?.deletedAt) printLine(stdout, `Deleted ${row.deletedAt} UTC${proof === null ? '' : `: ${proof}`}.`);
   else if (absence !== null) printLine(stdout, `Not in the list since ${absence.absentSince} UTC.`);
   if (createdBy !== null) printLine(stdout, `Entry ${createdBy} of the outbox created it.`);
   printRow(stdout, story);
@@ -53,14 +43,6 @@ export function printStory(stdout: Output, story: RecordStory): void {
   if (refersTo.length === 0) return;
   printLine(stdout, '\nRefers to:');
   for (const link of refersTo) printLine(stdout, `  ${link.field}: bms-sync record ${link.kind} ${link.id}`);
-}
-
-/** The proof is no longer known once `retention.issuesDays` have passed. */
-function proofWords(absence: RecordStory['absence']): string {
-  if (!absence?.proof) return '';
-  return absence.proof === 'list'
-    ? ': later certified lists lack it'
-    : ': the service answered that it is gone';
 }
 
 const LONGEST_VALUE = 60;

@@ -64,14 +64,22 @@ export async function findByKey(db: Queryable, key: string): Promise<Entry | nul
   return (await readEntries(db, sql`select * from outbox where idempotency_key = ${key}`))[0] ?? null;
 }
 
+interface LatestEntries {
+  readonly states: readonly EntryState[];
+  /** Only entries with a lower id. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
 /** The latest entries in these states, newest first. */
 export async function listEntries(
   db: Queryable,
-  { states, limit }: { readonly states: readonly EntryState[]; readonly limit: number },
+  { states, before = Number.MAX_SAFE_INTEGER, limit }: LatestEntries,
 ): Promise<Entry[]> {
   return readEntries(
     db,
-    sql`select * from outbox where state in (${sqlList(states)}) order by id desc limit ${limit}`,
+    sql`
+      select * from outbox where state in (${sqlList(states)}) and id < ${before} order by id desc limit ${limit}`,
   );
 }
 

@@ -24,7 +24,7 @@ export async function readChangeLogSize(db: Queryable, now: Date): Promise<Chang
   if (range === null) return { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 };
   const bytesEach = await meanBytes(db);
   const weekAgo = now.getTime() - 7 * DAY_MS;
-  const recent = await firstSince(db, range, instantText(new Date(weekAgo)));
+  const recent = await firstWithin(db, range, instantText(new Date(weekAgo)));
   const oldest = (await eventFrom(db, range.first))?.at ?? now;
   const days = Math.max(1, (now.getTime() - Math.max(weekAgo, oldest.getTime())) / DAY_MS);
   const events = range.last - range.first + 1;
@@ -57,8 +57,14 @@ async function meanBytes(db: Queryable): Promise<number> {
   return (await readNumber(db, mean)) ?? 0;
 }
 
+/** The `seq` of the first event at or after an instant; one more than the latest where there is none. */
+export async function firstSeqSince(db: Queryable, instant: string): Promise<number> {
+  const range = await readRange(db);
+  return range === null ? 1 : firstWithin(db, range, instant);
+}
+
 /** Finds the first event at or after an instant by bisection: `observed_at` never falls as `seq` rises. */
-async function firstSince(db: Queryable, { first, last }: EventRange, instant: string): Promise<number> {
+async function firstWithin(db: Queryable, { first, last }: EventRange, instant: string): Promise<number> {
   let [low, high] = [first, last + 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);

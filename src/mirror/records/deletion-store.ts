@@ -126,6 +126,15 @@ export function idsShown(
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
+/** What happens next to disappeared records, by their state. */
+export const HOLD_WORDS: Readonly<Record<string, string>> = {
+  suspected: 'deleted once the service, or a later list, proves that they are gone',
+  held: 'stay until you decide: bms-sync deletions approve|reject KIND',
+  approved: 'deleted once proven, as you decided',
+  released: 'deleted once proven; nobody decided in time',
+  rejected: 'stay, as you decided',
+};
+
 export interface Disappearances {
   /** Mass disappearances, whether they wait for a person or a person has decided them. */
   readonly deletions: readonly ShownHold[];

@@ -5,7 +5,8 @@ import { shortened } from '../../lib/text/text.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
-import { append, hasRow, pick, select } from '../tables/rows.ts';
+import { append, hasRow, pick, select, without } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 export interface Issue {
   /** Null if the record has no usable id. */
@@ -221,4 +222,29 @@ export async function closeRepairs(
   await tx.query(sql`
     update issues set closed_at = ${instantText(now)}
     where kind = ${kind} and closed_at is null and code = ${REPAIRED} and first_seen_at < ${instantText(before)}`);
+}
+
+const LISTED = without(ISSUES, 'closed_at');
+
+/** An issue in a list. */
+export type ListedIssue = RowOf<typeof LISTED>;
+
+interface IssuesWanted {
+  readonly kind?: string | undefined;
+  readonly code?: string | undefined;
+  /** Only issues with a lower id. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** The latest open issues, newest first. */
+export async function listOpenIssues(db: Queryable, wanted: IssuesWanted): Promise<ListedIssue[]> {
+  const { kind, code, before, limit } = wanted;
+  const conditions = [
+    sql`closed_at is null`,
+    ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
+    ...(code === undefined ? [] : [sql`code = ${code}`]),
+    ...(before === undefined ? [] : [sql`id < ${before}`]),
+  ];
+  return select(db, LISTED, sql`where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`);
 }

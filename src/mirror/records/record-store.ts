@@ -71,3 +71,20 @@ function without(ids: string, dead: ReadonlySet<string>): string {
   const live = ids.split(',').filter((id) => !dead.has(id));
   return live.join(',');
 }
+
+const LISTED_RECORD = [text('id'), text('raw'), timestamp('changed_at'), optionalTimestamp('deleted_at')];
+
+/** A record in a list. */
+export type ListedRecord = RowOf<typeof LISTED_RECORD>;
+
+/** The first records after an id in the order of their ids, deleted ones too. */
+export async function recordsAfter(
+  db: Queryable,
+  kind: string,
+  { after = '0', limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<ListedRecord[]> {
+  const next = sql`
+    select cast(id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
+    from ${sql.identifier(kind)} k where k.id > ${after} order by k.id limit ${limit}`;
+  return readRows(db, LISTED_RECORD, next);
+}

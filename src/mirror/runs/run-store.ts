@@ -6,7 +6,19 @@ import type { OwnRun } from './run-lease.ts';
 import { closeDeadRuns } from './run-requests.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
-import { append, assign, insertInto, pick, readNumber, select, selectOne, without } from '../tables/rows.ts';
+import {
+  append,
+  assign,
+  insertInto,
+  pick,
+  readNumber,
+  readRows,
+  select,
+  selectOne,
+  without,
+} from '../tables/rows.ts';
+import { sqlList } from '../session/sql-text.ts';
+import { bigint } from '../tables/engine-column.ts';
 import type { RowOf } from '../tables/rows.ts';
 
 export type RunState = RowOf<typeof RUNS>['state'];
@@ -112,13 +124,43 @@ export async function readCursor(
   return { runId: run.id, cursor: run.cursor };
 }
 
+interface RunsWanted {
+  /** Only runs with a lower id. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly now: Date;
+}
+
 /** The latest runs, newest first. */
-export async function listRuns(
-  db: Queryable,
-  { limit, now }: { readonly limit: number; readonly now: Date },
-): Promise<Run[]> {
-  const rows = await select(db, RUNS, sql`order by id desc limit ${limit}`);
+export async function listRuns(db: Queryable, { before, limit, now }: RunsWanted): Promise<Run[]> {
+  const isBefore = before === undefined ? sql`` : sql`where id < ${before} `;
+  const rows = await select(db, RUNS, sql`${isBefore}order by id desc limit ${limit}`);
   return rows.map((row) => readRun(row, now));
+}
+
+/** The sums of a run's reports. */
+export interface RunSums {
+  /** Rows that its lists showed. */
+  readonly rows: number;
+  /** Rows that it created, updated, deleted or restored in the mirror. */
+  readonly changes: number;
+}
+
+/** The sums of some runs by their ids; a run without reports is absent. */
+export async function sumsOfRuns(
+  db: Queryable,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, RunSums>> {
+  if (ids.length === 0) return new Map();
+  const rows = await readRows(
+    db,
+    [bigint('run_id'), bigint('rows'), bigint('changes')],
+    sql`
+      select run_id, sum(${sql.identifier('rows')}) as ${sql.identifier('rows')},
+        sum(created + updated + deleted + restored) as changes
+      from run_kinds where run_id in (${sqlList(ids)}) group by run_id`,
+  );
+  return new Map(rows.map(({ runId, ...sums }) => [runId, sums]));
 }
 
 /** The first runs after an id, in the order of their ids; 0 for all. */

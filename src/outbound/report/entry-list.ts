@@ -1,4 +1,4 @@
-import { tryParse } from '../../lib/json/json.ts';
+import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
@@ -96,6 +96,13 @@ export function historyDocument({ entry, attempts, isMaker }: History): JsonObje
     ...{ base: jsonOrText(entry.base), preimage: jsonOrText(entry.preimage) },
     history: attempts.map((attempt) => ({ ...attempt })),
   };
+}
+
+/** Records that a create may have made, as the searches for it noted them. */
+export function candidatesOf({ operation, result }: Pick<Entry, 'operation' | 'result'>): readonly string[] {
+  const noted = jsonOrText(result);
+  const ids = operation === 'create' && isObject(noted) ? noted['ids'] : undefined;
+  return isArray(ids) ? ids.map(String) : [];
 }
 
 /** JSON of the outbox, parsed; text that an application stored in another form stays text. */

@@ -13,10 +13,13 @@ interface Verdict {
   readonly meaning: string;
   /** The meaning while the entry continues by itself, if that differs; then no action is needed. */
   readonly onItsWay?: string;
-  readonly next?: (entry: About) => readonly string[];
+  readonly next?: readonly Step[];
 }
 
-const SERVED = ['Nothing, as long as bms-sync serve runs.'] as const;
+/** Writes an action that is open to a person. */
+type Step = (entry: About) => string;
+
+const served: Step = () => 'Nothing, as long as bms-sync serve runs.';
 const retry = ({ id }: About): string => `Send it again: bms-sync outbox retry ${id}`;
 const abandon = ({ id }: About): string => `Give it up: bms-sync outbox abandon ${id}`;
 const adopt = ({ id }: About): string =>
@@ -30,21 +33,21 @@ const pushAnew = ({ id, kind, recordId }: About): string =>
 export const VERDICTS = {
   waits: {
     meaning: 'An earlier entry for the same record, or with the same natural key, comes first.',
-    next: () => ['Nothing, unless that one needs you: bms-sync outbox'],
+    next: [() => 'Nothing, unless that one needs you: bms-sync outbox'],
   },
   awaits_sweep: {
     meaning:
       'Before a create is sent, a fresh sweep must show what the service has already; one is asked for.',
-    next: () => SERVED,
+    next: [served],
   },
   kind_blocked: {
     meaning:
       'The service does not let the user of this token write this kind (401 or 403); it is tried again later.',
-    next: () => ['Check the token, and what its user may write in the service.'],
+    next: [() => 'Check the token, and what its user may write in the service.'],
   },
   unreachable: {
     meaning: 'The service could not be reached; it is tried again by itself.',
-    next: () => ['Nothing; if it stays so: bms-sync doctor'],
+    next: [() => 'Nothing; if it stays so: bms-sync doctor'],
   },
   busy: {
     meaning: 'The service asked for patience (429 or 503); it is sent again by itself.',
@@ -52,69 +55,69 @@ export const VERDICTS = {
   ambiguous: {
     meaning:
       'It was sent, and its outcome is unknown: the next sweeps look for it before anything is sent again.',
-    next: () => SERVED,
+    next: [served],
   },
   no_answer: {
     meaning: 'It was sent many times, no whole answer came, and the record does not show it.',
     onItsWay: 'It was sent and no whole answer came: the record is read before anything is sent again.',
-    next: (entry) => [retry(entry), abandon(entry)],
+    next: [retry, abandon],
   },
   looking: {
     meaning:
       'It was sent, its outcome is unknown, and it has not been found so far; it is looked for until patience ends.',
-    next: () => SERVED,
+    next: [served],
   },
   retry: {
     meaning: 'A person asked for another try: it is looked for once more, and sent again if it is not there.',
-    next: () => SERVED,
+    next: [served],
   },
   conflict: {
     meaning: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
-    next: (entry) => [pushAnew(entry), abandon(entry)],
+    next: [pushAnew, abandon],
   },
   gone: {
     meaning: 'The record to update is gone from the service; it is not created again.',
-    next: (entry) => [abandon(entry)],
+    next: [abandon],
   },
   twins: {
     meaning:
       'More than one record is exactly the one to be created, or the only such record was made by another entry.',
-    next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
+    next: [adopt, retry, abandon],
   },
   look_alike: {
     meaning: 'A record of the service resembles the one to be created, or a record could not become a row.',
-    next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
+    next: [adopt, retry, abandon],
   },
   existed: {
     meaning: 'The service answered with a record that was there before: it may have made none.',
-    next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
+    next: [adopt, retry, abandon],
   },
   repeats: {
     meaning:
       'Equal records are legitimate in this kind, so it cannot be known whether one of them is this one.',
-    next: (entry) => [adopt(entry), retry(entry), abandon(entry)],
+    next: [adopt, retry, abandon],
   },
   no_certificate: {
     meaning:
       'Patience has ended and no sweep could prove what the list holds: whether it arrived is unknown.',
-    next: (entry) => [pull(entry), adopt(entry), retry(entry), abandon(entry)],
+    next: [pull, adopt, retry, abandon],
   },
   not_applied: {
     meaning: 'The service accepted the update, and reading back showed that fields did not take it.',
     onItsWay: 'The service accepted the update, and the record does not show it: it is sent once more.',
-    next: (entry) => [retry(entry), pushAnew(entry), abandon(entry)],
+    next: [retry, pushAnew, abandon],
   },
   invalid: {
     meaning: 'It does not fit the catalogue or the settings; the result says why.',
-    next: (entry) => [pushAnew(entry)],
+    next: [pushAnew],
   },
   key_taken: {
     meaning: 'Its idempotency key belongs to an entry that ended long ago; the result names that entry.',
-    next: (entry) => [pushAnew(entry)],
+    next: [pushAnew],
   },
   service_refused: {
     meaning: 'The service refused it in its own words; the result has them.',
-    next: (entry) => [pushAnew(entry), retry(entry)],
+    next: [pushAnew, retry],
   },
   sent: { meaning: 'It was sent, and the service showed that it took it.' },
   already_so: { meaning: 'The service had it so already; nothing had to be sent.' },
@@ -132,21 +135,37 @@ const BY_STATE: Record<EntryState, Verdict> = {
   done: { meaning: 'It is done.' },
   parked: {
     meaning: 'It cannot go on without a person.',
-    next: (entry) => [retry(entry), abandon(entry)],
+    next: [retry, abandon],
   },
   rejected: {
     meaning: 'It was refused.',
-    next: (entry) => [retry(entry), abandon(entry)],
+    next: [retry, abandon],
   },
   abandoned: { meaning: 'A person gave it up; nothing more is sent for it.' },
 };
 
 /** Explains in plain words the state of an entry, and the actions open to a person. */
 export function explain(entry: About): Explanation {
-  const { state, verdict } = entry;
+  const { meaning, next } = verdictOf(entry);
+  return { meaning, next: next.map((step) => step(entry)) };
+}
+
+/** The decisions, with the actions that begin with them. */
+const CHOICES = { adopt: [adopt], retry: [retry], abandon: [abandon, pushAnew] } as const;
+
+/** A person's decision on an entry. */
+export type EntryChoice = keyof typeof CHOICES;
+
+/** The decisions that an entry waits for; none while it goes on by itself. */
+export function choicesOf(entry: About): readonly EntryChoice[] {
+  const { next } = verdictOf(entry);
+  const all = Object.entries(CHOICES) as [EntryChoice, readonly Step[]][];
+  return all.filter(([, steps]) => steps.some((step) => next.includes(step))).map(([choice]) => choice);
+}
+
+function verdictOf({ state, verdict }: About): { readonly meaning: string; readonly next: readonly Step[] } {
   const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.
   const known = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
-  const { meaning, onItsWay, next } = known ?? BY_STATE[state];
-  if (onItsWay !== undefined && state === 'ready') return { meaning: onItsWay, next: [] };
-  return { meaning, next: next?.(entry) ?? [] };
+  const { meaning, onItsWay, next = [] } = known ?? BY_STATE[state];
+  return onItsWay !== undefined && state === 'ready' ? { meaning: onItsWay, next: [] } : { meaning, next };
 }

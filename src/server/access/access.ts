@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/time/clock.ts';
 import type { Problem } from '../answer/problem.ts';
 import { isLoopback, plainAddress } from './loopback.ts';
 import { hasSession, sessionCookie, isSameSecret } from './session-cookie.ts';
+import type { SignInCodes } from './sign-in-codes.ts';
 
 /** How a caller was authenticated; `loopback` if no token is set and reads are free. */
 export type Caller = 'bearer' | 'cookie' | 'loopback';
@@ -15,11 +16,12 @@ export interface Access {
   readonly hasToken: boolean;
   readonly judge: (request: FastifyRequest) => AccessDecision;
   /** Exchanges the token for a cookie. */
-  readonly signIn: (
-    request: FastifyRequest,
-    given: string,
-  ) => { readonly cookie: string } | { readonly refusal: Problem };
+  readonly signIn: (request: FastifyRequest, given: string) => SignedIn;
+  /** Exchanges a code that signs in once for a cookie. */
+  readonly redeem: (request: FastifyRequest, code: string) => SignedIn;
 }
+
+type SignedIn = { readonly cookie: string } | { readonly refusal: Problem };
 
 const UNKNOWN: Problem = {
   status: 401,
@@ -31,19 +33,34 @@ const UNKNOWN: Problem = {
 
 const WRONG: Problem = { ...UNKNOWN, detail: 'That is not the admin token.' };
 
+const USED: Problem = {
+  ...{ ...UNKNOWN, code: 'http.code_used', detail: 'This link was used already, or is too old.' },
+  hint: 'Take a new one, or the admin token.',
+};
+
+const NO_TOKEN: Problem = { ...UNKNOWN, detail: 'There is no ADMIN_TOKEN to sign in with.' };
+
 const NOT_HERE: Problem = {
   status: 403,
   code: 'server.loopback_only',
   detail: 'Without ADMIN_TOKEN, only this machine is answered.',
 };
 
-export function createAccess(token: string | null, clock: Clock): Access {
+interface AccessParts {
+  /** Null: reads are free, and only this machine is answered. */
+  readonly token: string | null;
+  readonly clock: Clock;
+  readonly codes: Pick<SignInCodes, 'redeem'>;
+}
+
+export function createAccess({ token, clock, codes }: AccessParts): Access {
   const attempts = createAttempts(clock);
-  const tryToken = (address: string, given: string, expected: string): Problem | null => {
-    if (isSameSecret(given, expected)) return null;
+  const refuse = (address: string, refusal: Problem): Problem => {
     const wait = attempts.fail(address);
-    return wait > 0 ? tooMany(wait) : WRONG;
+    return wait > 0 ? tooMany(wait) : refusal;
   };
+  const tryToken = (address: string, given: string, expected: string): Problem | null =>
+    isSameSecret(given, expected) ? null : refuse(address, WRONG);
   return {
     hasToken: token !== null,
     judge: ({ headers, ip }) => {
@@ -56,15 +73,25 @@ export function createAccess(token: string | null, clock: Clock): Access {
       const isKnown = hasSession(headers.cookie, { token, now: clock.now() });
       return isKnown ? { caller: 'cookie' } : { refusal: UNKNOWN };
     },
-    signIn: ({ headers, ip }, given) => {
-      if (token === null)
-        return { refusal: { ...UNKNOWN, detail: 'There is no ADMIN_TOKEN to sign in with.' } };
-      const refusal = tryToken(ip, given, token);
-      if (refusal !== null) return { refusal };
-      const isSecure = headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
-      return { cookie: sessionCookie({ token, now: clock.now(), isSecure }) };
+    signIn: (request, given) => {
+      if (token === null) return { refusal: NO_TOKEN };
+      const refusal = tryToken(request.ip, given, token);
+      return refusal === null ? { cookie: cookieFor(request, { token, now: clock.now() }) } : { refusal };
+    },
+    redeem: (request, code) => {
+      if (token === null) return { refusal: NO_TOKEN };
+      if (!codes.redeem(code)) return { refusal: refuse(request.ip, USED) };
+      return { cookie: cookieFor(request, { token, now: clock.now() }) };
     },
   };
+}
+
+function cookieFor(
+  { headers }: FastifyRequest,
+  session: { readonly token: string; readonly now: Date },
+): string {
+  const isSecure = headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
+  return sessionCookie({ ...session, isSecure });
 }
 
 function tooMany(seconds: number): Problem {

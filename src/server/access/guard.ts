@@ -56,8 +56,12 @@ const READ_ONLY: Problem = {
 };
 
 function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Problem): FastifyReply {
-  const isAsked = request.routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
-  return isAsked ? sendSignIn(reply, refusal) : sendProblem(reply, refusal);
+  const { method, url, routeOptions } = request;
+  const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
+  if (!isAsked) return sendProblem(reply, refusal);
+  const { 'sec-fetch-site': from, cookie } = request.headers;
+  const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
+  return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
 }
 
 function notAllowed(allow: string): Problem {

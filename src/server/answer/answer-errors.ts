@@ -3,13 +3,18 @@ import type { FastifyReply, FastifyError } from 'fastify';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
+import { sendProblemPage } from '../pages/problem-page.ts';
 import type { Server } from '../server.ts';
 import { sendProblem } from './problem.ts';
 import type { Problem } from './problem.ts';
 
 /** Answers thrown errors, and requests without a route. */
 export function answerErrors(app: Server, logger: Logger): void {
-  app.setErrorHandler((error, _request, reply) => sendError(reply, error, logger));
+  app.setErrorHandler((error, { routeOptions: { config } }, reply) =>
+    config.signsIn === true
+      ? sendProblemPage(reply, problemFor(error, logger))
+      : sendError(reply, error, logger),
+  );
   app.setNotFoundHandler((_request, reply) =>
     sendProblem(reply, {
       status: 404,
@@ -20,19 +25,24 @@ export function answerErrors(app: Server, logger: Logger): void {
   );
 }
 
-/** Sends an error as a problem document; for a bug, only the number under which it is logged. */
+/** Sends an error as a problem document. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
+  return sendProblem(reply, problemFor(error, logger));
+}
+
+/** The problem of an error; for a bug, only the number under which it is logged. */
+function problemFor(error: unknown, logger: Logger): Problem {
   const problem = problemOf(error);
-  if (problem !== null) return sendProblem(reply, problem);
+  if (problem !== null) return problem;
   const id = randomUUID();
   logger.error({ err: error, id }, 'a request failed');
-  return sendProblem(reply, {
+  return {
     status: 500,
     code: 'http.internal',
     detail: 'An error that should not happen.',
     hint: `The log has it under the id ${id}.`,
     more: { id },
-  });
+  };
 }
 
 /** The HTTP status of each fault; a usage fault that is not listed is 400. */

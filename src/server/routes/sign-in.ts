@@ -1,12 +1,29 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import { sendProblem } from '../answer/problem.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
 import { PAGE_CONTENT } from '../openapi/problems.ts';
 
+import type { Access } from '../access/access.ts';
 import type { RouteContext, Server } from '../server.ts';
 
-const form = z.strictObject({ token: z.string().min(1) });
+const form = z.strictObject({
+  token: z.string().min(1),
+  next: z.string().max(2000).optional().describe('the page to go to; the overview without it'),
+});
+
+const querystring = z.object({ code: z.string().max(100).optional().describe('good once, for ten minutes') });
+
+const isPreview = ({ headers }: FastifyRequest): boolean =>
+  [headers['sec-purpose'], headers['purpose']].some((purpose) =>
+    /\b(?:prefetch|preview)\b/.test(String(purpose)),
+  );
+
+/** Only a path of ours: a form may have been filled in by somebody else. */
+const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
+
+const pathOf = (next = '/'): string => (OWN_PATH.test(next) ? next : '/');
 const page = { description: 'The form', content: PAGE_CONTENT };
 
 const seeStatus = {
@@ -18,14 +35,7 @@ const schema = { tags: ['Sign-in'], security: [] };
 
 /** The form that gives a browser its cookie for the token. */
 export function signInRoutes(app: Server, { access }: RouteContext): void {
-  app.get(
-    '/login',
-    {
-      config: { open: true },
-      schema: { ...schema, summary: 'Show the sign-in form', response: { 200: page } },
-    },
-    (_request, reply) => sendSignIn(reply),
-  );
+  formRoute(app, access);
   app.post(
     '/login',
     {
@@ -40,9 +50,26 @@ export function signInRoutes(app: Server, { access }: RouteContext): void {
     },
     (request, reply) => {
       const signed = access.signIn(request, request.body.token);
-      if ('cookie' in signed) return reply.header('set-cookie', signed.cookie).redirect('/', 303);
+      const { next } = request.body;
+      if ('cookie' in signed) return reply.header('set-cookie', signed.cookie).redirect(pathOf(next), 303);
       const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
-      return isForm ? sendSignIn(reply, signed.refusal) : sendProblem(reply, signed.refusal);
+      const { refusal } = signed;
+      if (!isForm) return sendProblem(reply, refusal);
+      return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
     },
   );
+}
+
+function formRoute(app: Server, access: Access): void {
+  const summary = 'Show the sign-in form, or sign in by a code that is good once';
+  const answers = { response: { 200: page, 303: seeStatus }, refusals: [401, 429] };
+  const about = { config: { open: true }, schema: { ...schema, summary, querystring, ...answers } } as const;
+  app.get('/login', about, (request, reply) => {
+    const { code } = request.query;
+    // Whoever only looks at a link, as a preview does, must not use it up.
+    if (code === undefined || request.method !== 'GET' || isPreview(request)) return sendSignIn(reply);
+    const signed = access.redeem(request, code);
+    if ('refusal' in signed) return sendSignIn(reply, signed);
+    return reply.header('set-cookie', signed.cookie).redirect('/', 303);
+  });
 }

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { sendJsonText } from '../answer/json.ts';
 import { instant } from '../fields.ts';
-import { PAGE_CONTENT } from '../openapi/problems.ts';
-import { sendPage } from '../pages/html.ts';
-import { statusPage } from '../pages/status-page.ts';
 import type { RouteContext, Server } from '../server.ts';
-import { readMirrorStatus, readStatusReport } from '../status.ts';
+import { readStatusReport } from '../status.ts';
 import { STATES } from '../../outbound/report/entry-list.ts';
 
 const kindStatus = z.object({
@@ -107,12 +104,7 @@ const status = z.object({
   isServed: z.boolean().describe('a process is at work that pulls by its schedules'),
 });
 
-const page = {
-  ...{ summary: 'Show the status to people', tags: ['Mirror'] },
-  response: { 200: { description: 'The page', content: PAGE_CONTENT } },
-};
-
-/** How fresh and how sound the mirror is, for programs and for people. */
+/** How fresh and how sound the mirror is. */
 export function statusRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock } = context;
   app.get(
@@ -129,8 +121,5 @@ export function statusRoutes(app: Server, context: RouteContext): void {
         reply,
         JSON.stringify(await readStatusReport(session, kinds, { ...context, now: clock.now() })),
       ),
-  );
-  app.get('/', { config: { signsIn: true }, schema: page }, async (_request, reply) =>
-    sendPage(reply, 'bms-sync', statusPage(await readMirrorStatus(session, kinds, clock.now()))),
   );
 }

@@ -1,16 +1,16 @@
-import type { Kind } from '../catalog/kind.ts';
-import { isArray, isNumber, parseObject } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
-import { linkedEntry } from '../mirror/outbox/link-store.ts';
-import { endedEntriesOf } from '../mirror/outbox/ended-entries.ts';
-import type { EndedEntry } from '../mirror/outbox/ended-entries.ts';
-import { entriesOfRecord } from '../mirror/outbox/record-entries.ts';
-import type { TriedEntry } from '../mirror/outbox/record-entries.ts';
-import { readRecordAbsence, readRecordEvents, readRecordIssues } from '../mirror/records/record-history.ts';
-import type { RecordAbsence, RecordEvent, RecordIssue } from '../mirror/records/record-history.ts';
-import { findRecord } from '../mirror/records/record-store.ts';
-import type { MirroredRecord } from '../mirror/records/record-store.ts';
-import type { Queryable } from '../mirror/session/session.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { isArray, isNumber, parseObject } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { linkedEntry } from '../outbox/link-store.ts';
+import { endedEntriesOf } from '../outbox/ended-entries.ts';
+import type { EndedEntry } from '../outbox/ended-entries.ts';
+import { entriesOfRecord } from '../outbox/record-entries.ts';
+import type { TriedEntry } from '../outbox/record-entries.ts';
+import { readRecordAbsence, readRecordEvents, readRecordIssues } from './record-history.ts';
+import type { RecordAbsence, RecordEvent, RecordIssue } from './record-history.ts';
+import { findRecord } from './record-store.ts';
+import type { MirroredRecord } from './record-store.ts';
+import type { Queryable } from '../session/session.ts';
 
 /** Everything that the mirror knows of one record. */
 export interface RecordStory {
@@ -75,4 +75,23 @@ function idIn(value: Json | undefined): string | null {
   if (value === undefined || isArray(value)) return null;
   const text = isNumber(value) || typeof value === 'string' ? String(value) : '';
   return /^[1-9]\d*$/.test(text) ? text : null;
+}
+
+/** The state of a record in words, after "Record 17 of clients is". */
+export const STORY_STATES: Readonly<Record<RecordStory['state'], string>> = {
+  live: 'live',
+  deleted: 'deleted: the service no longer has it',
+  absent: 'without a row: the mirror has only traces of it',
+  suspected: 'live, but the list no longer shows it: its deletion is suspected and waits for its proof',
+  held: 'live, but the list no longer shows it; its deletion is held for a person (bms-sync deletions)',
+  approved: 'live, but the list no longer shows it; a person let its deletion go on to its proof',
+  released: 'live, but the list no longer shows it; its held deletion goes on to its proof by itself',
+  rejected: 'live, though the list no longer shows it: a person decided that it stays',
+  unlisted: 'live: the list no longer shows it, and the service still answers with it',
+};
+
+/** How the deletion of a record was proven; null where the proof is not known, or no longer. */
+export function proofWords(absence: RecordAbsence | null): string | null {
+  if (!absence?.proof) return null;
+  return absence.proof === 'list' ? 'later certified lists lack it' : 'the service answered that it is gone';
 }

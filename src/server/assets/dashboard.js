@@ -1,0 +1,161 @@
+/**
+ * Keeps an open page of the dashboard up to date. The server writes every page whole, and escaped; this script fetches the page
+ * again when an event comes, and puts the parts marked `data-live` in the place of the old ones. Without it, the page is as
+ * readable as it was when it was loaded.
+ */
+
+const { after } = document.body.dataset;
+const SOON_MS = 400;
+const PAUSE_MS = 1500; // Between two fetches, however many events come.
+const LONGEST_MS = 15_000; // Runs, the outbox and all times change without an event.
+
+const live = document.getElementById('live');
+const news = document.getElementById('news');
+
+let timer = null;
+let fetchedAt = performance.now();
+let isFetching = false;
+
+function tell(text, isAway) {
+  if (live.textContent !== text) live.textContent = text;
+  live.hidden = false;
+  live.classList.toggle('away', isAway);
+}
+
+function refreshIn(ms) {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, ms);
+}
+
+async function refresh() {
+  if (document.hidden || isFetching) return;
+  isFetching = true;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    if (answer.status === 401) return tell('Signed out: load the page again', true);
+    if (answer.ok) {
+      show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+      tell('Live', false);
+    }
+  } catch {
+    tell('No connection', true);
+  } finally {
+    isFetching = false;
+    fetchedAt = performance.now();
+    refreshIn(LONGEST_MS);
+  }
+}
+
+function show(page) {
+  const known = new Set([...document.querySelectorAll('.feed > li')].map(({ id }) => id));
+  for (const old of document.querySelectorAll('[data-live]')) {
+    const next = page.getElementById(old.id);
+    if (next !== null && !isInUse(old) && !old.isEqualNode(next)) replace(old, document.adoptNode(next));
+  }
+  if (known.size === 0) return;
+  const added = [...document.querySelectorAll('.feed > li')].filter(({ id }) => id !== '' && !known.has(id));
+  for (const item of added) item.classList.add('new');
+  if (added.length > 0)
+    news.textContent = added.length === 1 ? '1 new change' : `${added.length} new changes`;
+}
+
+/** A part stays as it is while somebody types into it. */
+function isInUse(part) {
+  const { activeElement } = document;
+  return part.contains(activeElement) && activeElement.matches('input, select');
+}
+
+/** What was open stays open, and what had the focus keeps it. */
+function replace(old, next) {
+  const open = [...old.querySelectorAll('details[open]')].map(({ id }) => id);
+  for (const details of next.querySelectorAll('details')) if (open.includes(details.id)) details.open = true;
+  const focused = old.contains(document.activeElement) ? placeOf(old, document.activeElement) : null;
+  old.replaceWith(next);
+  if (focused !== null) focusable(next)[focused]?.focus({ preventScroll: true });
+}
+
+const focusable = (part) => [...part.querySelectorAll('a, button, input, select, summary')];
+const placeOf = (part, element) => focusable(part).indexOf(element);
+
+/** Listens for events while the page is seen: an open stream takes one of the server's places. */
+function listen() {
+  let stream = null;
+  const open = () => {
+    stream = new EventSource(`/v1/changes?after=${after}`);
+    stream.addEventListener('open', () => tell('Live', false));
+    stream.addEventListener('message', () => {
+      const since = performance.now() - fetchedAt;
+      refreshIn(Math.max(SOON_MS, PAUSE_MS - since));
+    });
+    stream.addEventListener('error', () => tell('No connection', true));
+  };
+  document.addEventListener('visibilitychange', () => {
+    stream?.close();
+    if (document.hidden) return;
+    open();
+    void refresh();
+  });
+  open();
+  refreshIn(LONGEST_MS);
+}
+
+/** A notice is told once: an address that is shared should not tell it again. */
+function forgetNotice() {
+  const address = new URL(location.href);
+  if (!address.searchParams.has('done')) return;
+  address.searchParams.delete('done');
+  history.replaceState(null, '', address);
+}
+
+/** Draws the plots; who does not see them has a table beneath each. */
+function drawPlots() {
+  for (const canvas of document.querySelectorAll('[data-plot]')) {
+    const { at, values, unit, shape } = JSON.parse(canvas.dataset.plot);
+    if (at.length > 0) drawPlot(canvas, { data: [at, values], unit, isStepped: shape === 'steps' });
+  }
+}
+
+function drawPlot(canvas, { data, unit, isStepped }) {
+  const styles = getComputedStyle(document.documentElement);
+  const colour = (name) => styles.getPropertyValue(name).trim();
+  const axis = {
+    stroke: colour('--quiet'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  const paths = isStepped ? { paths: window.uPlot.paths.bars({ size: [0.8, 30] }) } : {};
+  const fill = isStepped ? { fill: colour('--accent') } : {};
+  const line = { label: unit, stroke: colour('--accent'), width: isStepped ? 0 : 2, points: { show: false } };
+  const moments = (_plot, splits) =>
+    splits.map((seconds) => {
+      const [day, time] = [...new Date(seconds * 1000).toISOString().split('T')];
+      return time.startsWith('00:00') ? day.slice(5) : time.slice(0, 5);
+    });
+  const size = () => ({ width: canvas.clientWidth, height: 190 });
+  const options = {
+    ...size(),
+    tzDate: (seconds) => window.uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false } },
+    scales: {
+      y: { range: (_plot, low, high) => (isStepped ? [0, Math.max(1, high)] : [low - 1, high + 1]) },
+    },
+    axes: [
+      { ...axis, values: moments },
+      {
+        ...axis,
+        size: 60,
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 5e5, 1e6],
+      },
+    ],
+    series: [{}, { ...line, ...paths, ...fill }],
+  };
+  canvas.textContent = '';
+  const plot = new window.uPlot(options, data, canvas);
+  new ResizeObserver(() => plot.setSize(size())).observe(canvas);
+}
+
+forgetNotice();
+drawPlots();
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawPlots);
+if (after !== undefined) listen();

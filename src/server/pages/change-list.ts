@@ -1,0 +1,126 @@
+import type { RecordedChange } from '../../feed/read-changes.ts';
+import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { shortened } from '../../lib/text/text.ts';
+import { NOTHING, html } from './html.ts';
+import type { Html } from './html.ts';
+import { when } from './words.ts';
+
+const LONGEST_VALUE = 160;
+const FIELDS_SHOWN = 5;
+
+/** Change events as a list for a person, each with its values before and after. */
+export function changeList(changes: readonly RecordedChange[], now: Date): Html {
+  return html`<ol class="feed">
+    ${changes.map((change) => changeItem(change, now))}
+  </ol>`;
+}
+
+function changeItem(change: RecordedChange, now: Date): Html {
+  const { seq, kind, recordId, after, before, observedAt, origin } = change;
+  return html`<li id="change-${seq}">
+    <div class="head">
+      ${changeBadge(change.change)}
+      <a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>
+      <span class="name">${recordName(after ?? before)}</span>
+      ${originBadge(origin)}
+      <a class="seq last" href="/changes/${seq}" aria-label="Event ${seq}">${when(observedAt, now)}</a>
+    </div>
+    ${change.change === 'updated' ? fewFields(change) : null}
+  </li>`;
+}
+
+const BADGES: Readonly<Record<string, string>> = {
+  created: 'good',
+  updated: 'info',
+  deleted: 'bad',
+  restored: 'warn',
+};
+
+export const changeBadge = (change: string): Html =>
+  html`<span class="state ${BADGES[change] ?? 'plain'}">${change}</span>`;
+
+export const recordAddress = (kind: string, id: string): string =>
+  `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
+
+/** Says that bms-sync itself wrote the change. */
+export function originBadge(origin: string): Html {
+  const entry = /^outbox:(\d+)$/.exec(origin)?.[1];
+  if (entry === undefined) return NOTHING;
+  return html`<a class="state plain" href="/outbox/${entry}">written by entry ${entry}</a>`;
+}
+
+/** The fields by which a person recognises a record, in this order. */
+const NAMES = ['code', 'nom', 'name', 'name_fr', 'label', 'title', 'product_name', 'date'];
+const NAMES_SHOWN = 2;
+
+/** A few values by which a person recognises a record, of its JSON text. */
+export function recordName(text: string | null): string {
+  const record = objectIn(text);
+  const found = NAMES.map((name) => record[name] ?? null).filter((value) => value !== null && value !== '');
+  return found.slice(0, NAMES_SHOWN).map(valueText).join(' · ');
+}
+
+/** The members of a JSON text; none if it is no object. */
+export function objectIn(text: string | null): JsonObject {
+  const value = text === null ? undefined : tryParse(text);
+  return isObject(value) ? value : {};
+}
+
+/** A value as a person reads it: a text without its quotes. */
+export function valueText(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : compactJson(value);
+}
+
+function fewFields({ fields, kind, recordId }: RecordedChange): Html {
+  const all = Object.entries(objectIn(fields));
+  const rows = all.slice(0, FIELDS_SHOWN).map(([name, pair]) => {
+    const [before, after] = isArray(pair) ? pair : [];
+    return diffRow({ name, before, after, longest: LONGEST_VALUE });
+  });
+  const more = all.length - rows.length;
+  return html`${diffTable(`Fields of ${kind} ${recordId} that changed`, rows)}
+  ${more > 0 ? html`<p class="quiet small">and ${more} more</p>` : null}`;
+}
+
+interface ChangedValue {
+  readonly name: string;
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+  /** Characters; longer values are cut. */
+  readonly longest: number;
+}
+
+/** A field's values before and after, side by side. */
+export function diffRow({ name, before, after, longest }: ChangedValue): Html {
+  return html`<tr>
+    <th scope="row">${name}</th>
+    <td><del>${cut(valueText(before), longest)}</del></td>
+    <td><ins>${cut(valueText(after), longest)}</ins></td>
+  </tr>`;
+}
+
+export function diffTable(caption: string, rows: readonly Html[], more = ''): Html {
+  return html`<table class="diff ${more}">
+    <caption class="unseen">
+      ${caption}
+    </caption>
+    <thead ${more === '' ? html`class="unseen"` : null}>
+      <tr>
+        <th scope="col">field</th>
+        <th scope="col">before</th>
+        <th scope="col">after</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+/** The beginning of a text, and how much of it is left out; an empty one is shown as such. */
+export function cut(text: string, longest: number): string {
+  if (text === '') return '–';
+  return text.length > longest ? `${shortened(text, longest)}…` : text;
+}

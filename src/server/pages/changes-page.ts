@@ -1,0 +1,142 @@
+import type { RecordedChange } from '../../feed/read-changes.ts';
+import { canonicalJson } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import {
+  changeBadge,
+  changeList,
+  diffRow,
+  diffTable,
+  objectIn,
+  originBadge,
+  recordAddress,
+  recordName,
+} from './change-list.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { filterForm, pageLinks } from './paging.ts';
+import type { RowsShown } from './paging.ts';
+import { exactly } from './words.ts';
+
+interface ChangesQuery {
+  readonly kind?: string | undefined;
+  readonly record?: string | undefined;
+  readonly before?: number | undefined;
+}
+
+/** The facts of the page of changes. */
+export interface ChangesFacts {
+  readonly kinds: readonly string[];
+  readonly query: ChangesQuery;
+  readonly page: RowsShown<RecordedChange>;
+  readonly now: Date;
+}
+
+/** Change events, newest first, of all records or some. */
+export function changesPage({ kinds, query, page, now }: ChangesFacts): Html {
+  const { kind, record } = query;
+  const about =
+    kind === undefined ? 'of all kinds' : record === undefined ? `of ${kind}` : `of ${kind} ${record}`;
+  return html`<div class="title">
+      <h1>Changes</h1>
+      <p>${about}, the newest first</p>
+    </div>
+    ${filterForm('/changes', [
+      { name: 'kind', label: 'kind', value: kind, choices: kinds },
+      { name: 'record', label: 'record (with its kind)', value: record },
+    ])}
+    <section
+      class="panel"
+      aria-label="Change events"
+      id="changes"
+      ${query.before === undefined ? html`data-live` : null}
+    >
+      ${page.rows.length === 0 ? html`<p class="none">None.</p>` : changeList(page.rows, now)}
+      ${pageLinks({ path: '/changes', query: { ...query }, next: page.next })}
+    </section>`;
+}
+
+const LONGEST = 20_000;
+
+/** One event whole: all fields of the record before and after, the changed ones first. */
+export function changePage(change: RecordedChange): Html {
+  const { seq, kind, recordId, before, after } = change;
+  const [old, now] = [objectIn(before), objectIn(after)];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  const isChanged = (name: string): boolean => textOf(old[name]) !== textOf(now[name]);
+  const changed = names.filter(isChanged);
+  const rows = changed.map((name) =>
+    diffRow({ name, before: old[name], after: now[name], longest: LONGEST }),
+  );
+  return html`<div class="title">
+      <h1>Event ${seq}</h1>
+      <p>
+        ${changeBadge(change.change)} <a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>
+        ${recordName(after ?? before)}
+      </p>
+    </div>
+    <section class="panel" aria-labelledby="facts-title">
+      <header><h2 id="facts-title">Event</h2></header>
+      <div class="body">${factsOf(change)}</div>
+    </section>
+    <section class="panel" aria-labelledby="diff-title">
+      <header>
+        <h2 id="diff-title">Before and after</h2>
+        <p>${changed.length} of ${names.length} fields</p>
+      </header>
+      ${diffTable('Fields that differ', rows, 'full')}
+    </section>
+    ${unchanged(
+      names.filter((name) => !isChanged(name)),
+      now,
+    )}`;
+}
+
+/** The fields that are the same before and after. */
+function unchanged(names: readonly string[], record: JsonObject): Html | null {
+  if (names.length === 0) return null;
+  const rows = names.map(
+    (name) =>
+      html`<tr>
+        <th scope="row">${name}</th>
+        <td class="value">${shown(record[name])}</td>
+      </tr>`,
+  );
+  return html`<section class="panel" aria-labelledby="same-title">
+    <header><h2 id="same-title">Unchanged</h2></header>
+    <table class="diff full">
+      <caption class="unseen">
+        Fields that are the same before and after
+      </caption>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+const textOf = (value: Json | undefined): string | null =>
+  value === undefined ? null : canonicalJson(value);
+
+const shown = (value: Json | undefined): string => {
+  if (value === undefined || value === null) return 'null';
+  return typeof value === 'string' ? value : canonicalJson(value);
+};
+
+function factsOf({ observedFrom, observedAt, origin, runId, kind, recordId, seq }: RecordedChange): Html {
+  const history = `/changes?kind=${encodeURIComponent(kind)}&record=${encodeURIComponent(recordId)}`;
+  return html`<dl class="facts">
+    <dt>Happened (UTC)</dt>
+    <dd>
+      ${observedFrom === null ? 'at an unknown time' : html`after ${exactly(observedFrom)}`}, no later than
+      ${exactly(observedAt)}
+    </dd>
+    <dt>By</dt>
+    <dd>${origin === 'service' ? 'somebody in the service' : originBadge(origin)}</dd>
+    <dt>Found by</dt>
+    <dd>${runId === null ? 'no run' : html`<a href="/runs/${runId}">run ${runId}</a>`}</dd>
+    <dt>Record</dt>
+    <dd><a href="${history}">All changes of this record</a></dd>
+    <dt>API</dt>
+    <dd><code>/v1/changes?after=${seq - 1}&amp;limit=1</code></dd>
+  </dl>`;
+}

@@ -1,0 +1,203 @@
+import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
+import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { candidatesOf, jsonOrText } from '../../outbound/report/entry-list.ts';
+import type { History } from '../../outbound/report/entry-list.ts';
+import { choicesOf, explain } from '../../outbound/report/verdicts.ts';
+import { cut, objectIn, recordAddress, valueText } from './change-list.ts';
+import { decisionForms } from './decision-form.ts';
+import { entryBadge, entryRecord } from './entry-table.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { entryButtons, entryEffects } from './needs.ts';
+import { exactly } from './words.ts';
+
+/** A record that a create may have made. */
+export interface Candidate {
+  readonly id: string;
+  /** As JSON text; null if it is not in the mirror. */
+  readonly raw: string | null;
+}
+
+/** The facts of an entry's page. */
+export interface EntryFacts extends History {
+  readonly candidates: readonly Candidate[];
+  readonly mayDecide: boolean;
+}
+
+/** One entry of the outbox: its content, its state, what can be decided, and every request that was sent for it. */
+export function entryPage({ candidates, mayDecide, ...history }: EntryFacts): Html {
+  const { entry, attempts } = history;
+  const { id, operation, state } = entry;
+  return html`<div class="title">
+      <h1>Entry ${id}</h1>
+      <p>${operation} ${entryRecord(entry)} ${entryBadge(state)}</p>
+    </div>
+    <div id="entry" data-live>
+      <section class="panel" aria-labelledby="state-title">
+        <header><h2 id="state-title">State</h2></header>
+        <div class="body">
+          <p>${explain(entry).meaning}</p>
+          ${decisions(entry, mayDecide)} ${factsOf(history)}
+        </div>
+      </section>
+      ${conflictPanel(entry)}
+      <section class="panel" aria-labelledby="payload-title">
+        <header>
+          <h2 id="payload-title">What it writes</h2>
+          <p>${candidates.length === 0 ? null : 'beside the records that it may have made'}</p>
+        </header>
+        ${valueTable(entry, candidates)}
+      </section>
+      <section class="panel" aria-labelledby="attempts-title">
+        <header>
+          <h2 id="attempts-title">Attempts</h2>
+          <p>journalled before they are sent</p>
+        </header>
+        ${
+          attempts.length === 0
+            ? html`<p class="none">Nothing was sent.</p>`
+            : html`<ol class="feed">
+                ${attempts.map(attemptItem)}
+              </ol>`
+        }
+      </section>
+    </div>`;
+}
+
+function decisions(entry: Entry, mayDecide: boolean): Html | null {
+  const choices = choicesOf(entry);
+  if (choices.length === 0) return null;
+  const back = `/outbox/${entry.id}`;
+  return html`<p class="quiet">${entryEffects(entry)}</p>
+    ${
+      mayDecide
+        ? html`${decisionForms(entryButtons(entry), back)}
+          ${choices.includes('adopt') ? adoptForm(entry, back) : null}`
+        : null
+    }`;
+}
+
+function adoptForm({ id }: Entry, back: string): Html {
+  return html`<form class="filters adopt" method="post" action="/outbox/${id}/adopt">
+    <input type="hidden" name="back" value="${back}" />
+    <label>another record <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
+    <button>Adopt</button>
+  </form>`;
+}
+
+function factsOf({ entry, isMaker }: History): Html {
+  const { kind, key, verdict, createdAt, updatedAt, nextAttemptAt, naturalKey } = entry;
+  const candidates = candidatesOf(entry).map(
+    (id) => html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a> `,
+  );
+  const facts: readonly (readonly [name: string, value: Html | string | null])[] = [
+    ['Key', key],
+    ['Verdict', verdict],
+    ['Candidates', candidates.length === 0 ? null : html`${candidates}`],
+    ['Made', isMaker ? entryRecord(entry) : null],
+    ['Natural key', naturalKey],
+    ['Stored (UTC)', exactly(createdAt)],
+    ['Changed', exactly(updatedAt)],
+    ['Next try', nextAttemptAt === null ? null : exactly(nextAttemptAt)],
+    ['Result', entry.result],
+  ];
+  return html`<dl class="facts">
+    ${facts.map(([name, value]) =>
+      value === null
+        ? html``
+        : html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
+/** Fields that another user changed too, or that the service did not take. */
+function conflictPanel({ result }: Entry): Html | null {
+  const noted = jsonOrText(result);
+  const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
+  if (!isArray(fields) || fields.length === 0) return null;
+  const columns = ['base', 'remote', 'wanted'] as const;
+  const rows = fields.filter(isObject).map(
+    (field) =>
+      html`<tr>
+        <th scope="row">${valueText(field['field'])}</th>
+        ${columns.map((column) => html`<td class="value">${compactJson(field[column] ?? null)}</td>`)}
+      </tr>`,
+  );
+  return html`<section class="panel" aria-labelledby="conflicts-title">
+    <header><h2 id="conflicts-title">Fields in doubt</h2></header>
+    <table>
+      <caption class="unseen">
+        Fields with the values of the base, of the service, and those that were wanted
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">field</th>
+          <th scope="col">base</th>
+          <th scope="col">in the service</th>
+          <th scope="col">wanted</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+const LONGEST = 10_000;
+
+function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]): Html {
+  const value = jsonOrText(payload);
+  if (!isObject(value)) return html`<div class="body"><pre>${cut(payload, LONGEST)}</pre></div>`;
+  const records = candidates.map(({ raw }) => objectIn(raw));
+  const rows = Object.entries(value).map(
+    ([name, one]) =>
+      html`<tr>
+        <th scope="row">${name}</th>
+        <td class="value">${cut(valueText(one), LONGEST)}</td>
+        ${records.map((record) => html`<td class="value">${cut(valueText(record[name]), LONGEST)}</td>`)}
+      </tr>`,
+  );
+  const links = candidates.map(
+    ({ id }) => html`<th scope="col"><a href="${recordAddress(kind, id)}">${kind} ${id}</a></th>`,
+  );
+  return html`<table>
+    <caption class="unseen">
+      Fields to write
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">field</th>
+        <th scope="col">wanted</th>
+        ${links}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };
+
+function attemptItem({ n, openedAt, closedAt, grade, status, request, responseStart }: Attempt): Html {
+  const end = closedAt === null ? 'not answered yet' : (grade ?? 'closed');
+  return html`<li>
+    <div class="head">
+      <strong>Try ${n}</strong> <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
+      <span>${status === null ? null : `status ${status}`}</span>
+      <span class="last quiet small">
+        ${exactly(openedAt)}${closedAt === null ? null : html` to ${exactly(closedAt)}`}
+      </span>
+    </div>
+    <pre tabindex="0" aria-label="Request of try ${n}">${cut(request, LONGEST)}</pre>
+    ${
+      responseStart === null
+        ? null
+        : html`<pre tabindex="0" aria-label="Beginning of the answer to try ${n}">
+${cut(responseStart, LONGEST)}</pre>`
+    }
+  </li>`;
+}

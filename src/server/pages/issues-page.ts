@@ -1,0 +1,139 @@
+import type { Drift } from '../../mirror/kinds/drift-store.ts';
+import type { IssueCount } from '../../mirror/kinds/status-store.ts';
+import type { ListedIssue } from '../../mirror/records/issue-store.ts';
+import { cut, recordAddress } from './change-list.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { addressOf, filterForm, pageLinks } from './paging.ts';
+import type { RowsShown } from './paging.ts';
+import { count, exactly } from './words.ts';
+
+/** The facts of the page of issues. */
+export interface IssueFacts {
+  readonly kinds: readonly string[];
+  readonly counts: readonly IssueCount[];
+  readonly page: RowsShown<ListedIssue>;
+  readonly query: {
+    readonly kind?: string | undefined;
+    readonly code?: string | undefined;
+    readonly before?: number | undefined;
+  };
+  readonly drift: readonly (Drift & { readonly seenAt: string })[];
+}
+
+const PATH = '/issues';
+
+/** Values and records that no rule fits, and changes in how the service answers. */
+export function issuesPage({ kinds, counts, page, query, drift }: IssueFacts): Html {
+  const codes = [...new Set(counts.map(({ code }) => code))].sort();
+  return html`<div class="title">
+      <h1>Issues and drift</h1>
+      <p>The service’s text is kept as it came; an issue says what of it fits no rule.</p>
+    </div>
+    ${filterForm(PATH, [
+      { name: 'kind', label: 'kind', value: query.kind, choices: kinds },
+      { name: 'code', label: 'issue', value: query.code, choices: codes },
+    ])}
+    <div class="columns">
+      <section class="panel" aria-labelledby="issues-title">
+        <header><h2 id="issues-title">Open issues</h2></header>
+        ${page.rows.length === 0 ? html`<p class="none">None.</p>` : issueTable(page.rows)}
+        ${pageLinks({ path: PATH, query, next: page.next })}
+      </section>
+      <div>${countPanel(counts)} ${driftPanel(drift)}</div>
+    </div>`;
+}
+
+const LONGEST_DETAIL = 240;
+
+/** Issues as a table. */
+export function issueTable(issues: readonly ListedIssue[]): Html {
+  const rows = issues.map(
+    ({ kind, recordId, field, code, detail, firstSeenAt }) =>
+      html`<tr>
+        <th scope="row">
+          ${recordId === null ? kind : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`}
+        </th>
+        <td data-title="field">${field ?? '–'}</td>
+        <td data-title="issue">${code}</td>
+        <td data-title="detail" class="small">${cut(detail ?? '', LONGEST_DETAIL)}</td>
+        <td data-title="seen (UTC)" class="nowrap small">${exactly(firstSeenAt)}</td>
+      </tr>`,
+  );
+  return html`<table class="cards">
+    <caption class="unseen">
+      Open issues, the newest first
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">record</th>
+        <th scope="col">field</th>
+        <th scope="col">issue</th>
+        <th scope="col">detail</th>
+        <th scope="col">seen (UTC)</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+function countPanel(counts: readonly IssueCount[]): Html | null {
+  if (counts.length === 0) return null;
+  const rows = counts.slice(0, 30).map(
+    ({ kind, field, code, count: issues }) =>
+      html`<tr>
+        <th scope="row">
+          <a href="${addressOf(PATH, { kind, code })}">${kind}${field === null ? '' : `.${field}`}</a>
+        </th>
+        <td>${code}</td>
+        <td class="number">${count(issues)}</td>
+      </tr>`,
+  );
+  return html`<section class="panel" aria-labelledby="counts-title">
+    <header><h2 id="counts-title">How many</h2></header>
+    <table>
+      <caption class="unseen">
+        Open issues by kind and field
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">kind and field</th>
+          <th scope="col">issue</th>
+          <th scope="col" class="number">open</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+/** Changes in how the service answers. */
+export function driftPanel(drift: IssueFacts['drift']): Html {
+  const items = drift.map(
+    ({ kind, code, field, detail, seenAt }) =>
+      html`<li>
+        <div class="head">
+          <span class="state plain">${code}</span> <span>${kind}${field === null ? '' : `.${field}`}</span>
+          <span class="last quiet small">${exactly(seenAt)}</span>
+        </div>
+        <p class="small quiet">${cut(detail, LONGEST_DETAIL)}</p>
+      </li>`,
+  );
+  return html`<section class="panel" aria-labelledby="drift-title">
+    <header>
+      <h2 id="drift-title">Drift</h2>
+      <p>how the service answers has changed</p>
+    </header>
+    ${
+      items.length === 0
+        ? html`<p class="none">None seen.</p>`
+        : html`<ol class="feed">
+            ${items}
+          </ol>`
+    }
+  </section>`;
+}

@@ -1,0 +1,176 @@
+import type { KindFreshness } from '../../mirror/kinds/status-store.ts';
+import type { Damage } from '../../mirror/kinds/integrity-store.ts';
+import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
+import type { WriteBlock } from '../../mirror/outbox/block-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { idsShown } from '../../mirror/records/deletion-store.ts';
+import type { ShownHold } from '../../mirror/records/deletion-store.ts';
+import type { Frozen } from '../../outbound/freeze/freeze.ts';
+import { candidatesOf } from '../../outbound/report/entry-list.ts';
+import { choicesOf, explain } from '../../outbound/report/verdicts.ts';
+import type { DecisionButton } from './decision-form.ts';
+import { counted } from './words.ts';
+
+/** Something that does not go on without a person. */
+export interface Need {
+  /** Unique on the page. */
+  readonly id: string;
+  readonly title: string;
+  /** The address of the page that shows it whole. */
+  readonly address?: string;
+  /** Why it waits. */
+  readonly why: string;
+  /** What each decision does, or what to do elsewhere. */
+  readonly effect: string;
+  readonly since: string | null;
+  /** Nothing goes on at all meanwhile, or what the mirror says may be wrong. */
+  readonly isGrave: boolean;
+  readonly buttons: readonly DecisionButton[];
+}
+
+/** The facts from which it follows what needs a person. */
+export interface NeedFacts {
+  readonly damage: Damage | null;
+  readonly frozen: Frozen | null;
+  readonly held: readonly ShownHold[];
+  /** Some of the parked entries, and the number of all. */
+  readonly parked: readonly Entry[];
+  readonly parkedInAll: number;
+  readonly blocks: readonly WriteBlock[];
+  readonly kinds: readonly (KindFreshness & { readonly isStale: boolean })[];
+}
+
+/** Everything that needs a person, the gravest first. */
+export function needsYou(facts: NeedFacts): readonly Need[] {
+  const { damage, frozen, held, parked, blocks, kinds } = facts;
+  return [
+    ...(damage === null ? [] : [damageNeed(damage)]),
+    ...(frozen === null ? [] : [frozenNeed(frozen)]),
+    ...held.map(heldNeed),
+    ...parked.map(parkedNeed),
+    ...moreParked(facts),
+    ...blocks.map(blockedNeed),
+    ...kinds.flatMap(kindNeed),
+  ];
+}
+
+const damageNeed = ({ reason, since }: Damage): Need => ({
+  ...{ id: 'damage', title: 'The database file is damaged', why: reason, since, isGrave: true, buttons: [] },
+  effect: 'Run bms-sync doctor, and restore a backup: docs/operations.md says how.',
+});
+
+const frozenNeed = ({ reason, since }: Frozen): Need => ({
+  ...{ id: 'frozen', title: 'Nothing is sent', why: `${reason}.`, since, isGrave: true },
+  effect: 'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
+  buttons: [{ label: 'Resume', address: '/outbox/resume' }],
+});
+
+/** What a decision on disappeared records does. */
+export const HOLD_EFFECTS =
+  'Approve: each is marked as deleted once the service proves that it is gone. Reject: they stay live, however long the list leaves them out.';
+
+/** The decisions on a kind's disappeared records. */
+export const holdButtons = (kind: string): readonly DecisionButton[] => [
+  {
+    label: 'Approve',
+    about: `the deletions of ${kind}`,
+    address: `/deletions/${kind}/approve`,
+    isMain: true,
+  },
+  { label: 'Reject', about: `the deletions of ${kind}`, address: `/deletions/${kind}/reject` },
+];
+
+function heldNeed(hold: ShownHold): Need {
+  const { kind, records, since } = hold;
+  return {
+    ...{
+      id: `held-${kind}`,
+      title: `${counted(records, 'deletion')} of ${kind} ${records === 1 ? 'is' : 'are'} held`,
+    },
+    ...{ address: '/deletions', since, isGrave: false, effect: HOLD_EFFECTS, buttons: holdButtons(kind) },
+    why: `The list no longer shows so many records at once: ${idsShown(hold, 5)}.`,
+  };
+}
+
+const EFFECTS = {
+  adopt: 'Adopt: that record is the one to be created, and nothing is sent.',
+  retry: 'Retry: it is looked for once more, and sent if it is not there.',
+  abandon: 'Abandon: nothing more is sent for it.',
+} as const;
+
+const ADOPTABLE = 2;
+
+/** What the decisions on an entry do. */
+export const entryEffects = (entry: Entry): string =>
+  choicesOf(entry)
+    .map((choice) => EFFECTS[choice])
+    .join(' ');
+
+/** The decisions on an entry; a create can be given each of the first records that it may have made. */
+export function entryButtons(entry: Entry): readonly DecisionButton[] {
+  const { id } = entry;
+  const about = `entry ${id}`;
+  return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
+    const address = `/outbox/${id}/${choice}`;
+    if (choice === 'retry') return [{ label: 'Retry', about, address }];
+    if (choice === 'abandon') return [{ label: 'Abandon', about, address }];
+    return candidatesOf(entry)
+      .slice(0, ADOPTABLE)
+      .map((recordId) => ({ label: `Adopt ${recordId}`, address, values: { recordId }, isMain: true }));
+  });
+}
+
+function parkedNeed(entry: Entry): Need {
+  const { id, kind, operation, recordId, updatedAt } = entry;
+  const what = `${operation} of ${kind}${recordId === null ? '' : ` ${recordId}`}`;
+  return {
+    ...{ id: `entry-${id}`, title: `Entry ${id} is parked: ${what}`, address: `/outbox/${id}` },
+    ...{ why: explain(entry).meaning, effect: entryEffects(entry), since: updatedAt, isGrave: false },
+    buttons: entryButtons(entry),
+  };
+}
+
+function moreParked({ parked, parkedInAll }: NeedFacts): readonly Need[] {
+  const more = parkedInAll - parked.length;
+  if (more <= 0) return [];
+  const title = `${counted(more, 'more entry', 'more entries')} ${more === 1 ? 'is' : 'are'} parked`;
+  const told = {
+    why: 'They wait for a decision each.',
+    effect: '',
+    since: null,
+    isGrave: false,
+    buttons: [],
+  };
+  return [{ id: 'parked', title, address: '/outbox?state=parked', ...told }];
+}
+
+const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
+  ...{ id: `blocked-${kind}`, title: `${kind} may not be written`, since, isGrave: false, buttons: [] },
+  why: `The service refuses it to the user of this token (${reason}).`,
+  effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
+});
+
+function kindNeed({
+  kind,
+  state,
+  reason,
+  last_sweep_at: since,
+  isStale,
+}: NeedFacts['kinds'][number]): readonly Need[] {
+  const { why } = outcomeWords({ state, reason });
+  const isFailed = state === 'invalid' || state === 'aborted';
+  if (!isFailed && !isStale) return [];
+  const stale =
+    since === null ? 'Its list was never read to its end.' : 'Three slots of its schedule have passed.';
+  return [
+    {
+      ...{ id: `stale-${kind}`, address: `/kinds/${kind}`, since, isGrave: false },
+      title: isStale ? `${kind} is stale` : `${kind} was not read to its end`,
+      why: isFailed ? `${sentence(why ?? state)} ${isStale ? stale : ''}` : stale,
+      effect: 'Pull: the list is read as soon as a background service is free.',
+      buttons: [{ label: 'Pull', about: kind, address: '/pulls', values: { kind } }],
+    },
+  ];
+}
+
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

@@ -1,0 +1,108 @@
+import { STATES } from '../../outbound/report/entry-list.ts';
+import { changeList } from './change-list.ts';
+import { decisionForms } from './decision-form.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { kindsPanel } from './kinds-panel.ts';
+import type { Need } from './needs.ts';
+import type { Overview } from './read-overview.ts';
+import { runTable } from './run-table.ts';
+import { count, counted, when } from './words.ts';
+
+/** The first page: what needs a person, then how each kind stands, then what happened. */
+export function overviewPage(overview: Overview, mayDecide: boolean): Html {
+  const { now, database, kinds, changes, runs } = overview;
+  return html`<div class="title">
+      <h1>Overview</h1>
+      <p>Mirror: ${database}</p>
+    </div>
+    ${needsPanel(overview, mayDecide)} ${tiles(overview)}
+    <div class="columns">
+      <div>
+        ${kindsPanel(kinds, now)}
+        <section class="panel" aria-labelledby="runs-title" id="runs" data-live>
+          <header>
+            <h2 id="runs-title">Latest runs</h2>
+            <p><a href="/runs">All runs</a></p>
+          </header>
+          ${runTable(runs, now)}
+        </section>
+      </div>
+      <section class="panel" aria-labelledby="changes-title" id="changes" data-live>
+        <header>
+          <h2 id="changes-title">Latest changes</h2>
+          <p><a href="/changes">All changes</a></p>
+        </header>
+        ${
+          changes.length === 0
+            ? html`<p class="none">No change yet: the first pull is the baseline.</p>`
+            : changeList(changes, now)
+        }
+      </section>
+    </div>`;
+}
+
+function needsPanel({ needs, kinds, now }: Overview, mayDecide: boolean): Html {
+  if (needs.length === 0) return calmPanel(kinds, now);
+  return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
+    <header>
+      <h2 id="needs-title">Needs you</h2>
+      <p>
+        ${
+          mayDecide
+            ? counted(needs.length, 'thing')
+            : 'To decide here, serve needs an ADMIN_TOKEN; the command line can decide, too.'
+        }
+      </p>
+    </header>
+    <ul class="needs">
+      ${needs.map((need) => needItem(need, { now, mayDecide }))}
+    </ul>
+  </section>`;
+}
+
+function needItem(need: Need, { now, mayDecide }: { readonly now: Date; readonly mayDecide: boolean }): Html {
+  const { id, title, address, why, effect, since, isGrave, buttons } = need;
+  return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
+    <div>
+      <h3>${address === undefined ? title : html`<a href="${address}">${title}</a>`}</h3>
+      <p>${why} ${since === null ? null : html`<span class="quiet">${when(since, now)}</span>`}</p>
+      <p class="quiet small">${effect}</p>
+    </div>
+    ${mayDecide ? decisionForms(buttons, '/') : null}
+  </li>`;
+}
+
+function calmPanel(kinds: Overview['kinds'], now: Date): Html {
+  const [oldest] = kinds.map(({ certified_at: at }) => at ?? '').sort();
+  const proof =
+    oldest === undefined || oldest === ''
+      ? html`Not every list is proven yet; the next pulls go on with that.`
+      : html`Every list was proven ${when(oldest, now)} or later.`;
+  return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
+    <div class="calm">
+      <span class="mark" aria-hidden="true">✓</span>
+      <div>
+        <h2 id="needs-title">Nothing needs you</h2>
+        <p class="quiet">${proof}</p>
+      </div>
+    </div>
+  </section>`;
+}
+
+function tiles({ kinds, outbox }: Overview): Html {
+  const rows = kinds.reduce((all, line) => all + (line.rows ?? 0), 0);
+  const changes = kinds.reduce((all, { hours }) => all + hours.slice(-24).reduce((sum, n) => sum + n, 0), 0);
+  const open = STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
+  const [rejected, unsettled] = [outbox.rejected ?? 0, outbox.unsettled ?? 0];
+  const tile = (address: string, number: number, words: string): Html =>
+    html`<li>
+      <strong>${count(number)}</strong><span><a href="${address}">${words}</a></span>
+    </li>`;
+  return html`<ul class="tiles" id="tiles" data-live>
+    ${tile('/storage', rows, 'live rows')} ${tile('/changes', changes, 'changes in 24 hours')}
+    ${tile('/outbox?state=open', open, 'open in the outbox')}
+    ${tile('/outbox?state=unsettled', unsettled, 'with an unknown outcome')}
+    ${tile('/outbox?state=rejected', rejected, 'refused by the service')}
+  </ul>`;
+}

@@ -1,0 +1,131 @@
+import { isListed } from '../../catalog/kind.ts';
+import { latestSeq } from '../../feed/read-changes.ts';
+import type { RecordedChange } from '../../feed/read-changes.ts';
+import { latestChanges } from '../../feed/latest-changes.ts';
+import { nextPulls, nextSlots } from '../../jobs/schedule/next-slots.ts';
+import type { Schedule } from '../../jobs/schedule/schedule.ts';
+import { staleKinds } from '../../jobs/schedule/stale-kinds.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import { readDamage } from '../../mirror/kinds/integrity-store.ts';
+import { readFreshness } from '../../mirror/kinds/status-store.ts';
+import type { KindFreshness } from '../../mirror/kinds/status-store.ts';
+import { readBlocks } from '../../mirror/outbox/block-store.ts';
+import { countEntries, listEntries } from '../../mirror/outbox/outbox-store.ts';
+import type { EntryState } from '../../mirror/outbox/outbox-store.ts';
+import { readDisappeared } from '../../mirror/records/deletion-store.ts';
+import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
+import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
+import { isServed } from '../../mirror/runs/worker-store.ts';
+import { openRuns } from '../../mirror/runs/startable-runs.ts';
+import { readFrozen } from '../../outbound/freeze/freeze.ts';
+import type { Dashboard } from '../dashboard.ts';
+import { needsYou } from './needs.ts';
+import type { Need } from './needs.ts';
+
+/** A kind's line of the overview. */
+export interface KindLine extends KindFreshness {
+  readonly rows: number | null;
+  /** Change events an hour, the oldest first. */
+  readonly hours: readonly number[];
+  /** The next slot of a schedule that reads it, UTC; null if it has none. */
+  readonly nextAt: string | null;
+  /** Three slots have passed since its list was read to its end. */
+  readonly isStale: boolean;
+}
+
+/** A run with what it changed. */
+export type SummedRun = Run & { readonly sums: RunSums };
+
+/** The facts of the overview. */
+export interface Overview {
+  readonly now: Date;
+  readonly database: string;
+  readonly latest: number;
+  readonly kinds: readonly KindLine[];
+  readonly needs: readonly Need[];
+  readonly changes: readonly RecordedChange[];
+  readonly runs: readonly SummedRun[];
+  readonly outbox: Partial<Record<EntryState, number>>;
+  /** Whether a process is at work that pulls by its schedules. */
+  readonly isServed: boolean;
+}
+
+const [CHANGES_SHOWN, RUNS_SHOWN, PARKED_SHOWN] = [14, 6, 5];
+
+export async function readOverview(dashboard: Dashboard): Promise<Overview> {
+  const { session, clock, isDead } = dashboard;
+  const now = clock.now();
+  const latest = await latestSeq(session);
+  const kinds = await readKindLines(dashboard, now);
+  const outbox = await countEntries(session);
+  return {
+    ...{ now, database: session.location, latest, kinds, outbox },
+    needs: await readNeeds(dashboard, kinds, outbox.parked ?? 0),
+    changes: await latestChanges(session, { limit: CHANGES_SHOWN }),
+    runs: await readRuns(dashboard, { limit: RUNS_SHOWN }),
+    isServed: await isServed(session, 'pulls', { now, isDead }),
+  };
+}
+
+/** How fresh each kind with a list is, in the order of the catalogue. */
+export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
+  const { session, kinds, rowCounts, activity, schedules } = dashboard;
+  const fresh = new Map((await readFreshness(session)).map((line) => [line.kind, line]));
+  const rows = await rowCounts.read();
+  const hours = await activity.read(now);
+  const stale = await staleNow(dashboard, fresh, now);
+  const names = kinds.filter(isListed).map(({ name }) => name);
+  const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
+  return names.flatMap((name) => {
+    const line = fresh.get(name);
+    if (line === undefined) return [];
+    const seen = { rows: rows.get(name) ?? null, hours: hours.get(name) ?? [] };
+    return [{ ...line, ...seen, nextAt: next.get(name)?.at ?? null, isStale: stale.has(name) }];
+  });
+}
+
+const readsWhole = ({ pages, verifies }: Schedule): boolean => pages === null && verifies === undefined;
+
+/** The stale kinds; one that is read or about to be read is not. */
+async function staleNow(
+  { session, schedules, startedAt }: Dashboard,
+  fresh: ReadonlyMap<string, KindFreshness>,
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const sweptAt = new Map(
+    [...fresh].map(([kind, { last_sweep_at: at }]) => [kind, at === null ? null : instantOf(at)]),
+  );
+  const stale = staleKinds(schedules.filter(readsWhole), { sweptAt, startedAt, now });
+  if (stale.length === 0) return new Set();
+  const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
+  return new Set(stale.map(({ kind }) => kind).filter((kind) => !reading.has(kind)));
+}
+
+async function readNeeds(
+  { session }: Dashboard,
+  kinds: readonly KindLine[],
+  parkedInAll: number,
+): Promise<readonly Need[]> {
+  const held = (await readDisappeared(session)).filter(({ state }) => state === 'held');
+  return needsYou({
+    ...{ kinds, held, parkedInAll },
+    damage: await readDamage(session),
+    frozen: await readFrozen(session),
+    parked: parkedInAll === 0 ? [] : await listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
+    blocks: await readBlocks(session),
+  });
+}
+
+/** The latest runs before an id, newest first. */
+export async function readRuns(
+  { session, clock }: Dashboard,
+  wanted: { readonly limit: number; readonly before?: number | undefined },
+): Promise<readonly SummedRun[]> {
+  const runs = await listRuns(session, { ...wanted, now: clock.now() });
+  const sums = await sumsOfRuns(
+    session,
+    runs.map(({ id }) => id),
+  );
+  const none = { rows: 0, changes: 0 };
+  return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? none }));
+}

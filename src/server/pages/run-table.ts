@@ -1,0 +1,66 @@
+import { instantOf } from '../../lib/time/clock.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import type { SummedRun } from './read-overview.ts';
+import { count, roughly, when } from './words.ts';
+
+const TONES: Readonly<Record<string, string>> = {
+  requested: 'plain',
+  running: 'info',
+  done: 'good',
+  incomplete: 'warn',
+  failed: 'bad',
+  interrupted: 'warn',
+};
+
+export const runBadge = (state: string): Html =>
+  html`<span class="state ${TONES[state] ?? 'plain'}">${state}</span>`;
+
+/** Runs as a table, in the given order. */
+export function runTable(runs: readonly SummedRun[], now: Date): Html {
+  if (runs.length === 0) return html`<p class="none">No run yet.</p>`;
+  return html`<table class="cards">
+    <caption class="unseen">
+      Runs, the newest first
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">run</th>
+        <th scope="col">kinds</th>
+        <th scope="col">began</th>
+        <th scope="col" class="number">took</th>
+        <th scope="col" class="number">rows</th>
+        <th scope="col" class="number">changed</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${runs.map((run) => runRow(run, now))}
+    </tbody>
+  </table>`;
+}
+
+function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: SummedRun, now: Date): Html {
+  return html`<tr>
+    <th scope="row"><a href="/runs/${id}">${command} ${id}</a> ${runBadge(state)}</th>
+    <td data-title="kinds">${kindsText(kinds)}</td>
+    <td data-title="began" class="nowrap">${startedAt === null ? 'waits' : when(startedAt, now)}</td>
+    <td class="number" data-title="took">${duration(startedAt, finishedAt)}</td>
+    <td class="number" data-title="rows">${count(sums.rows)}</td>
+    <td class="number" data-title="changed">${sums.changes === 0 ? '–' : count(sums.changes)}</td>
+  </tr>`;
+}
+
+const KINDS_SHOWN = 3;
+
+/** The first kinds, and how many more there are. */
+export function kindsText(kinds: readonly string[]): string {
+  const more = kinds.length - KINDS_SHOWN;
+  return more > 0 ? `${kinds.slice(0, KINDS_SHOWN).join(', ')} and ${more} more` : kinds.join(', ');
+}
+
+/** How long something took between two of our instants. */
+export function duration(from: string | null, to: string | null): string {
+  if (from === null || to === null) return '–';
+  const ms = instantOf(to).getTime() - instantOf(from).getTime();
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : roughly(ms);
+}

@@ -1,0 +1,65 @@
+import type { ChangeLogSize } from '../../mirror/records/change-log-size.ts';
+import type { TableSize } from '../../mirror/session/table-sizes.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { bytesText, count } from './words.ts';
+
+/** The facts of the page of sizes. */
+export interface StorageFacts {
+  readonly database: string;
+  readonly version: string;
+  readonly bytes: number;
+  readonly changeLog: ChangeLogSize;
+  readonly tables: readonly TableSize[];
+}
+
+/** How large the mirror is, and how fast it grows. */
+export function storagePage({ database, version, bytes, changeLog, tables }: StorageFacts): Html {
+  const tile = (strong: string, words: string): Html =>
+    html`<li><strong>${strong}</strong><span>${words}</span></li>`;
+  return html`<div class="title">
+      <h1>Storage</h1>
+      <p>${version}: ${database}</p>
+    </div>
+    <ul class="tiles">
+      ${tile(bytesText(bytes), 'the whole database')} ${tile(count(changeLog.events), 'change events, about')}
+      ${tile(bytesText(changeLog.bytes), 'in change events, about')}
+      ${tile(bytesText(changeLog.bytesPerDay), 'more of them a day')}
+    </ul>
+    <section class="panel" aria-labelledby="tables-title">
+      <header>
+        <h2 id="tables-title">Tables</h2>
+        <p>estimates: no table is read for this page</p>
+      </header>
+      ${tableOf(tables)}
+    </section>`;
+}
+
+function tableOf(tables: readonly TableSize[]): Html {
+  const hasBytes = tables.some(({ bytes }) => bytes !== null);
+  const rows = tables
+    .toSorted((a, b) => (b.bytes ?? b.rows ?? 0) - (a.bytes ?? a.rows ?? 0))
+    .map(
+      ({ table, rows: about, bytes }) =>
+        html`<tr>
+          <th scope="row" class="code">${table}</th>
+          <td class="number">${about === null ? '–' : count(about)}</td>
+          ${hasBytes ? html`<td class="number">${bytes === null ? '–' : bytesText(bytes)}</td>` : null}
+        </tr>`,
+    );
+  return html`<table>
+    <caption class="unseen">
+      Tables of the mirror, the largest first
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">table</th>
+        <th scope="col" class="number">rows, about</th>
+        ${hasBytes ? html`<th scope="col" class="number">size with indexes</th>` : null}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}

@@ -1,0 +1,130 @@
+import type { LoggedDelivery } from '../../mirror/webhooks/delivery-store.ts';
+import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
+import { cut, recordAddress } from './change-list.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { filterForm, pageLinks } from './paging.ts';
+import type { RowsShown } from './paging.ts';
+import { count, when } from './words.ts';
+
+/** The facts of the page of webhooks. */
+export interface WebhookFacts {
+  readonly endpoints: readonly EndpointStanding[];
+  readonly query: { readonly endpoint?: string | undefined; readonly before?: number | undefined };
+  readonly page: RowsShown<LoggedDelivery>;
+  readonly now: Date;
+}
+
+const PATH = '/webhooks';
+const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' } as const;
+
+/** Receivers of events, and what was sent to them. */
+export function webhooksPage({ endpoints, query, page, now }: WebhookFacts): Html {
+  const names = endpoints.map(({ name }) => name);
+  return html`<div class="title">
+      <h1>Webhooks</h1>
+      <p>Events that are sent to other programs</p>
+    </div>
+    <section class="panel" aria-labelledby="endpoints-title" id="endpoints" data-live>
+      <header><h2 id="endpoints-title">Endpoints</h2></header>
+      ${endpoints.length === 0 ? html`<p class="none">None: bms-sync webhooks add URL --name N adds one.</p>` : endpointTable(endpoints, now)}
+    </section>
+    ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices: names }])}
+    <section
+      class="panel"
+      aria-labelledby="deliveries-title"
+      id="deliveries"
+      ${query.before === undefined ? html`data-live` : null}
+    >
+      <header><h2 id="deliveries-title">Deliveries</h2></header>
+      ${page.rows.length === 0 ? html`<p class="none">None.</p>` : deliveryTable(page.rows, now)}
+      ${pageLinks({ path: PATH, query, next: page.next })}
+    </section>`;
+}
+
+function endpointTable(endpoints: readonly EndpointStanding[], now: Date): Html {
+  const rows = endpoints.map(
+    ({ name, url, kinds, changes, health, pending, pendingSince, deliveredAt, failures }) =>
+      html`<tr>
+        <th scope="row">${name} <span class="state ${HEALTH[health]}">${health}</span></th>
+        <td data-title="address" class="small">${url}</td>
+        <td data-title="events" class="small">
+          ${kinds === null ? 'all kinds' : kinds.join(', ')};
+          ${changes === null ? 'all changes' : changes.join(', ')}
+        </td>
+        <td data-title="delivered" class="nowrap">
+          ${deliveredAt === null ? 'never' : when(deliveredAt, now)}
+        </td>
+        <td data-title="waiting" class="number">
+          ${pending === 0 ? '–' : count(pending)}
+          ${pendingSince === null ? null : html`<p class="small quiet">since ${when(pendingSince, now)}</p>`}
+        </td>
+        <td data-title="failures in a row" class="number">${failures === 0 ? '–' : count(failures)}</td>
+      </tr>`,
+  );
+  return html`<table class="cards">
+    <caption class="unseen">
+      Endpoints, by name
+    </caption>
+    <thead>
+      <tr>
+        ${['endpoint', 'address', 'events', 'delivered'].map((title) => html`<th scope="col">${title}</th>`)}
+        <th scope="col" class="number">waiting</th>
+        <th scope="col" class="number">failures in a row</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+const STATES: Record<LoggedDelivery['state'], string> = {
+  ready: 'info',
+  waiting: 'plain',
+  delivered: 'good',
+  failed: 'bad',
+  dropped: 'plain',
+};
+
+const LONGEST_ANSWER = 120;
+
+function deliveryTable(deliveries: readonly LoggedDelivery[], now: Date): Html {
+  const rows = deliveries.map(
+    (delivery) =>
+      html`<tr>
+        <th scope="row">${delivery.type}</th>
+        <td data-title="endpoint">${delivery.endpoint}</td>
+        <td data-title="record">${recordOf(delivery)}</td>
+        <td data-title="state"><span class="state ${STATES[delivery.state]}">${delivery.state}</span></td>
+        <td data-title="answer" class="small">
+          ${delivery.status ?? delivery.error ?? '–'}
+          <span class="quiet">${cut(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
+        </td>
+        <td data-title="attempts" class="number">${delivery.attempts}</td>
+        <td data-title="planned" class="nowrap">${when(delivery.createdAt, now)}</td>
+      </tr>`,
+  );
+  return html`<table class="cards">
+    <caption class="unseen">
+      Deliveries, the newest first
+    </caption>
+    <thead>
+      <tr>
+        ${['event', 'endpoint', 'record', 'state', 'answer'].map((title) => html`<th scope="col">${title}</th>`)}
+        <th scope="col" class="number">attempts</th>
+        <th scope="col">planned</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+function recordOf({ kind, recordId, seq }: LoggedDelivery): Html {
+  if (kind === null) return html`–`;
+  if (recordId === null) return html`<a href="/kinds/${kind}">${kind}</a>`;
+  const event = seq === null ? null : html` <a class="small" href="/changes/${seq}">event ${seq}</a>`;
+  return html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>${event}`;
+}
