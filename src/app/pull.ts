@@ -20,6 +20,7 @@ export type { Progress } from '../pull/run/parts.ts';
 export type { PullReport } from '../pull/pull-kinds.ts';
 export type { KindReport } from '../mirror/runs/run-store.ts';
 export { outcomeWords } from '../mirror/kinds/outcome-words.ts';
+export { isLeftToPerson } from '../mirror/records/deletion-store.ts';
 export type { ShownHold } from '../mirror/records/deletion-store.ts';
 
 /** The report of one kind. */

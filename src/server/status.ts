@@ -17,7 +17,7 @@ import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
 import { readChangeLogSize } from '../mirror/records/change-log-size.ts';
 import type { ChangeLogSize } from '../mirror/records/change-log-size.ts';
-import { readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
+import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
 import type { Hold, ShownHold } from '../mirror/records/deletion-store.ts';
 import { isServed } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../mirror/session/session.ts';
@@ -63,12 +63,14 @@ const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 
 const DRIFT_SHOWN = 20;
 
 export async function readMirrorStatus(session: Session, kinds: readonly Kind[], now: Date): Promise<Status> {
+  const disappeared = await readDisappeared(session);
+  const uncertified = (await readUncertified(session)).filter(isListedIn(kinds));
   return {
     database: session.location,
     kinds: inOrder(await readStatus(session), kinds),
-    uncertified: inOrder((await readUncertified(session)).filter(isListedIn(kinds)), kinds).map(explained),
+    uncertified: inOrder(uncertified, kinds).map((kind) => explained(kind, disappeared)),
     holds: await readHolds(session),
-    disappeared: await readDisappeared(session),
+    disappeared,
     issues: await countIssues(session),
     drift: await readDrift(session, DRIFT_SHOWN),
     outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
@@ -125,9 +127,15 @@ interface ExplainedKind extends Omit<UncertifiedKind, 'detail'> {
 const PLAIN: ReadonlySet<string | null> = new Set(['interrupted', 'busy']);
 
 /** Says why the last sweep of a kind did not certify it, and what the next one can do about it. */
-function explained({ detail, ...kind }: UncertifiedKind): ExplainedKind {
+function explained({ detail, ...kind }: UncertifiedKind, disappeared: readonly ShownHold[]): ExplainedKind {
   const { state, reason } = kind;
-  const { why, next } = outcomeWords({ state, reason, isFirst: isFirstReading(kind) });
+  const isLeft = isLeftToPerson(disappeared, kind.kind);
+  const { why, next } = outcomeWords({
+    state,
+    reason,
+    isFirst: isFirstReading(kind),
+    isLeftToPerson: isLeft,
+  });
   const isPlain = state === 'complete' || PLAIN.has(reason);
   return { ...kind, why: (isPlain ? why : (detail ?? why)) ?? 'no reason is kept', next };
 }

@@ -113,6 +113,26 @@ test('a pull and status show what disappeared and is not proven yet, with its id
   });
 });
 
+test('no pull is said to look for proof of rows that are held for a person, or were decided to stay', async () => {
+  const sandbox = await startSandbox({ size: 40 });
+  onTestFinished(() => sandbox.close());
+  const env = settingsFor(sandbox, await migratedMirror());
+  await run(['pull', 'clients'], env);
+  for (const id of sandbox.world.ids('clients').slice(0, 20)) sandbox.world.remove('clients', id);
+
+  const held = await run(['pull', 'clients'], env);
+  expect(held.stdout).toContain(
+    'clients: all 20 rows that the service listed are in the mirror. They stay until',
+  );
+  const status = await run(['status'], env);
+  expect(status.stdout).toContain('clients: They stay until you decide: bms-sync deletions.');
+  await run(['deletions', 'reject', 'clients'], env);
+  for (const argv of [['pull', 'clients'], ['status']])
+    expect((await run(argv, env)).stdout).not.toContain('looks for proof');
+  await run(['deletions', 'approve', 'clients'], env);
+  expect((await run(['status'], env)).stdout).toContain('The next pull looks for proof');
+});
+
 test('status shows when each kind is pulled next, and that nobody serves', async () => {
   const { env } = await longList();
   const scheduled = {

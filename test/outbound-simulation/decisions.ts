@@ -29,19 +29,19 @@ async function decideParked(stage: Stage, entry: Entry): Promise<void> {
   if (world?.content(recordId) !== undefined) await give(stage, entry, recordId);
 }
 
-async function retry({ session, timeline, say, waker }: Stage, { id }: Entry): Promise<void> {
+async function retry({ session, timeline, say, wakeUp }: Stage, { id }: Entry): Promise<void> {
   await retryEntry(session, id, timeline.clock.now());
   say(`! a person retries entry ${id}`);
-  waker.wake();
+  wakeUp.wake();
 }
 
 /** Only what the mirror has can be given; who finds that it has not reads the list first, and comes back. */
 async function give(stage: Stage, { id, kind }: Entry, recordId: string): Promise<void> {
-  const { session, timeline, say, waker } = stage;
+  const { session, timeline, say, wakeUp } = stage;
   const rows = await session.query(sql`
     select 1 from ${sql.identifier(kind)} where cast(id as text) = ${recordId} and _deleted_at is null`);
   if (rows.length === 0) return;
   await adoptRecord(session, { kinds: LISTED_KINDS, id, recordId, now: timeline.clock.now() });
   say(`! a person gives ${recordId} to entry ${id}`);
-  waker.wake();
+  wakeUp.wake();
 }

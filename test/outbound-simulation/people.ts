@@ -121,7 +121,7 @@ async function store(stage: Stage, wish: Wish, number: number): Promise<void> {
   stage.say(
     `+ entry ${id}: ${operation} ${kind} ${recordId ?? ''} ${compactJson(body)}${bySql ? ' by SQL' : ''}`,
   );
-  stage.waker.wake();
+  stage.wakeUp.wake();
 }
 
 /** A brand that we made and that has another name by now is no more to be known again than if it were gone. */
@@ -135,12 +135,12 @@ function isRecognizable({ sends }: Stage, { name }: Service, id: string): boolea
 }
 
 /** Has all kinds swept, or some. */
-export async function askForSweep({ session, timeline, kinds, waker }: Stage): Promise<void> {
+export async function askForSweep({ session, timeline, kinds, wakeUp }: Stage): Promise<void> {
   for (const { name } of kinds) {
     const wish = { kinds: [name], request: 'simulation', now: timeline.clock.now() };
     await session.atomically((tx) => requestPull(tx, wish));
   }
-  waker.wake();
+  wakeUp.wake();
 }
 
 /** Something that a person does to the service's records; never beyond recognition of what we may have made. */

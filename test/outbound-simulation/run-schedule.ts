@@ -23,7 +23,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
   failed.catch(() => undefined); // Nobody may be waiting for it yet.
   const played = play(stage).finally(() => {
     stage.isOver = true;
-    stage.waker.wake();
+    stage.wakeUp.wake();
   });
   const workers = Array.from({ length: schedule.workers }, (_none, number) => employ(stage, number + 1));
   await stage.timeline.drive(Promise.race([failed, Promise.all([played, ...workers])]));
@@ -37,12 +37,12 @@ export async function employ(stage: Stage, number: number): Promise<void> {
     const mortal = { owner: `worker-${number}.${life}`, life: { left: null, isOver: false } };
     await liveAsWorker(stage, mortal);
     stage.dead.add(mortal.owner);
-    await stage.waker.rest(stage.random.integer(100, 20_000));
+    await stage.wakeUp.rest(stage.random.integer(100, 20_000));
   }
 }
 
 async function play(stage: Stage): Promise<void> {
-  const { schedule, timeline, random, waker } = stage;
+  const { schedule, timeline, random, wakeUp } = stage;
   await baseline(stage);
   for (let wave = 0; wave < schedule.barredSpells; wave++) bar(stage);
   await Promise.all([
@@ -59,7 +59,7 @@ async function play(stage: Stage): Promise<void> {
   stage.isCalm = true;
   stage.reads = { ...stage.reads, faults: { passing: 0, nonsense: 0 } };
   stage.say('— healed');
-  waker.wake();
+  wakeUp.wake();
   await untilSettled(stage);
   if (schedule.decides) {
     await timeline.clock.sleep(schedule.latestCommitMs);

@@ -14,8 +14,8 @@ import type { Timeline } from '../simulation/timeline.ts';
 import { watchedSession } from '../simulation/watched-session.ts';
 import type { Life } from '../simulation/watched-session.ts';
 import type { AnswerShape } from './answers.ts';
-import { createWaker } from './waker.ts';
-import type { Waker } from './waker.ts';
+import { createWakeUp } from './wake-up.ts';
+import type { WakeUp } from './wake-up.ts';
 import type { CrashPoint } from './crash-points.ts';
 import type { Send } from './network.ts';
 import type { Schedule } from './schedule.ts';
@@ -61,7 +61,7 @@ export interface Stage {
   /** What a pull has otherwise than by default. */
   readonly pullSettings: Partial<PullRequest>;
   readonly mark: SendMark;
-  readonly waker: Waker;
+  readonly wakeUp: WakeUp;
   readonly sends: Send[];
   readonly pulls: RecordedPull[];
   /** By the number of the entry. */
@@ -116,7 +116,7 @@ export function setStage(schedule: Schedule, { session, trace }: RunOptions): St
     },
     rules: { ...RULES, markerFields: schedule.marks ? { clients: 'website', punches: 'note' } : {} },
     pullSettings: {},
-    ...{ mark: createMark(), waker: createWaker(timeline), sends: [], pulls: [], intents: new Map() },
+    ...{ mark: createMark(), wakeUp: createWakeUp(timeline), sends: [], pulls: [], intents: new Map() },
     ...{ dead: new Set(), remains: [], barred: new Set(), isCalm: false, isOver: false, say },
     ...planDeaths(schedule, random, () => stage),
     reads: { faults: schedule.readFaults, churn: 0, changes: [], slowestMs: schedule.slowestMs },

@@ -100,7 +100,7 @@ function noteLook(looks: Worker['looks'], nowMs: number): void {
 /** One look at what is to be done, and a rest until there may be more. */
 async function look(worker: Worker): Promise<void> {
   const { stage, outbox, running, inHand, owner } = worker;
-  const { session, timeline, dead, waker } = stage;
+  const { session, timeline, dead, wakeUp } = stage;
   noteLook(worker.looks, timeline.nowMs());
   if (dead.size > 0 && timeline.nowMs() - worker.tookOverMs >= TAKE_OVER_EVERY_MS) {
     worker.tookOverMs = timeline.nowMs();
@@ -112,7 +112,7 @@ async function look(worker: Worker): Promise<void> {
     worker.isPulling = true;
     hold(worker, pull(worker, run));
   }
-  await waker.rest(running.size > 0 ? LOOK_AGAIN_MS : await restMs(worker));
+  await wakeUp.rest(running.size > 0 ? LOOK_AGAIN_MS : await restMs(worker));
 }
 
 async function begin(worker: Worker, due: WorkRef): Promise<void> {
@@ -142,7 +142,7 @@ function hold({ running, stage, life }: Worker, work: Promise<void>): void {
     })
     .finally(() => {
       running.delete(held);
-      stage.waker.wake();
+      stage.wakeUp.wake();
     });
   running.add(held);
 }

@@ -18,7 +18,7 @@ export async function heal({ stage, read, today }: Soak): Promise<void> {
   beHonest(read);
   read.world.change('restore all');
   stage.say('— healed');
-  stage.waker.wake();
+  stage.wakeUp.wake();
   await untilSettled(stage);
   await untilArrived(stage);
   if (!today.hasEquals) await decide(stage);

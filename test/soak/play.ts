@@ -39,7 +39,7 @@ export async function playSoak(plan: SoakPlan, options: PlayOptions): Promise<Ou
   failed.catch(() => undefined); // Nobody may be waiting for it yet.
   const played = liveOn(soak, options).finally(() => {
     stage.isOver = true;
-    stage.waker.wake();
+    stage.wakeUp.wake();
   });
   const all = Promise.all([played, ...startProcesses(soak)]);
   const [outcome] = await stage.timeline.drive(Promise.race([failed, all]));

@@ -1,6 +1,6 @@
 import { createScheduleCheck } from '../../src/jobs/schedule/schedule.ts';
 import { closeDeadRuns, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
-import type { Waker } from '../outbound-simulation/waker.ts';
+import type { WakeUp } from '../outbound-simulation/wake-up.ts';
 import { employ } from '../outbound-simulation/run-schedule.ts';
 import { logger } from '../outbound-simulation/settings.ts';
 import type { Stage } from '../outbound-simulation/stage.ts';
@@ -12,18 +12,18 @@ const TICK_MS = 4 * 60_000; // The service looks every second; slots come due at
 /** All that runs in the background for as long as the soak lasts. */
 export function startProcesses(soak: Soak): Promise<void>[] {
   const { stage } = soak;
-  const waker = hesitant(stage);
-  return [employ(viewOf(stage, { waker }), 1), employ(mortalView(soak, waker), 2), keepSchedule(soak)];
+  const wakeUp = hesitant(stage);
+  return [employ(viewOf(stage, { wakeUp }), 1), employ(mortalView(soak, wakeUp), 2), keepSchedule(soak)];
 }
 
 /** Whoever is woken takes a moment, now and then: of two processes neither always comes first. */
-function hesitant({ waker, random, timeline: { clock } }: Stage): Waker {
+function hesitant({ wakeUp, random, timeline: { clock } }: Stage): WakeUp {
   return {
     wake: () => {
-      waker.wake();
+      wakeUp.wake();
     },
     rest: async (ms) => {
-      await waker.rest(ms);
+      await wakeUp.rest(ms);
       if (random.chance(0.5)) await clock.sleep(random.integer(1, LONGEST_MOMENT_MS));
     },
   };
@@ -46,11 +46,11 @@ const DEAD_SWEEPS = 1 / 12;
  * The stage as the second worker sees it: it dies now and then, wherever it is, and is started again. The first one lives
  * all the time: what one process gathers in its memory can be seen.
  */
-function mortalView({ stage, tally }: Soak, waker: Waker): Stage {
+function mortalView({ stage, tally }: Soak, wakeUp: WakeUp): Stage {
   const { random } = stage;
   const strikes = (chance: number): boolean => !stage.isCalm && random.chance(chance);
   return viewOf(stage, {
-    waker,
+    wakeUp,
     crashes: {
       reached: tally.reached,
       isLast: (point) => {
@@ -70,7 +70,7 @@ function mortalView({ stage, tally }: Soak, waker: Waker): Stage {
 
 /** Asks for the scheduled sweeps as they come due, and frees the runs of dead processes, as the background service does. */
 async function keepSchedule({ stage, plan }: Soak): Promise<void> {
-  const { session, timeline, dead, waker, kinds } = stage;
+  const { session, timeline, dead, wakeUp, kinds } = stage;
   const isDead = (owner: string): boolean => dead.has(owner);
   const { clock } = timeline;
   const schedule = { name: 'soak', cron: plan.cron, timezone: TIMEZONE, pages: null };
@@ -81,7 +81,7 @@ async function keepSchedule({ stage, plan }: Soak): Promise<void> {
   while (!stage.isOver) {
     await look();
     await session.atomically((tx) => closeDeadRuns(tx, { isDead, now: clock.now() }));
-    if ((await requestedRuns(session, clock.now(), 1)).length > 0) waker.wake();
+    if ((await requestedRuns(session, clock.now(), 1)).length > 0) wakeUp.wake();
     await clock.sleep(TICK_MS);
   }
 }

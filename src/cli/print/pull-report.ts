@@ -1,11 +1,15 @@
-import { outcomeWords } from '../../app/pull.ts';
+import { isLeftToPerson, outcomeWords } from '../../app/pull.ts';
 import type { PullSummary } from '../../app/pull.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { printDisappeared } from './disappeared.ts';
 import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 
-type PulledKind = PullSummary['kinds'][number];
+interface PulledKind extends ReportedKind {
+  readonly isLeftToPerson: boolean;
+}
+
+type ReportedKind = PullSummary['kinds'][number];
 
 const HEADER = [
   ...['kind', 'state', 'rows', 'created', 'updated', 'deleted', 'restored'],
@@ -13,7 +17,12 @@ const HEADER = [
 ];
 
 /** Prints a pull for a person: one line a kind, then the present knowledge, the next pull's part, faults and advice. */
-export function printPull(stdout: Output, { runId, durationMs, kinds, disappeared }: PullSummary): void {
+export function printPull(stdout: Output, report: PullSummary): void {
+  const { runId, durationMs, disappeared } = report;
+  const kinds = report.kinds.map((kind) => ({
+    ...kind,
+    isLeftToPerson: isLeftToPerson(disappeared, kind.kind),
+  }));
   const rows = kinds.map((kind) => [
     ...[kind.kind, outcomeWords(kind).label],
     ...[kind.rows, kind.created, kind.updated, kind.deleted, kind.restored],
@@ -34,7 +43,7 @@ function outcomeLines(kinds: readonly PulledKind[]): string[] {
     const [first] = group;
     if (first === undefined) return '';
     const rows = group.reduce((sum, each) => sum + each.rows, 0);
-    const { known, next } = outcomeWords({ ...first, rows });
+    const { known, next } = outcomeWords({ ...first, rows, isOfSeveral: group.length > 1 });
     const names = group.length === kinds.length && kinds.length > 1 ? 'All kinds' : namesOf(group);
     return [`${names}: ${known ?? ''}.`, ...(next === null ? [] : [next])].join(' ');
   });

@@ -8,6 +8,10 @@ interface ReadingEnd {
   readonly isFirst?: boolean;
   /** The number of rows that the words speak of; without it they name none. */
   readonly rows?: number | null;
+  /** True where the words speak of several lists. */
+  readonly isOfSeveral?: boolean;
+  /** True where every row that the list lacks is held, or was decided to stay: no pull looks for proof. */
+  readonly isLeftToPerson?: boolean;
 }
 
 /** The same for people. */
@@ -24,11 +28,12 @@ interface OutcomeWords {
 
 /** Puts the end of a reading into words. */
 export function outcomeWords(end: ReadingEnd): OutcomeWords {
-  const { state, reason, rows } = end;
+  const { state, reason, rows, isOfSeveral } = end;
   if (state === 'complete') return completeWords(end);
   if (state === 'invalid' || state === 'aborted' || state === 'busy') return faultWords(end);
   if (state !== 'certified') return { label: LABELS[state] ?? state, why: reason, known: null, next: null };
-  const known = `${counted(rows)} of the list, and no others, are in the mirror`;
+  const lists = isOfSeveral === true ? 'their lists' : 'the list';
+  const known = `${counted(rows)} of ${lists}, and no others, are in the mirror`;
   return { label: 'certified', why: null, known, next: null };
 }
 
@@ -73,9 +78,17 @@ const FIRST = {
   next: 'The next pull can prove that none is missing, and from then on finds deletions.',
 };
 
-function completeWords({ reason, isFirst, rows }: ReadingEnd): OutcomeWords {
+/** Instead of the proof that the next pull looks for. */
+const LEFT_TO_PERSON = {
+  why: 'rows that it lacks stay until a person decides',
+  next: 'They stay until you decide: bms-sync deletions.',
+};
+
+function completeWords({ reason, isFirst, rows, isLeftToPerson }: ReadingEnd): OutcomeWords {
   const isOnlyFirst = isFirst === true && reason === 'rows_unseen';
-  const { why, next } = isOnlyFirst ? FIRST : (COMPLETE[reason ?? ''] ?? { why: reason, next: null });
+  const isUndecided = isLeftToPerson === true && reason === 'absences_unproven';
+  const words = isOnlyFirst ? FIRST : isUndecided ? LEFT_TO_PERSON : COMPLETE[reason ?? ''];
+  const { why, next } = words ?? { why: reason, next: null };
   const known = `${counted(rows)} that the service listed are in the mirror`;
   return { label: 'read to its end', why, known: KNOWN[reason ?? ''] ?? known, next };
 }

@@ -114,6 +114,12 @@ export interface ShownHold extends Hold {
   readonly ids: readonly string[];
 }
 
+/** Whether all disappeared records of a kind are held, or were decided to stay: none waits for proof. */
+export function isLeftToPerson(disappeared: readonly Pick<Hold, 'kind' | 'state'>[], kind: string): boolean {
+  const states = disappeared.filter((group) => group.kind === kind).map(({ state }) => state);
+  return states.length > 0 && states.every((state) => state === 'held' || state === 'rejected');
+}
+
 const IDS_SHOWN = 20;
 
 /** Some of the records, and how many more there are. */

@@ -1,12 +1,12 @@
 import type { Timeline } from '../simulation/timeline.ts';
 
 /** Wakes those who rest, before their time. */
-export interface Waker {
+export interface WakeUp {
   rest(ms: number): Promise<void>;
   wake(): void;
 }
 
-export function createWaker({ after, stir }: Timeline): Waker {
+export function createWakeUp({ after, stir }: Timeline): WakeUp {
   const resting = new Set<() => void>();
   return {
     rest: (ms) =>
