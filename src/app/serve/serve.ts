@@ -25,7 +25,6 @@ import type { Role } from '../roles.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
 import { tellStart } from './tell-serve.ts';
-import { serveHttp } from './serve-http.ts';
 import type { HttpParts } from './serve-http.ts';
 
 interface ServeCommand {
@@ -80,9 +79,11 @@ async function work(
   const notifier = await openNotifier(config, logger);
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
   await using engine = startEngine({ ...parts, queues, notifier, timings });
-  const closeHttp = roles.includes('http')
-    ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
-    : null;
+  const closeHttp = await openHttp(config, roles, {
+    ...parts,
+    wakeEngine: engine.wake,
+    queueMetrics: notifier.metrics,
+  });
   const stopSchedules = startSchedules(config, parts, roles);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   tellStart(logger, config, { owner: owner.name, roles, mirror: session.location, now: parts.clock.now() });
@@ -90,7 +91,7 @@ async function work(
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
+    await Promise.all([stopSchedules(), stopChecks(), closeHttp()]);
   }
 }
 
@@ -109,6 +110,17 @@ async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier
   if (queue.url === null) return createInProcessNotifier();
   const { createBullmqNotifier } = await import('../../jobs/bullmq/notifier.ts'); // BullMQ and its Redis client: a fifth of the start.
   return createBullmqNotifier(queue.url, { clock: systemClock, logger });
+}
+
+/** Serves the HTTP API where that is one of the roles; returns what ends it. */
+async function openHttp(
+  config: Config,
+  roles: readonly Role[],
+  parts: HttpParts,
+): Promise<() => Promise<void>> {
+  if (!roles.includes('http')) return () => Promise.resolve();
+  const { serveHttp } = await import('./serve-http.ts'); // Fastify and the metrics: no other role needs them.
+  return serveHttp(config, parts);
 }
 
 /** With writes off this process does not count as `outbound`: a push would wait for it in vain. */
