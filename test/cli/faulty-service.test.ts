@@ -142,7 +142,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
       { state: 'invalid', reason: 'data_not_a_list', detail: /expected an array/ },
     ],
   ])('%s', async (_name, deed, { detail, ...outcome }) => {
-    await using sandbox = await startSandbox({ size: 230, faults: [{ on: { kind: 'clients' }, do: deed }] });
+    await using sandbox = await startSandbox({ size: 110, faults: [{ on: { kind: 'clients' }, do: deed }] });
     const path = await migratedMirror();
 
     const ended = await run(['pull', '--json'], { ...settingsFor(sandbox, path), ...TWO_TRIES });
@@ -159,7 +159,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
   });
 
   test('a kind that fails half-way keeps the pages that were true, and the next pull brings the rest (A24)', async () => {
-    await using sandbox = await startSandbox({ size: 450 });
+    await using sandbox = await startSandbox({ size: 210 });
     const path = freshMirror();
     sandbox.setFaults([{ on: { kind: 'clients', page: 3 }, do: { html: true } }]);
 
@@ -200,7 +200,7 @@ describe('a fault that passes is waited for, and counted', () => {
     ];
     for (const deed of garbled) {
       const fault: Fault = { on: { kind: 'clients', page: 2 }, times: 1, do: deed };
-      await using sandbox = await startSandbox({ size: 450, faults: [fault] });
+      await using sandbox = await startSandbox({ size: 110, faults: [fault] });
       const path = freshMirror();
       const ended = await run(['pull', 'clients', '--json'], settingsFor(sandbox, path));
       expect(ended.code).toBe(0);

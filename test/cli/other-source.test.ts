@@ -1,25 +1,50 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask, dump, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
+interface Foreign {
+  readonly theirs: Sandbox;
+  /** The mirror of company 7, as its first pull left it. */
+  readonly bytes: Buffer;
+}
+
 /** A mirror of company 7, and then company 8 at the same address, as another token would show it. */
-async function mirrorOfAnotherCompany(size: number) {
-  const path = freshMirror();
+async function meetAnotherCompany(size: number): Promise<Foreign> {
+  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-'));
+  const path = join(folder, 'mirror.db');
   const ours = await startSandbox({ size });
-  const env = settingsFor(ours, path);
-  expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+  expect(await run(['pull'], settingsFor(ours, path))).toMatchObject({ code: 0 });
   await ours.close();
   const theirs = await startSandbox({ size, systemId: 8, seed: 2, port: Number(new URL(ours.url).port) });
   expect(theirs.url).toBe(ours.url);
-  return { path, env, theirs, [Symbol.asyncDispose]: () => theirs.close() };
+  const bytes = readFileSync(path);
+  rmSync(folder, { recursive: true });
+  return { theirs, bytes };
 }
 
 describe("a mirror never takes another source's data unasked", () => {
+  let foreign: Foreign;
+  beforeAll(async () => {
+    foreign = await meetAnotherCompany(60);
+  });
+  afterAll(() => foreign.theirs.close());
+
+  /** A mirror of its own for each test; none of them changes the service. */
+  function mirrorOfAnotherCompany(): { readonly path: string; readonly env: Env } {
+    const path = freshMirror();
+    writeFileSync(path, foreign.bytes);
+    return { path, env: settingsFor(foreign.theirs, path) };
+  }
+
   test("another company's token fails the pull with 1 before a row has changed (A21)", async () => {
-    await using foreign = await mirrorOfAnotherCompany(60);
-    const { path, env } = foreign;
+    const { path, env } = mirrorOfAnotherCompany();
     const before = dump(path);
 
     const ended = await run(['pull', '--json'], env);
@@ -36,8 +61,7 @@ describe("a mirror never takes another source's data unasked", () => {
   });
 
   test.each(KIND_NAMES)("another company's list of %s alone changes no row either (A21)", async (kind) => {
-    await using foreign = await mirrorOfAnotherCompany(60);
-    const { path, env } = foreign;
+    const { path, env } = mirrorOfAnotherCompany();
     const before = dump(path);
 
     const ended = await run(['pull', kind], env);
@@ -48,8 +72,7 @@ describe("a mirror never takes another source's data unasked", () => {
   });
 
   test('--new-source accepts the other company, and the next pull needs no word more', async () => {
-    await using foreign = await mirrorOfAnotherCompany(60);
-    const { path, env } = foreign;
+    const { path, env } = mirrorOfAnotherCompany();
 
     expect(await run(['pull', '--new-source'], env)).toMatchObject({ code: 0 });
 

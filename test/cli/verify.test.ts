@@ -1,5 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -168,6 +169,22 @@ function expectAllSame(ended: Ended, { world }: Sandbox): void {
 }
 
 describe('a mirror that was tampered with differs', () => {
+  let service: Sandbox;
+  beforeAll(async () => {
+    service = await startSandbox({ size: 130 });
+  });
+  afterAll(() => service.close());
+
+  /** What every test here begins with is read once for each kind: tests change their copy alone, never the service. */
+  const originals = new Map<string, Buffer>();
+  async function copyOfMirrored(kind: string): Promise<Mirrored & { readonly sandbox: Sandbox }> {
+    const bytes = originals.get(kind) ?? readFileSync((await mirrored(service, [kind])).path);
+    originals.set(kind, bytes);
+    const path = freshMirror();
+    writeFileSync(path, bytes);
+    return { sandbox: service, path, env: settingsFor(service, path) };
+  }
+
   test.each<[string, string, string]>([
     ['clients', 'credit', `update clients set credit = printf('%.2f', credit + 0.01) where id = ?`],
     ['clients', 'name', `update clients set name = substr(name, 1, 3) where id = ?`],
@@ -182,8 +199,7 @@ describe('a mirror that was tampered with differs', () => {
     ['clients', '_raw', `update clients set _raw = json_set(_raw, '$.name', 'other') where id = ?`],
     ['clients', '_raw', `update clients set _raw = substr(_raw, 1, 40) where id = ?`],
   ])('%s.%s: %s', async (kind, field, statement) => {
-    await using sandbox = await startSandbox({ size: 130 });
-    const { path, env } = await mirrored(sandbox, [kind]);
+    const { sandbox, path, env } = await copyOfMirrored(kind);
     const id = sandbox.world.ids(kind)[7] ?? 0;
     tamper(path, statement.replace('?', String(id)));
 
@@ -215,8 +231,7 @@ describe('a mirror that was tampered with differs', () => {
        select 987654321, name, _raw, _first_seen_at, _changed_at, _response, _listed from clients where id = ?`,
     ],
   ])('but a row that was %s is put right by the pull of verify itself', async (_how, same, statement) => {
-    await using sandbox = await startSandbox({ size: 130 });
-    const { path, env } = await mirrored(sandbox, ['clients']);
+    const { sandbox, path, env } = await copyOfMirrored('clients');
     tamper(path, statement.replace('?', String(sandbox.world.ids('clients')[7] ?? 0)));
 
     const ended = await run(['verify', 'clients', '--json'], env);

@@ -14,7 +14,8 @@ import { sized } from '../support/tiers.ts';
 
 const TIMEOUT = { timeout: 180_000 };
 const SEED = 20_260_301;
-const KILLS = sized({ quick: 5, acceptance: 15, deep: 15 });
+const KILLS = sized({ quick: 4, acceptance: 15, deep: 15 });
+const KILLS_OF_NEW_FILES = sized({ quick: 2, acceptance: 3, deep: 3 });
 const MOST_TURNS = 3000; // Some milliseconds of the event loop: as long as it takes to land a few pages.
 
 const SERVICE = { size: 24, faults: [{ do: { clampPerPage: 10 } }] } as const; // Many pages, so many moments.
@@ -23,7 +24,7 @@ test('a pull that is killed while it makes its file heals with the next one (G12
   await using sandbox = await startSandbox(SERVICE);
   const random = randomNumbers(SEED);
 
-  for (let kill = 0; kill < 3; kill++) {
+  for (let kill = 0; kill < KILLS_OF_NEW_FILES; kill++) {
     const path = freshMirror();
     const watcher = watch(dirname(path));
     const appeared = once(watcher, 'change');

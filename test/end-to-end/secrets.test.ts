@@ -58,16 +58,17 @@ test(
       ['doctor'],
       ['doctor', '--json'],
     ]) {
-      const ended = await runProgram(argv, { env });
+      const ended = await run(argv, env);
       expect([argv, ended.code]).toEqual([argv, 0]);
       expectSilent(argv.join(' '), ended);
     }
     const logged = await runProgram(['pull', 'departments'], { env });
+    expectSilent('pull as a process of its own', logged);
     expect(logged.stderr).toContain('source request'); // So that there was a log to search.
 
     for (const [name, fault] of FAULTS) {
       sandbox.setFaults([fault]);
-      const ended = await runProgram(['pull', 'clients', 'departments', '--json'], { env });
+      const ended = await run(['pull', 'clients', 'departments', '--json'], env);
       expect(ended.code, name).not.toBe(0);
       expect(ended.code, name).not.toBe(70);
       expectSilent(name, ended);

@@ -9,6 +9,7 @@ import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { sized } from '../support/tiers.ts';
 import { clockAt, eventsOf, kindsNamed, shortEvents } from './steps.ts';
 import { Crash, contentOf, dyingAt, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
 
@@ -42,19 +43,29 @@ async function copiesOf(prepare: (session: Session) => Promise<unknown>): Promis
   };
 }
 
-/** Lets a pull die at each of its operations in turn; returns how many there are. */
+interface Deaths {
+  readonly minute: number;
+  /** The operation at which the first pull dies. */
+  readonly first: number;
+  readonly check: (session: Session, when: 'dead' | 'healed') => Promise<void>;
+}
+
+/** The operations from one death to the next: each test of this file begins at another one. */
+const STRIDE = sized({ quick: 3, acceptance: 1, deep: 1 });
+
+/** Lets a pull die at one of its operations after the other; returns how many there are. */
 async function dieEverywhere(
   service: Sandbox,
   copy: () => Session,
-  { minute, check }: { minute: number; check: (session: Session, when: 'dead' | 'healed') => Promise<void> },
+  { minute, first, check }: Deaths,
 ): Promise<number> {
-  for (let n = 1; ; n++) {
+  for (let n = Math.min(first, STRIDE); ; n += STRIDE) {
     await using session = copy();
     const isDead = await pullAs('first', service, dyingAt(session, n), minute).then(
       () => false,
       (error: unknown) => error instanceof Crash,
     );
-    if (!isDead) return n - 1;
+    if (!isDead) return n - STRIDE;
     await check(session, 'dead');
     await pullAs('second', service, session, minute);
     await check(session, 'healed');
@@ -76,7 +87,9 @@ test(
       const states = await session.query(sql`select state from kind_state`);
       expect(states).toEqual([{ state: 'certified' }, { state: 'certified' }]);
     };
-    const died = await dieEverywhere(service, await copiesOf(() => Promise.resolve()), { minute: 0, check });
+    const died = await dieEverywhere(service, await copiesOf(() => Promise.resolve()), {
+      ...{ minute: 0, first: 1, check },
+    });
     expect(died).toBeGreaterThan(40);
   },
 );
@@ -109,7 +122,7 @@ test(
       const rows = (await rowsOf(session, 'clients')).filter((row) => row['_deleted_at'] === null);
       expect(rows.map((row) => row['_raw'])).toEqual(truthOf(service)['clients']);
     };
-    expect(await dieEverywhere(service, copy, { minute: 30, check })).toBeGreaterThan(40);
+    expect(await dieEverywhere(service, copy, { minute: 30, first: 2, check })).toBeGreaterThan(40);
   },
 );
 
@@ -141,7 +154,7 @@ test(
         [missing, onSecond, marked, INSERTED].map(String).sort(),
       );
     };
-    expect(await dieEverywhere(service, copy, { minute: 30, check })).toBeGreaterThan(40);
+    expect(await dieEverywhere(service, copy, { minute: 30, first: 3, check })).toBeGreaterThan(40);
   },
 );
 

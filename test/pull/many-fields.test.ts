@@ -9,10 +9,13 @@ import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { sized } from '../support/tiers.ts';
 import { MIRRORS } from './steps.ts';
 import { logger, RULES } from './support.ts';
 
 const ROWS = 60;
+/** Readings of the list after the first: from the second of them on nothing may grow. */
+const ROUNDS = sized({ quick: 2, acceptance: 4, deep: 4 });
 const KINDS = [clients].filter(isListed);
 
 /** A list of which each record has some further fields; `round` makes the values of each reading others. */
@@ -83,7 +86,7 @@ describe.each(Object.entries(MIRRORS))('%s: a service that sends data as names o
         listOf(0, () => []),
       );
       const stop = watchTurns();
-      for (const round of [1, 2, 3, 4]) {
+      for (let round = 1; round <= ROUNDS; round++) {
         const report = await pullOnce(session, listOf(round, further));
         expect(report).toMatchObject({ state: 'certified', rows: ROWS });
       }

@@ -8,18 +8,20 @@ export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration'
   (name) => `test/${name}`,
 );
 
-/** Processes that are killed, stopped or cut off for minutes; `npm test` runs the same files at a smaller size. */
+/** What is killed, stopped or cut off for minutes, or sent far too much; `npm test` runs the same files at a smaller size. */
 const LONG_FILES = [
-  'frozen-process',
-  'kill',
-  'outbound-faults',
-  'outbound-kill',
-  'outbound-redis',
-  'outbound-start',
-  'outages',
-  'racing-starts',
-  'three-processes',
-].map((name) => `test/end-to-end/${name}.test.ts`);
+  'end-to-end/frozen-process',
+  'end-to-end/kill',
+  'end-to-end/outbound-faults',
+  'end-to-end/outbound-kill',
+  'end-to-end/outbound-redis',
+  'end-to-end/outbound-start',
+  'end-to-end/outages',
+  'end-to-end/racing-starts',
+  'end-to-end/three-processes',
+  'pull/crash',
+  'pull/many-fields',
+].map((name) => `test/${name}.test.ts`);
 
 /**
  * Files that get a worker of their own, as they put doubles in the place of modules, or measure their process. So do the
@@ -48,7 +50,10 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
     case 'proofs':
       return { shared: NONE, alone: { include: proofs, exclude: [] } };
     case 'acceptance':
-      return { shared: { include: LONG_FILES, exclude: [] }, alone: NONE };
+      return {
+        shared: { include: LONG_FILES.filter((path) => !ALONE.includes(path)), exclude: [] },
+        alone: { include: LONG_FILES.filter((path) => ALONE.includes(path)), exclude: [] },
+      };
     case 'tests':
       return { shared, alone: { include: [...ALONE], exclude: [] } };
     case null:

@@ -30,7 +30,6 @@ import type { Role } from '../roles.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
 import { tellStart } from './tell-serve.ts';
-import { serveHttp } from './serve-http.ts';
 import { endpointsOf, notifyDeliverers, watchEvents, webhooksQueue } from './webhooks.ts';
 import type { EventSignal } from './webhooks.ts';
 import type { HttpParts } from './serve-http.ts';
@@ -107,14 +106,12 @@ async function work(
   const stopNotifying = delivers
     ? events.listen(wakeDeliverers)
     : notifyDeliverers({ ...parts, session: plain }, notifier);
-  const closeHttp = roles.includes('http')
-    ? await serveHttp(config, {
-        ...parts,
-        onListening,
-        wakeEngine: engine.wake,
-        queueMetrics: notifier.metrics,
-      })
-    : null;
+  const closeHttp = await openHttp(config, roles, {
+    ...parts,
+    onListening,
+    wakeEngine: engine.wake,
+    queueMetrics: notifier.metrics,
+  });
   const stopSchedules = startSchedules(config, parts, roles);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   tellStart(logger, config, { owner: owner.name, roles, mirror: session.location, now: parts.clock.now() });
@@ -122,7 +119,7 @@ async function work(
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([stopSchedules(), stopChecks(), closeHttp?.(), stopNotifying()]);
+    await Promise.all([stopSchedules(), stopChecks(), closeHttp(), stopNotifying()]);
   }
 }
 
@@ -142,6 +139,17 @@ async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier
   if (queue.url === null) return createInProcessNotifier();
   const { createBullmqNotifier } = await import('../../jobs/bullmq/notifier.ts'); // 30 MB that only a queue is worth.
   return createBullmqNotifier(queue.url, { clock: systemClock, logger });
+}
+
+/** Serves the HTTP API where that is one of the roles; returns what ends it. */
+async function openHttp(
+  config: Config,
+  roles: readonly Role[],
+  parts: HttpParts,
+): Promise<() => Promise<void>> {
+  if (!roles.includes('http')) return () => Promise.resolve();
+  const { serveHttp } = await import('./serve-http.ts'); // Fastify and the metrics: no other role needs them.
+  return serveHttp(config, parts);
 }
 
 /** With writes off this process does not count as `outbound`: a push would wait for it in vain. */
