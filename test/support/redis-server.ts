@@ -1,57 +1,22 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watchRedis } from '../canary/watch-redis.ts';
 import type { RedisWatch } from '../canary/watch-redis.ts';
-
-const POLICY = '/usr/sbin/policy-rc.d';
+import { findProgram } from './apt.ts';
 
 /** The path of redis-server or valkey-server; installs it where that is possible. */
-export function findRedis(): string {
-  const found = onPath('redis-server') ?? onPath('valkey-server');
-  if (found !== null) return found;
-  if (userInfo().uid === 0 && onPath('apt-get') !== null) installRedis();
-  const installed = onPath('redis-server');
-  if (installed !== null) return installed;
-  throw new Error(
-    'The tests need a redis-server (6.2 or later) on PATH, and there is none: sudo apt-get install redis-server',
-  );
-}
-
-function onPath(name: string): string | null {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
-}
-
-/** Debian starts a service at installation where nothing forbids it; the tests start servers of their own. */
-function installRedis(): void {
-  const forbids = !existsSync(POLICY);
-  if (forbids) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  const install = (): void => {
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], {
-      stdio: 'ignore',
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
-  };
-  try {
-    try {
-      install();
-    } catch {
-      execFileSync('apt-get', ['update'], { stdio: 'ignore' }); // The lists of a fresh image are old or absent.
-      install();
-    }
-  } catch (error) {
-    throw new Error('The tests need redis-server, and apt-get could not install it.', { cause: error });
-  } finally {
-    if (forbids) rmSync(POLICY);
-  }
-}
+export const findRedis = (): string =>
+  findProgram({
+    names: ['redis-server', 'valkey-server'],
+    ...{ package: 'redis-server', what: 'a redis-server (6.2 or later)' },
+  });
 
 /** A Redis of our own that keeps nothing on disk. */
 export interface RedisServer {

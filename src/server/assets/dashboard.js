@@ -52,7 +52,6 @@ function show(page) {
     const next = page.getElementById(old.id);
     if (next !== null && !isInUse(old) && !old.isEqualNode(next)) replace(old, document.adoptNode(next));
   }
-  if (known.size === 0) return;
   const added = [...document.querySelectorAll('.feed > li')].filter(({ id }) => id !== '' && !known.has(id));
   for (const item of added) item.classList.add('new');
   if (added.length > 0)

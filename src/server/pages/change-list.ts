@@ -24,7 +24,9 @@ function changeItem(change: RecordedChange, now: Date): Html {
       <a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>
       <span class="name">${recordName(after ?? before)}</span>
       ${originBadge(origin)}
-      <a class="seq last" href="/changes/${seq}" aria-label="Event ${seq}">${when(observedAt, now)}</a>
+      <a class="seq last" href="/changes/${seq}"
+        ><span class="unseen">event ${seq}, </span>${when(observedAt, now)}</a
+      >
     </div>
     ${change.change === 'updated' ? fewFields(change) : null}
   </li>`;

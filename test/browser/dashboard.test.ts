@@ -1,0 +1,256 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAYLOADS } from './payloads.ts';
+import { eventually, openStage } from './stage.ts';
+import type { BrowserStage } from './stage.ts';
+
+let stage: BrowserStage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+
+afterAll(async () => {
+  await stage.close();
+});
+
+const EVERY_PAGE = [
+  ...['/', '/changes', '/changes/1', '/kinds/clients', '/records/clients', '/runs', '/runs/1', '/outbox'],
+  ...['/outbox/1', '/deletions', '/issues', '/webhooks', '/storage'],
+];
+
+const go = (page: Page, path: string) => page.goto(stage.dashboard.address + path);
+
+const firstOf = (kind: string): number => stage.sandbox.world.ids(kind)[0] ?? 0;
+
+/** What is on the page as a person reads it. */
+const read = (page: Page): Promise<string> => page.locator('main').innerText();
+
+describe('signing in', () => {
+  test('by the token comes back to the page that was asked for', async () => {
+    const page = await (await stage.open()).newPage();
+    const asked = await go(page, '/runs');
+    expect(asked?.status()).toBe(401);
+    await page.getByLabel('Admin token').fill('wrong');
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('alert').innerText()).toContain('That is not the admin token.');
+    await page.getByLabel('Admin token').fill(stage.token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/runs');
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Runs');
+    await page.context().close();
+  });
+
+  test('by a link is good once, and leaves no code in the address', async () => {
+    const link = stage.dashboard.signInLink();
+    const [first, second] = [await stage.open(), await stage.open()];
+    const page = await first.newPage();
+    await page.goto(link);
+    expect(page.url()).toBe(`${stage.dashboard.address}/`);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview');
+    const late = await second.newPage();
+    await late.goto(link);
+    expect(await late.getByRole('alert').innerText()).toContain('used already');
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  test('holds for a link that was followed from another site', async () => {
+    const page = await stage.signedIn();
+    const link = `<a href="${stage.dashboard.address}/storage">here</a>`;
+    await page.route('http://elsewhere.example/', (route) =>
+      route.fulfill({ body: link, contentType: 'text/html' }),
+    );
+    await page.goto('http://elsewhere.example/');
+    await page.getByRole('link', { name: 'here' }).click();
+    await page.getByRole('heading', { name: 'Storage' }).waitFor();
+    await page.context().close();
+  });
+});
+
+/** The sizes of the page and of every file that it has loaded. */
+const LOADED_BYTES = `['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type))
+  .reduce((all, { decodedBodySize }) => all + decodedBodySize, 0)`;
+
+test('after a pull the page tells how every kind stands, in at most 100 kB', async () => {
+  const page = await stage.signedIn();
+  const rows = page.getByRole('table', { name: 'Record kinds' }).getByRole('row');
+  const told = await rows.allInnerTexts();
+  for (const kind of ['clients', 'products', 'bookings']) {
+    const line = told.find((text) => text.startsWith(kind)) ?? '';
+    expect(line).toContain('certified');
+    expect(line).toMatch(new RegExp(`\\b${stage.sandbox.world.count(kind)}\\b`));
+    expect(line).toMatch(/next in \d+/);
+  }
+  expect(await page.evaluate<number>(LOADED_BYTES)).toBeLessThan(100_000);
+  await page.context().close();
+});
+
+describe('decisions by clicking', () => {
+  test('a held deletion is approved, and proven by the next pulls', async () => {
+    const { world } = stage.sandbox;
+    for (const id of world.ids('providers').slice(0, 6)) world.remove('providers', id);
+    await stage.pull('providers');
+    await stage.pull('providers');
+    const page = await stage.signedIn();
+    const need = page.getByRole('listitem').filter({ hasText: '6 deletions of providers are held' });
+    expect(await need.innerText()).toContain('once the service proves that it is gone');
+    await need.getByRole('button', { name: 'Approve' }).click();
+    expect(await page.getByRole('status').first().innerText()).toContain('Approved');
+    expect(page.url()).toMatch(/\/$/);
+    await stage.pull('providers');
+    await stage.pull('providers');
+    await go(page, '/changes?kind=providers');
+    expect(await page.locator('.feed > li').filter({ hasText: 'deleted' }).count()).toBe(6);
+    await page.context().close();
+  });
+
+  test('a parked create is adopted', async () => {
+    const { sandbox, api } = stage;
+    sandbox.setFaults([{ on: { kind: 'clients', method: 'POST' }, times: 1, do: { drop: 'before' } }]);
+    const data = { code: 'TWIN-1', name: 'Garage Tremblay' };
+    const { id } = await api('/v1/outbox', { operation: 'create', kind: 'clients', data }, 'twin');
+    const stateOf = async (): Promise<unknown> => (await api(`/v1/outbox/${String(id)}`))['state'];
+    await eventually(() => Promise.resolve(sandbox.requests.some(({ method }) => method === 'POST')));
+    sandbox.world.insert('clients', { ...data, name: 'Garage Tremblay inc.' });
+    await eventually(async () => (await stateOf()) === 'parked');
+    const page = await stage.signedIn();
+    await page.getByRole('link', { name: /^Entry \d+ is parked/ }).click();
+    expect(await page.getByRole('table', { name: 'Fields to write' }).innerText()).toContain(
+      'Garage Tremblay inc.',
+    );
+    await page.getByRole('button', { name: /^Adopt \d+/ }).click();
+    expect(await page.getByRole('status').first().innerText()).toContain('Adopted');
+    expect(await read(page)).toContain('done');
+    expect(await stateOf()).toBe('done');
+    await page.context().close();
+  });
+});
+
+test('the feed updates itself, says so, and keeps what a person has opened and focused', async () => {
+  const page = await stage.signedIn();
+  await page.locator('#live', { hasText: 'Live' }).waitFor();
+  const all = page.getByRole('link', { name: 'All changes' });
+  await all.focus();
+  const before = await page.evaluate<number>('performance.timeOrigin');
+  stage.sandbox.world.update('clients', firstOf('clients'), { phone: '(418) 555-0100' });
+  await stage.pull('clients');
+  await page.locator('.feed > li.new', { hasText: '(418) 555-0100' }).waitFor();
+  expect(await page.locator('#news').innerText()).toMatch(/new change/);
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('All changes');
+  expect(await page.evaluate<number>('performance.timeOrigin')).toBe(before);
+  await page.context().close();
+});
+
+test('without its script every page is as readable, and decides as well', async () => {
+  const page = await stage.signedIn({ javaScriptEnabled: false });
+  for (const path of EVERY_PAGE) {
+    const answer = await go(page, path);
+    expect([path, answer?.status()]).toEqual([path, 200]);
+    expect((await read(page)).length).toBeGreaterThan(40);
+  }
+  await go(page, '/kinds/clients');
+  expect(await page.locator('.spark, .plot table').first().count()).toBe(1);
+  await page.getByRole('button', { name: 'Pull now' }).click();
+  expect(await page.getByRole('status').first().innerText()).toContain('A pull is requested');
+  await page.context().close();
+});
+
+test('on a phone nothing is wider than the window, and every button is large enough', async () => {
+  const page = await stage.signedIn({
+    viewport: { width: 375, height: 740 },
+    isMobile: true,
+    hasTouch: true,
+  });
+  for (const path of EVERY_PAGE) {
+    await go(page, path);
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    expect([path, wide]).toEqual([path, 0]);
+    for (const button of await page.getByRole('button').all())
+      expect((await button.boundingBox())?.height ?? 0).toBeGreaterThanOrEqual(40);
+  }
+  await page.context().close();
+});
+
+test('with the keyboard alone a person reaches the content and each part', async () => {
+  const page = await stage.signedIn();
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to the content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate<string>('document.activeElement.id')).toBe('main');
+  await page.getByRole('link', { name: 'Outbox', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/outbox');
+  await page.context().close();
+});
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+test.each(['light', 'dark'] as const)(
+  'axe has no serious remark on any page in the %s scheme',
+  async (colorScheme) => {
+    const page = await stage.signedIn({ colorScheme });
+    for (const path of EVERY_PAGE) {
+      await go(page, path);
+      await page.evaluate(AXE);
+      const { violations } = await page.evaluate<AxeResults>('axe.run()');
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      expect([path, serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)])]).toEqual(
+        [path, []],
+      );
+    }
+    await page.context().close();
+  },
+);
+
+test('60 texts that would do harm as markup are text on every page, also when they arrive by themselves', async () => {
+  expect(PAYLOADS).toHaveLength(60);
+  const { world } = stage.sandbox;
+  const page = await stage.signedIn();
+  const harm: string[] = [];
+  page.on('dialog', (dialog) => {
+    harm.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(stage.dashboard.address)) harm.push(`request: ${request.url()}`);
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error') harm.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => harm.push(`error: ${error.message}`));
+  await page.locator('#live', { hasText: 'Live' }).waitFor();
+  const inserted = PAYLOADS.map((text) => world.insert('clients', { code: text, name: text, phone: text }));
+  const ids = inserted.map((record) => Number(record['id']));
+  await stage.pull('clients');
+  await page.locator('.feed > li.new').first().waitFor();
+  const next = (index: number): string => PAYLOADS[(index + 1) % PAYLOADS.length] ?? '';
+  for (const [index, id] of ids.entries())
+    world.update('clients', id, { name: next(index), phone: next(index) });
+  await stage.pull('clients');
+  const paths = [
+    ...['/', '/changes', '/changes?kind=clients', '/kinds/clients', '/records/clients', '/issues', '/outbox'],
+    ...ids.slice(0, 34).map((id) => `/records/clients/${id}`),
+  ];
+  for (const path of paths) {
+    const answer = await go(page, path);
+    expect([path, answer?.status()]).toEqual([path, 200]);
+    expect(await page.title()).not.toBe('taken');
+  }
+  const shown = new Set<string>();
+  for (let path: string | null = '/changes?kind=clients'; path !== null;) {
+    await go(page, path);
+    for (const name of await page.locator('.feed .name').allTextContents()) shown.add(name);
+    path = await page
+      .getByRole('link', { name: 'Older' })
+      .getAttribute('href', { timeout: 500 })
+      .catch(() => null);
+  }
+  const onPage = PAYLOADS.map((text) => text.replace(/\r\n?/g, '\n')); // As every parser of HTML reads line ends.
+  const missing = onPage.filter((text) => ![...shown].some((name) => name.startsWith(text)));
+  expect(missing).toEqual([]);
+  expect(harm).toEqual([]);
+  await page.context().close();
+});
