@@ -10,6 +10,7 @@ export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration'
 
 /** Processes that are killed, stopped or cut off for minutes; `npm test` runs the same files at a smaller size. */
 const LONG_FILES = [
+  'export-memory',
   'frozen-process',
   'kill',
   'outbound-faults',

@@ -9,6 +9,7 @@ import { readUndiscovered, saveColumn, saveTextColumn, saveUnusable } from '../k
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { readTexts } from '../tables/rows.ts';
+import { drawAsOf } from '../views/as-of-functions.ts';
 import { drawViews } from '../views/draw-views.ts';
 import { kindViews } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
@@ -27,6 +28,7 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
     if (grown.fields.length === kind.fields.length) return kind;
     await growKindTable(tx, grown, session.dialect);
     await drawViews(tx, kindViews(grown, session.dialect), session.dialect);
+    if (session.dialect === 'postgres') await drawAsOf(tx, [grown]);
     return grown;
   });
 }

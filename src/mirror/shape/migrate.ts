@@ -18,6 +18,7 @@ import type { Retyping } from './plan-retyping.ts';
 import { retypeColumns } from './retype-columns.ts';
 import { seedUnlisted } from './seed-unlisted.ts';
 import type { Session, Transaction } from '../session/session.ts';
+import { drawAsOf, dropAsOf } from '../views/as-of-functions.ts';
 import { viewsOf } from '../views/views.ts';
 
 /** Raised with every release whose mirror an older release must not write. */
@@ -104,10 +105,12 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
   const made = MADE[shape];
   const retyping = made === 'by an older release' ? await planRetyping(tx, kinds, dialect) : null;
+  if (dialect === 'postgres') await dropAsOf(tx);
   const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
   const mirrored = await changeTables(tx, wanted, retyping);
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   await putViewsUp(viewsOf(mirrored, dialect));
+  if (dialect === 'postgres') await drawAsOf(tx, mirrored);
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
   await writeMeta(tx, 'layout', wanted.layout);
   return true;
