@@ -40,7 +40,7 @@ const WINGS: Record<string, readonly string[]> = {
   outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
   jobs: ['', 'bullmq', 'schedule'],
   app: ['', 'serve', 'commands'],
-  cli: ['print', 'demo', ''],
+  cli: ['print', 'input', 'demo', ''],
 };
 
 /** The most files in one wing. */

@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   changes: async () => (await import('./changes.ts')).changesCommand,
   record: async () => (await import('./show.ts')).recordCommand,
   kinds: async () => (await import('./show.ts')).kindsCommand,
+  export: async () => (await import('./export.ts')).exportCommand,
   push: async () => (await import('./push.ts')).pushCommand,
   outbox: async () => (await import('./outbox.ts')).outboxCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,

@@ -10,6 +10,7 @@ export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration'
 
 /** What is killed, stopped or cut off for minutes, or sent far too much; `npm test` runs the same files at a smaller size. */
 const LONG_FILES = [
+  'end-to-end/export-memory',
   'end-to-end/frozen-process',
   'end-to-end/kill',
   'end-to-end/outbound-faults',

@@ -11,7 +11,7 @@ export const VIEWS_SCHEMA = 'public';
 export const SEARCH_PATH = `${TABLES_SCHEMA}, ${VIEWS_SCHEMA}`;
 
 /** Whether a name is that of an analysts' view; no table's name begins like that. */
-const isViewName = (name: string): boolean => name.startsWith('bi_') || name === 'client_contacts';
+export const isViewName = (name: string): boolean => name.startsWith('bi_') || name === 'client_contacts';
 
 /** The quoted name of a table or view with its schema; an object of that name elsewhere is not ours. */
 export function placeOf(name: string): string {

@@ -18,6 +18,7 @@ import { sqlList } from '../session/sql-text.ts';
 import { readTexts } from '../tables/rows.ts';
 import { elementKind, nestedName, nestedTables } from '../tables/nested-table.ts';
 import { describeViews } from '../views/dictionary.ts';
+import { drawAsOf } from '../views/as-of-functions.ts';
 import { drawViews } from '../views/draw-views.ts';
 import { kindViews, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
@@ -44,6 +45,7 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
     if (!(await mustDraw(tx, kind, grown))) return kind;
     await growKindTable(tx, grown, session.dialect);
     await drawViews(tx, views, session.dialect);
+    if (session.dialect === 'postgres') await drawAsOf(tx, [grown]);
     await describeViews(tx, views, 'these');
     return grown;
   });

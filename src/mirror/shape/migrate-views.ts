@@ -6,6 +6,7 @@ import { text } from '../tables/engine-column.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { readRows, readTexts } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
+import { dropAsOf } from '../views/as-of-functions.ts';
 import { drawViews } from '../views/draw-views.ts';
 import type { View } from '../views/draw-views.ts';
 import { namesOfViews } from '../views/views.ts';
@@ -88,6 +89,7 @@ export async function namingObstacles<T>(
     if (!NEEDED.includes(errorCode(error))) throw error;
     return session.atomically(async (tx) => {
       await placeTables(tx, await findMirror(tx, 'postgres'), kinds); // Rolled back at once: the names are those after the move.
+      await dropAsOf(tx);
       const obstacles = await allObstacles(tx, kinds);
       throw obstacles.length > 0 ? obstaclesError(obstacles, session.location) : error;
     });

@@ -19,6 +19,7 @@ import type { Retyping } from './plan-retyping.ts';
 import { retypeColumns } from './retype-columns.ts';
 import { seedUnlisted } from './seed-unlisted.ts';
 import type { Session, Transaction } from '../session/session.ts';
+import { drawAsOf, dropAsOf } from '../views/as-of-functions.ts';
 import { describeViews } from '../views/dictionary.ts';
 import { viewsOf, withRows } from '../views/views.ts';
 
@@ -106,11 +107,13 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
   const made = MADE[shape];
   const retyping = made === 'by an older release' ? await planRetyping(tx, kinds, dialect) : null;
+  if (dialect === 'postgres') await dropAsOf(tx);
   const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
   const mirrored = await changeTables(tx, wanted, retyping);
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   const views = viewsOf(await withRows(tx, mirrored), dialect);
   await putViewsUp(views);
+  if (dialect === 'postgres') await drawAsOf(tx, mirrored);
   await describeViews(tx, views, 'all');
   await writeMeta(tx, 'version', String(MIRROR_VERSION));
   await writeMeta(tx, 'layout', wanted.layout);

@@ -1,0 +1,62 @@
+import { statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../config/settings.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
+
+/**
+ * The whole path of a file that a command is to write; an existing one will be replaced.
+ *
+ * @throws {UsageError} `usage.file` where its folder is missing, it is a folder itself, or it is the mirror.
+ */
+export function outputFile(config: Config, file: string): string {
+  const path = resolve(file);
+  const refuse = (what: string, hint: string): UsageError =>
+    new UsageError(`${file} ${what}`, { code: 'usage.file', hint });
+  if (statOf(dirname(path))?.isDirectory() !== true)
+    throw refuse('cannot be written: there is no such folder.', 'Create the folder, or name another file.');
+  if (statOf(path)?.isDirectory() === true) throw refuse('is a folder, not a file.', 'Name a file in it.');
+  if (isMirror(config, path))
+    throw refuse('is the mirror itself, or belongs to it.', 'Name another file: it would be overwritten.');
+  return path;
+}
+
+/** By name, and by the file that a link leads to. */
+function isMirror({ database }: Config, path: string): boolean {
+  const mirror = sqlitePath(database.url);
+  if (mirror === null) return false;
+  const names = ['', '-wal', '-shm', '-journal'].map((end) => `${resolve(mirror)}${end}`);
+  const [own, given] = [statOf(mirror), statOf(path)];
+  const isSame = own !== null && given !== null && own.ino === given.ino && own.dev === given.dev;
+  return names.includes(path) || isSame;
+}
+
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error))) return null;
+    throw error;
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the disk is read-only',
+};
+
+/** Turns the fault of writing a file into one that names the file and what to do; passes on other errors. */
+export function outputFault(error: unknown, path: string): unknown {
+  const words = WORDS[errorCode(error)];
+  if (words === undefined) return error;
+  return new SyncError(`${path} could not be written: ${words}.`, {
+    code: 'file.not_written',
+    hint: 'Free space or correct the rights there, or name another file.',
+    cause: error,
+  });
+}

@@ -1,0 +1,97 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { EXPORT_FORMATS, ExportStopped, exportRows } from '../app/commands/export.ts';
+import type { ExportFormat, ExportOutput } from '../app/commands/export.ts';
+import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { createCommand, settingsOf } from './command.ts';
+import type { CommonOptions, CommandContext } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { createExportProgress } from './print/export-progress.ts';
+import { printJson, printLine } from './print/io.ts';
+import type { Io } from './print/io.ts';
+
+interface ExportCommandOptions extends CommonOptions {
+  readonly format: ExportFormat;
+  readonly asOf?: string;
+  readonly out?: string;
+  readonly raw?: true;
+}
+
+export function exportCommand(context: CommandContext): Command {
+  return createCommand('export', 'write the rows of a record kind or a view as CSV, NDJSON or Parquet')
+    .argument('<kind|view>', 'record kind, or a view such as bi_changes')
+    .addOption(new Option('--format <format>', 'how').choices(EXPORT_FORMATS).makeOptionMandatory())
+    .option(
+      '--as-of <instant>',
+      "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in UTC",
+    )
+    .option('--out <file>', 'write this file, which appears whole (default: stdout)')
+    .option('--raw', 'leave texts in CSV that a spreadsheet would run as formulas as they are')
+    .action((what: string, options: ExportCommandOptions) => runExport(context, what, options));
+}
+
+async function runExport(
+  context: CommandContext,
+  what: string,
+  options: ExportCommandOptions,
+): Promise<void> {
+  const { io } = context;
+  refuseMixture(options, io);
+  const progress = createExportProgress(what, io.stderr);
+  try {
+    const request = {
+      ...{ what, format: options.format, isRaw: options.raw ?? false, asOf: options.asOf, out: options.out },
+      ...{ onRows: progress.onRows, signal: io.signal },
+    };
+    const { report, remarks } = await exportRows(settingsOf(context, options), request, outputOf(io));
+    progress.stop();
+    for (const remark of remarks) printLine(io.stderr, remark);
+    if (report === null) return;
+    if (options.json) printJson(io.stdout, report);
+    else printLine(io.stdout, `${report.file}: ${report.rows} rows, ${report.bytes} bytes.`);
+  } catch (error) {
+    if (error instanceof ReaderGone) return;
+    if (!(error instanceof ExportStopped)) throw error;
+    printLine(io.stderr, 'Stopped before the last row.');
+    context.exit(EXIT.incomplete);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** @throws {UsageError} For a document and rows on the same output, and for Parquet on a terminal. */
+function refuseMixture({ json, out, format, raw }: ExportCommandOptions, { stdout }: Io): void {
+  const refuse = (message: string, hint: string): UsageError =>
+    new UsageError(message, { code: 'usage.export', hint });
+  if (json && out === undefined)
+    throw refuse('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
+  if (raw && format !== 'csv') throw refuse('--raw is for CSV: other formats never change a text.', '');
+  if (format === 'parquet' && out === undefined && stdout.isTTY === true)
+    throw refuse('Parquet is no text for a terminal.', 'Add --out FILE, or redirect the output.');
+}
+
+/** The reader of stdout has gone: `bms-sync export clients --format csv | head`. */
+class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+}
+
+function outputOf({ stdout, stdoutBytes }: Io): ExportOutput {
+  return {
+    text: (text) =>
+      new Promise((resolve, reject) => {
+        const isTaken = stdout.write(text, (error) => {
+          if (error) reject(new ReaderGone(error.message));
+          else resolve();
+        });
+        if (isTaken !== false) resolve();
+      }),
+    bytes: async (bytes) => {
+      if (stdoutBytes === undefined)
+        throw new SyncError('This output takes text only.', {
+          code: 'export.text_only',
+          hint: 'Add --out FILE.',
+        });
+      await stdoutBytes(bytes);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { open, rename, rm, stat } from 'node:fs/promises';
+import type { Values } from '../../mirror/session/session.ts';
+import { csvEncoding } from './csv.ts';
+import type { TextEncoding } from './csv.ts';
+import { ndjsonEncoding } from './ndjson.ts';
+import { loadDuckdb, writeParquet } from './parquet.ts';
+import type { Unfit } from './parquet.ts';
+import type { ExportSource } from './read-rows.ts';
+
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export interface ExportOptions {
+  readonly format: ExportFormat;
+  /** Leaves texts of CSV as they are, formulas too. */
+  readonly isRaw: boolean;
+  /** Called with the number of rows after each batch. */
+  readonly onRows: (rows: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Stopped by its signal before the last row. */
+export class ExportStopped extends Error {
+  override readonly name = 'ExportStopped';
+}
+
+interface Exported {
+  readonly rows: number;
+  readonly unfit: Unfit;
+}
+
+/** Writes rows to a text output, batch after batch; each waits until the one before it is taken. */
+export async function exportText(
+  source: ExportSource,
+  write: (text: string) => Promise<void>,
+  options: ExportOptions,
+): Promise<Exported> {
+  const { head, rows }: TextEncoding =
+    options.format === 'csv' ? csvEncoding(source.columns, options.isRaw) : ndjsonEncoding(source.columns);
+  let count = 0;
+  if (head !== '') await write(head);
+  for await (const batch of stoppable(source.batches, options.signal)) {
+    await write(rows(batch));
+    count += batch.length;
+    options.onRows(batch.length);
+  }
+  return { rows: count, unfit: new Map() };
+}
+
+/**
+ * Writes rows to a file. It appears whole: until then it has another name beside its own, and after a fault it is removed.
+ *
+ * @returns The number of rows and bytes.
+ */
+export async function exportFile(
+  source: ExportSource,
+  path: string,
+  options: ExportOptions,
+): Promise<Exported & { readonly bytes: number }> {
+  const draft = `${path}.${process.pid}.partial`;
+  try {
+    const exported =
+      options.format === 'parquet'
+        ? await exportParquet(source, draft, options)
+        : await exportTextFile(source, draft, options);
+    const { size } = await stat(draft);
+    await rename(draft, path);
+    return { ...exported, bytes: size };
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+async function exportTextFile(source: ExportSource, path: string, options: ExportOptions): Promise<Exported> {
+  const file = await open(path, 'w');
+  try {
+    const exported = await exportText(source, (text) => file.writeFile(text), options);
+    await file.sync();
+    return exported;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes rows to a Parquet file. @throws {UsageError} Where DuckDB is not installed. */
+async function exportParquet(
+  { columns, batches }: ExportSource,
+  path: string,
+  { onRows, signal }: ExportOptions,
+): Promise<Exported> {
+  const library = await loadDuckdb();
+  let rows = 0;
+  const unfit = await writeParquet({
+    ...{ path, library, source: { columns, batches: stoppable(batches, signal) } },
+    onRows: (count) => {
+      rows += count;
+      onRows(count);
+    },
+  });
+  return { rows, unfit };
+}
+
+async function* stoppable(
+  batches: AsyncIterable<readonly Values[]>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Values[]> {
+  for await (const batch of batches) {
+    if (signal.aborted) throw new ExportStopped('The export was stopped.');
+    yield batch;
+  }
+}

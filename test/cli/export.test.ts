@@ -1,0 +1,294 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { Session } from '../../src/mirror/session/session.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { sandbox } from '../pull/support.ts';
+import { document, run } from '../support/command-line.ts';
+import type { Ended, Env } from '../support/command-line.ts';
+import { MAIN, runProgram } from '../support/program.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+interface Stage {
+  readonly service: Sandbox;
+  readonly env: Env;
+  readonly session: Session;
+  readonly path: string;
+  readonly folder: string;
+  /** Runs `export` and reads nothing but stdout. */
+  readonly exported: (...argv: readonly string[]) => Promise<Ended>;
+}
+
+/** A mirror of a small sandbox, with a client whose fields are hard to export. */
+async function stage(database: (typeof DATABASES)[number]): Promise<Stage> {
+  const [service, { session, url }] = [await sandbox({ size: 8 }), await mirrorIn(database)];
+  service.world.insert('clients', {
+    ...{
+      code: '-7',
+      name: '=HYPERLINK("x")',
+      city: 'Montréal, "QC"',
+      address: 'two\nlines',
+      phone: '+1 514 555-0123',
+    },
+    ...{ credit: '-12345678901234.50', creation_date: '0000-00-00' },
+  });
+  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  await run(['pull', 'clients', 'bookings'], env);
+  const path = url.replace('file:', '');
+  return {
+    ...{ service, env, session, path, folder: tempFolder() },
+    exported: (...argv) => run(['export', ...argv], env),
+  };
+}
+
+/** Opened anew at each use, as each test asks a few questions of one file only. */
+async function inDuckdb(question: string): Promise<unknown[][]> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  try {
+    return (await connection.runAndReadAll(question)).getRowsJson();
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+const FORMATS = ['csv', 'ndjson', 'parquet'] as const;
+
+describe.each(DATABASES)('%s', (database) => {
+  test('CSV has the columns and rows of the view, exact and safe for a spreadsheet', async () => {
+    const { session, exported } = await stage(database);
+
+    const { code, stdout, stderr } = await exported('clients', '--format', 'csv');
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [header, ...lines] = stdout.split('\r\n');
+    const [row = {}] = await session.query(sql`select * from bi_clients limit 1`);
+    expect(header).toBe(Object.keys(row).join(','));
+    const hard = lines.find((line) => line.includes('HYPERLINK'));
+    expect(hard).toContain(`,'-7,"'=HYPERLINK(""x"")",`);
+    expect(hard).toContain('"Montréal, ""QC"""');
+    expect(hard).toContain(`'+1 514 555-0123`);
+    expect(hard).toContain(',-12345678901234.50,-12345678901234.50,-123456789012345000,');
+    expect((await exported('clients', '--format', 'csv', '--raw')).stdout).toContain(
+      ',-7,"=HYPERLINK(""x"")",',
+    );
+  });
+
+  test('NDJSON has amounts as numbers with all their digits', async () => {
+    const { session, exported } = await stage(database);
+
+    const { stdout } = await exported('bi_clients', '--format', 'ndjson');
+
+    const lines = stdout.trimEnd().split('\n');
+    const [count] = await session.query(sql`select count(*) as n from bi_clients`);
+    expect(lines).toHaveLength(Number(count?.['n']));
+    const hard = lines.find((line) => line.includes('HYPERLINK')) ?? '';
+    expect(hard).toContain('"credit":-12345678901234.50,"credit_exact":"-12345678901234.50"');
+    expect(JSON.parse(hard)).toMatchObject({
+      code: '-7',
+      creation_date: null,
+      inactive: expect.any(Number) as number,
+    });
+  });
+
+  test('Parquet has types, exact sums and the same rows', async () => {
+    const { folder, exported, session } = await stage(database);
+    const file = join(folder, "it's [a] file.parquet");
+
+    const ended = await exported('clients', '--format', 'parquet', '--out', file, '--json');
+
+    const [count] = await session.query(sql`select count(*) as n from bi_clients`);
+    const rows = Number(count?.['n']);
+    expect(document(ended)).toEqual({ rows, bytes: statSync(file).size, file, format: 'parquet' });
+    expect(readdirSync(folder)).toEqual(["it's [a] file.parquet"]);
+    const from = `read_parquet('${file.replace("'", "''").replace('[', '[[]')}')`;
+    const types = await inDuckdb(`select column_name, column_type from (describe select * from ${from})`);
+    expect(Object.fromEntries(types)).toMatchObject({
+      ...{
+        id: 'BIGINT',
+        code: 'VARCHAR',
+        credit: 'DECIMAL(38,10)',
+        credit_exact: 'VARCHAR',
+        credit_e4: 'BIGINT',
+      },
+      creation_date: 'DATE',
+    });
+    const sums = await session.query(sql`select sum(credit_e4) as e4 from bi_clients`);
+    const [[sum, n] = []] = await inDuckdb(
+      `select cast(sum(credit) * 10000 as bigint), count(*) from ${from}`,
+    );
+    expect([String(sum), Number(n)]).toEqual([String(sums[0]?.['e4']), rows]);
+    expect(await inDuckdb(`select name, address, creation_date from ${from} where code = '-7'`)).toEqual([
+      ['=HYPERLINK("x")', 'two\nlines', null],
+    ]);
+  });
+
+  test('every view can be exported in every format, with as many rows', { timeout: 60_000 }, async () => {
+    const { session, folder, service, env } = await stage(database);
+    const [id = 0] = service.world.ids('clients');
+    service.world.update('clients', id, { city: 'Rimouski' });
+    await run(['pull', 'clients'], env);
+    const views = [
+      'bi_clients',
+      'bi_clients_contacts',
+      'client_contacts',
+      'bi_bookings',
+      'bi_bookings_items',
+    ];
+    for (const view of [
+      ...views,
+      'bi_changes',
+      'bi_clients_history',
+      'bi_sync_status',
+      'bi_vehicle_brands',
+    ]) {
+      const [count] = await session.query(sql`select count(*) as n from ${sql.identifier(view)}`);
+      for (const format of FORMATS) {
+        const ended = await run(
+          ['export', view, '--format', format, '--out', join(folder, 'x'), '--json'],
+          env,
+        );
+        expect(document(ended), `${view} ${format}`).toMatchObject({ rows: Number(count?.['n']), format });
+      }
+    }
+  });
+
+  test('as of an instant, rows are as they were, with the columns of today', async () => {
+    const { service, env, session, exported } = await stage(database);
+    const before = (await exported('clients', '--format', 'ndjson')).stdout;
+    const [last] = await session.query(sql`select max(_first_seen_at) as at from clients`);
+    const [id = 0, gone = 0] = service.world.ids('clients');
+    service.world.update('clients', id, { city: 'Rimouski', credit: '1.00' });
+    service.world.remove('clients', gone);
+    service.world.insert('clients', { code: 'NEW', name: 'Neuf' });
+    await run(['pull', 'clients'], env);
+
+    const then = await exported('clients', '--format', 'ndjson', '--as-of', String(last?.['at']));
+
+    expect(then).toMatchObject({ code: 0 });
+    expect(then.stdout).toBe(before);
+    const today = new Date().toISOString().slice(0, 10);
+    const now = (await exported('clients', '--format', 'csv')).stdout;
+    expect((await exported('bi_clients', '--format', 'csv', '--as-of', today)).stdout).toBe(now);
+    expect(now).not.toBe(before);
+  });
+
+  test('an instant whose state is not known is refused with the reason', async () => {
+    const { exported, session } = await stage(database);
+    const asOf = (what: string, instant: string): Promise<Ended> =>
+      exported(what, '--format', 'csv', '--as-of', instant);
+
+    const early = await asOf('clients', '2020-01-01');
+    expect(early).toMatchObject({ code: 2, stdout: '' });
+    expect(early.stderr).toContain('the first record of clients was read at');
+    expect(await asOf('products', '2026-01-01')).toMatchObject({ code: 2 });
+    expect(await asOf('bi_changes', '2026-01-01')).toMatchObject({ code: 2 });
+    expect(await asOf('clients', 'tomorrow')).toMatchObject({ code: 2 });
+    await session.atomically(async (tx) => {
+      await tx.query(
+        sql`insert into mirror_meta (key, value) values ('changes.forgotten_before', '2100-01-01 00:00:00.000')`,
+      );
+    });
+    const forgotten = await asOf('clients', new Date().toISOString());
+    expect(forgotten).toMatchObject({ code: 2 });
+    expect(forgotten.stderr).toContain('retention.changesDays');
+  });
+});
+
+describe('mistakes', () => {
+  test('end with exit code 2 and name the way out', async () => {
+    const { exported, folder, path } = await stage('SQLite');
+    const link = join(folder, 'link.db');
+    symlinkSync(path, link);
+    const mistakes: readonly (readonly [argv: readonly string[], says: string])[] = [
+      [['clinets', '--format', 'csv'], 'did you mean clients?'],
+      [['bi_chnages', '--format', 'csv'], 'did you mean bi_changes?'],
+      [['clients', '--format', 'xlsx'], 'csv, ndjson, parquet'],
+      [['clients'], '--format'],
+      [['clients', '--format', 'csv', '--json'], '--out'],
+      [['clients', '--format', 'ndjson', '--raw'], '--raw is for CSV'],
+      [['clients', '--format', 'csv', '--out', '/nowhere/x.csv'], 'no such folder'],
+      [['clients', '--format', 'csv', '--out', folder], 'is a folder'],
+      [['clients', '--format', 'csv', '--out', path], 'is the mirror itself'],
+      [['clients', '--format', 'csv', '--out', `${path}-wal`], 'is the mirror itself'],
+      [['clients', '--format', 'csv', '--out', link], 'is the mirror itself'],
+    ];
+    for (const [argv, says] of mistakes) {
+      const ended = await exported(...argv);
+      expect({ code: ended.code, says: ended.stderr }, argv.join(' ')).toEqual({
+        code: 2,
+        says: expect.stringContaining(says) as string,
+      });
+    }
+  });
+
+  test('a fault leaves the file that was there', async () => {
+    const { env, folder } = await stage('SQLite');
+    const file = join(folder, 'x.csv');
+    writeFileSync(file, 'as it was');
+    const stop = new AbortController();
+    stop.abort();
+
+    const ended = await run(['export', 'clients', '--format', 'csv', '--out', file], env, stop.signal);
+
+    expect(ended).toMatchObject({ code: 3 });
+    expect(readFileSync(file, 'utf8')).toBe('as it was');
+    expect(readdirSync(folder)).toEqual(['x.csv']);
+  });
+
+  test('without DuckDB, Parquet says what to install', async () => {
+    const { env, folder } = await stage('SQLite');
+    const hooks = join(folder, 'hooks.mjs');
+    writeFileSync(
+      hooks,
+      `export async function resolve(name, context, next) {
+        if (name.startsWith('@duckdb/')) throw Object.assign(new Error('none'), { code: 'ERR_MODULE_NOT_FOUND' });
+        return next(name, context);
+      }`,
+    );
+    const register = `data:text/javascript,import { register } from 'node:module'; register('file://${hooks}');`;
+
+    const ended = await runProgram(
+      ['export', 'clients', '--format', 'parquet', '--out', join(folder, 'x.parquet')],
+      {
+        env,
+        main: ['--import', register, MAIN],
+      },
+    );
+
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('npm install @duckdb/node-api');
+    expect(existsSync(join(folder, 'x.parquet'))).toBe(false);
+  });
+});
+
+describe('piped', () => {
+  const shell = (line: string, env: Env): Promise<string> =>
+    new Promise((resolve) => {
+      execFile(
+        'sh',
+        ['-c', line],
+        { env: { PATH: process.env['PATH'], ...env } },
+        (_error, stdout, stderr) => {
+          resolve(stdout + stderr);
+        },
+      );
+    });
+
+  test('Parquet goes through a pipe unchanged, and a reader may stop early', async () => {
+    const { env, folder, exported } = await stage('SQLite');
+    const [piped, written] = [join(folder, 'piped.parquet'), join(folder, 'written.parquet')];
+    const program = `"${process.execPath}" "${MAIN}" export clients --format`;
+
+    expect(await shell(`${program} parquet | cat > "${piped}"`, env)).toBe('');
+    expect(await shell(`${program} csv | head -c 3`, env)).toBe('id,');
+
+    await exported('clients', '--format', 'parquet', '--out', written);
+    expect(readFileSync(piped).equals(readFileSync(written))).toBe(true);
+  });
+});

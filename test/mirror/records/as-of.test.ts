@@ -1,0 +1,144 @@
+import { sql } from 'drizzle-orm';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { instantText } from '../../../src/lib/time/clock.ts';
+import { asMirrored } from '../../../src/mirror/kinds/field-store.ts';
+import type { Row, Session, SqlValue } from '../../../src/mirror/session/session.ts';
+import { readDeclaredColumns } from '../../../src/mirror/views/view-columns.ts';
+import { rowsAsOf } from '../../../src/mirror/records/as-of.ts';
+import { exportColumns } from '../../../src/report/export/columns.ts';
+import type { ExportColumn } from '../../../src/report/export/columns.ts';
+import { readAsOf } from '../../../src/report/export/read-rows.ts';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { clients as CLIENTS } from '../../../src/catalog/kinds/clients.ts';
+import { DATABASES, MIRRORS, NOON, pullOne } from '../../pull/steps.ts';
+import { sandbox } from '../../pull/support.ts';
+import { sized } from '../../support/tiers.ts';
+
+const kind = 'clients';
+const HISTORIES = 2;
+/** A typed function of PostgreSQL is asked for each instant too. */
+const INSTANTS = {
+  SQLite: sized({ quick: 1_600, acceptance: 4_000, deep: 20_000 }),
+  PostgreSQL: sized({ quick: 400, acceptance: 2_000, deep: 5_000 }),
+};
+
+/** One pull, and what happened at the service before it. */
+interface Chapter {
+  readonly minutes: number;
+  readonly deeds: readonly Deed[];
+}
+
+interface Deed {
+  readonly is: 'insert' | 'update' | 'remove';
+  readonly pick: number;
+  readonly city: string;
+  readonly credit: number;
+}
+
+const deed = fc.record<Deed>({
+  is: fc.constantFrom('insert', 'update', 'update', 'update', 'remove'),
+  pick: fc.nat(1000),
+  city: fc.constantFrom('Rimouski', 'Gaspé', '', "L'Isle-Verte", '=1+1'),
+  credit: fc.nat(1_000_000),
+});
+const chapters = fc.array(
+  fc.record<Chapter>({ minutes: fc.integer({ min: 1, max: 40 }), deeds: fc.array(deed, { maxLength: 4 }) }),
+  { minLength: 8, maxLength: 14 },
+);
+
+function live({ world }: Sandbox, chapter: Chapter): void {
+  for (const { is, pick, city, credit } of chapter.deeds) {
+    const ids = world.ids(kind);
+    const id = ids[pick % ids.length] ?? 0;
+    const fields = { city, credit: (credit / 100).toFixed(2), of_its_own: pick };
+    if (is === 'insert') world.insert(kind, { code: `N${pick}`, name: 'Neuf', ...fields });
+    else if (is === 'update') world.update(kind, id, fields);
+    else if (ids.length > 5) world.remove(kind, id);
+  }
+}
+
+/** The state of a mirror after a pull, as the present view showed it then. */
+interface Noted {
+  readonly atMs: number;
+  readonly rows: readonly Row[];
+  /** The service's own records at that time, by id. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+async function note(service: Sandbox, session: Session, minute: number): Promise<Noted> {
+  const ids = service.world.ids(kind);
+  const texts = ids.map((id) => [String(id), JSON.stringify(service.world.get(kind, id))] as const);
+  const rows = await session.query(sql`select * from bi_clients order by id`);
+  return { atMs: NOON + minute * 60_000, rows, texts: new Map(texts) };
+}
+
+async function lived(
+  service: Sandbox,
+  session: Session,
+  story: readonly Chapter[],
+): Promise<readonly Noted[]> {
+  const noted: Noted[] = [];
+  let minute = 0;
+  for (const chapter of story) {
+    minute += chapter.minutes;
+    live(service, chapter);
+    await pullOne(service, session, { kind, minute });
+    noted.push(await note(service, session, minute));
+  }
+  return noted;
+}
+
+/** Every fifth instant is that of a pull. */
+function drawInstant(noted: readonly Noted[], drawn: number, n: number): number {
+  const [first, last] = [noted.at(0)?.atMs ?? 0, noted.at(-1)?.atMs ?? 0];
+  return n % 5 === 0
+    ? (noted[n % noted.length]?.atMs ?? first)
+    : first + Math.floor(drawn * (last - first + 60_000));
+}
+
+async function collected<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const batch of batches) all.push(...batch);
+  return all;
+}
+
+const textsIn = (values: readonly SqlValue[]): (string | null)[] =>
+  values.map((value) => (value === null ? null : String(value)));
+
+describe.each(DATABASES)('%s', (database) => {
+  async function play(story: readonly Chapter[], random: Iterator<number>): Promise<void> {
+    const [service, session] = [await sandbox({ size: 12 }), await MIRRORS[database]()];
+    const noted = await lived(service, session, [{ minutes: 0, deeds: [] }, ...story]);
+    const mirrored = await asMirrored(session, CLIENTS);
+    const columns = exportColumns(await readDeclaredColumns(session, `bi_${kind}`));
+
+    for (let n = 0; n < INSTANTS[database] / HISTORIES; n++) {
+      const atMs = drawInstant(noted, Number(random.next().value), n);
+      const instant = instantText(new Date(atMs));
+      const expected = noted.filter((each) => each.atMs <= atMs).at(-1);
+      if (expected === undefined) throw new Error(`nothing was noted before ${instant}`);
+
+      const rows = await collected(rowsAsOf(session, mirrored, instant));
+      const raws = new Map(rows.map((row) => [String(row['id']), row['_raw']]));
+      for (const [id, text] of expected.texts) expect(raws.get(id), `${id} at ${instant}`).toBe(text);
+
+      const exported = await collected(readAsOf(session, { kind: mirrored, columns, instant }));
+      const valueIn = (row: Row, { name, type }: ExportColumn): SqlValue =>
+        row[type === 'decimal' ? `${name}_exact` : name] ?? null;
+      expect(exported.map(textsIn)).toEqual(
+        expected.rows.map((row) => textsIn(columns.map((column) => valueIn(row, column)))),
+      );
+      if (database === 'SQLite') continue;
+      const typed = await session.query(sql`select * from bi_clients_as_of(${instant}) order by id`);
+      const known = columns.map(({ name }) => name);
+      const shown = (row: Row): unknown[] => known.map((name) => row[name] ?? null);
+      expect(typed.map(shown)).toEqual(expected.rows.map(shown));
+    }
+  }
+
+  test('as of random instants, a kind is as it was noted then', { timeout: 120_000 }, async () => {
+    const draws = fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true }));
+    await fc.assert(fc.asyncProperty(chapters, draws, play), { numRuns: HISTORIES });
+  });
+});
