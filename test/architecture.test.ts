@@ -30,7 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** The wings of the larger folders, from the lowest to the highest: a wing imports only from wings before it. */
 const WINGS: Record<string, readonly string[]> = {
-  lib: ['', 'text', 'time', 'json', 'ids', 'log'],
+  lib: ['', 'text', 'time', 'json', 'ids', 'log', 'net'],
   source: ['http', 'answer', 'page', 'paging', ''],
   mirror: [
     ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'webhooks', 'sightings'],
@@ -40,7 +40,7 @@ const WINGS: Record<string, readonly string[]> = {
   outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
   jobs: ['', 'bullmq', 'schedule'],
   app: ['', 'serve', 'commands'],
-  cli: ['print', 'demo', ''],
+  cli: ['print', 'input', 'demo', ''],
 };
 
 /** The most files in one wing. */

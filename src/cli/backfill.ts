@@ -9,7 +9,7 @@ import type { ExitCode } from './exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
 import type { Output } from './print/io.ts';
 import { createProgress } from './print/progress.ts';
-import { expandIds, parsePages } from './ranges.ts';
+import { expandIds, parsePages } from './input/ranges.ts';
 
 interface BackfillOptions extends CommonOptions {
   readonly ids?: string;

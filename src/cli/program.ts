@@ -23,6 +23,7 @@ import { serveCommand } from './serve.ts';
 import { kindsCommand, recordCommand } from './show.ts';
 import { statusCommand } from './status.ts';
 import { verifyCommand } from './verify.ts';
+import { webhooksCommand } from './webhooks.ts';
 
 const COMMANDS = [
   demoCommand,
@@ -36,6 +37,7 @@ const COMMANDS = [
   kindsCommand,
   pushCommand,
   outboxCommand,
+  webhooksCommand,
   verifyCommand,
   migrateCommand,
   doctorCommand,

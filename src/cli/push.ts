@@ -9,7 +9,7 @@ import type { CommonOptions, CommandContext } from './command.ts';
 import { exitCodeOfPush } from './exit-codes.ts';
 import { printExactJson, printLine } from './print/io.ts';
 import { previewDocument, printPreview, printPushed, pushedDocument } from './print/push-print.ts';
-import { jsonOption, readStdin } from './push-input.ts';
+import { jsonOption, readStdin } from './input/push-input.ts';
 
 const TIMEOUT_SECONDS = 60;
 

@@ -4,7 +4,7 @@ import { verifyKind } from '../../src/audit/verify-kind.ts';
 import type { KindComparison } from '../../src/audit/verify-kind.ts';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { expandIds } from '../../src/cli/ranges.ts';
+import { expandIds } from '../../src/cli/input/ranges.ts';
 import { parseObject } from '../../src/lib/json/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';

@@ -1,6 +1,7 @@
 import { instantOf, lengthOf } from '../../lib/time/clock.ts';
 import { readStatus } from '../../mirror/kinds/status-store.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
+import { leaveNews, staleNews } from '../../mirror/webhooks/news.ts';
 import { slotBefore } from './schedule.ts';
 import type { Schedule, ScheduleParts } from './schedule.ts';
 import { startCheck } from './start-check.ts';
@@ -44,6 +45,7 @@ export function createStaleCheck(
         const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
         const why = `${SLOTS} slots of its schedule have passed`;
         logger.warn(facts, `the list of ${kind} was not read to its end ${age}: ${why}`);
+        await session.atomically((tx) => leaveNews(tx, staleNews(kind, since, now)));
       }
     const isKnown = ({ kind }: StaleKind): boolean => told.has(kind) || !reading.has(kind);
     told = new Set(stale.filter(isKnown).map(({ kind }) => kind));

@@ -84,6 +84,14 @@ const status = z.object({
   blockedKinds: z.array(writeBlock),
   changeLog,
   frozen,
+  failingEndpoints: z.array(
+    z.object({
+      name: z.string(),
+      health: z.enum(['failing', 'disabled']),
+      reason: z.string().nullable().describe('why it is disabled'),
+      since: instant.nullable(),
+    }),
+  ),
   damage: z.object({ reason: z.string(), since: instant }).nullable(),
 });
 

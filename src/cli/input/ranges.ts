@@ -1,4 +1,4 @@
-import { UsageError } from '../lib/sync-error.ts';
+import { UsageError } from '../../lib/sync-error.ts';
 
 const MOST_IDS = 1_000_000;
 const LARGEST = 2n ** 63n - 1n;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { fileFault } from '../lib/file-fault.ts';
-import { parseJson } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
-import { SyncError, UsageError } from '../lib/sync-error.ts';
-import type { Io } from './print/io.ts';
+import { fileFault } from '../../lib/file-fault.ts';
+import { parseJson } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import type { Io } from '../print/io.ts';
 
 const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read it from a file.`;
 

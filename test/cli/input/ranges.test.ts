@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/lib/sync-error.ts';
-import { expandIds, parsePages } from '../../src/cli/ranges.ts';
+import { UsageError } from '../../../src/lib/sync-error.ts';
+import { expandIds, parsePages } from '../../../src/cli/input/ranges.ts';
 
 const LARGEST = '9223372036854775807';
 
