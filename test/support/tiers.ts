@@ -19,6 +19,8 @@ const LONG_FILES = [
   'outages',
   'racing-starts',
   'three-processes',
+  'webhooks-kill',
+  'webhooks-latency',
 ].map((name) => `test/end-to-end/${name}.test.ts`);
 
 /**
