@@ -75,7 +75,7 @@ function createLines(output: Output): Lines {
 }
 
 /** Parses a number of an event: larger than other numbers of the command line may be. */
-function seqNumber(text: string): number {
+export function seqNumber(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected the number of an event (seq), or 0.');
 }

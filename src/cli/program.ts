@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   export: async () => (await import('./export.ts')).exportCommand,
   push: async () => (await import('./push.ts')).pushCommand,
   outbox: async () => (await import('./outbox.ts')).outboxCommand,
+  webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,

@@ -21,7 +21,12 @@ export function statusCommand(context: CommandContext): Command {
 function printStatus(stdout: Output, status: StatusReport): void {
   const { database, kinds, issues, drift } = status;
   printLine(stdout, `Mirror: ${database}\n`);
-  const needs = [...damageNeeds(status), ...kinds.flatMap(needsOf), ...outboxNeeds(status)];
+  const needs = [
+    ...damageNeeds(status),
+    ...kinds.flatMap(needsOf),
+    ...outboxNeeds(status),
+    ...webhookNeeds(status),
+  ];
   if (needs.length > 0) printLine(stdout, `Needs you: ${needs.join(', ')}\n`);
   printKinds(stdout, status);
   printUncertified(stdout, status);
@@ -70,6 +75,13 @@ function outboxNeeds({ outbox, blockedKinds, frozen }: Status): string[] {
     ...(outbox.parked > 0 ? [`${outbox.parked} parked in the outbox (bms-sync outbox)`] : []),
     ...blockedKinds.map(({ kind, reason }) => `${kind} may not be written (${reason})`),
   ];
+}
+
+function webhookNeeds({ failingEndpoints }: Status): string[] {
+  return failingEndpoints.map(({ name, health, since }) => {
+    const state = health === 'disabled' ? 'is disabled' : 'takes no deliveries';
+    return `the webhook endpoint ${name} ${state}${since === null ? '' : ` since ${since} UTC`} (bms-sync webhooks)`;
+  });
 }
 
 /** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */

@@ -28,12 +28,14 @@ import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { statusRoutes } from './routes/status.ts';
+import { webhookDecisionRoutes } from './routes/webhook-decisions.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { createWaitingLimit } from './waiting-limit.ts';
 import { validateByZod } from './json-schema.ts';
 
 const ROUTES = [
   ...[healthRoutes, signInRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes],
-  ...[outboxRoutes, outboxDecisionRoutes, deletionRoutes, openapiRoute],
+  ...[outboxRoutes, outboxDecisionRoutes, deletionRoutes, webhookRoutes, webhookDecisionRoutes, openapiRoute],
   ...[assetRoutes, pageRoutes, pageDecisionRoutes],
 ];
 

@@ -13,10 +13,18 @@ import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { WriteStanding } from '../mirror/session/write-watch.ts';
+import type { WebhookEndpoint } from '../mirror/webhooks/endpoint-store.ts';
 import type { SendMark } from '../outbound/freeze/freeze.ts';
 import type { Access, Caller } from './access/access.ts';
 import type { SignInCodes } from './access/sign-in-codes.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
+
+/** What the routes of webhooks need of the settings. */
+export interface WebhookRules {
+  readonly allowHosts: readonly string[];
+  /** Secrets from the settings; null = those of the table. */
+  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
+}
 
 /** The dependencies of the HTTP server. */
 export interface ServerParts {
@@ -44,6 +52,8 @@ export interface ServerParts {
   readonly codes?: Pick<SignInCodes, 'redeem'>;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
+  /** The settings of webhooks; absent: no host inside is allowed, and all secrets are in the mirror. */
+  readonly webhooks?: WebhookRules;
   /** Metrics of the queue as Prometheus reads them. */
   readonly queueMetrics?: () => Promise<string>;
 }

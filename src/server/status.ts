@@ -21,6 +21,8 @@ import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/de
 import type { Hold, ShownHold } from '../mirror/records/deletion-store.ts';
 import { isServed } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../mirror/session/session.ts';
+import { failingEndpoints } from '../mirror/webhooks/endpoint-store.ts';
+import type { FailingEndpoint } from '../mirror/webhooks/endpoint-store.ts';
 import { readFrozen } from '../outbound/freeze/freeze.ts';
 import type { Frozen } from '../outbound/freeze/freeze.ts';
 
@@ -45,6 +47,8 @@ export interface Status {
   readonly changeLog: ChangeLogSize;
   /** The reason why nothing is sent although writes are on; null if sends are allowed. */
   readonly frozen: Frozen | null;
+  /** Webhook endpoints that take no deliveries. */
+  readonly failingEndpoints: readonly FailingEndpoint[];
   /** Why the database file is not to be trusted; null where the latest check found nothing. */
   readonly damage: Damage | null;
 }
@@ -77,6 +81,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[],
     blockedKinds: await readBlocks(session),
     changeLog: await readChangeLogSize(session, now),
     frozen: await readFrozen(session),
+    failingEndpoints: await failingEndpoints(session),
     damage: await readDamage(session),
   };
 }

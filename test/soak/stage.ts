@@ -96,7 +96,7 @@ const LOOKS_SECONDS = [300, 1_800, 3_600, 5_400];
 
 /** What is kept is gone before the week is; a person is asked about mass deletions, as by default. */
 const PULL_SETTINGS: Stage['pullSettings'] = {
-  retention: { runsDays: 1, changesDays: 2, outboxDays: 2, issuesDays: 2 },
+  retention: { runsDays: 1, changesDays: 2, outboxDays: 2, issuesDays: 2, deliveriesDays: 2 },
   deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
 };
 

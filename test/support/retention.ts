@@ -1,4 +1,10 @@
 import type { Retention } from '../../src/mirror/runs/retention.ts';
 
 /** Removes nothing. */
-export const KEEP_ALL: Retention = { changesDays: null, runsDays: null, outboxDays: null, issuesDays: null };
+export const KEEP_ALL: Retention = {
+  changesDays: null,
+  runsDays: null,
+  outboxDays: null,
+  issuesDays: null,
+  deliveriesDays: null,
+};

@@ -20,6 +20,8 @@ const LONG_FILES = [
   'end-to-end/outages',
   'end-to-end/racing-starts',
   'end-to-end/three-processes',
+  'end-to-end/webhooks-kill',
+  'end-to-end/webhooks-latency',
   'pull/crash',
   'pull/many-fields',
 ].map((name) => `test/${name}.test.ts`);

@@ -8,6 +8,7 @@ import { listenFault } from './listen-fault.ts';
 import { packageVersion } from '../package-version.ts';
 import type { ServiceParts } from './queues.ts';
 import { allSchedules } from './schedules.ts';
+import { settingsSecrets } from '../webhook-settings.ts';
 import type { OpenMark } from './send-mark.ts';
 
 export interface HttpParts
@@ -40,6 +41,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
   const app = await createServer({
     ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
+    webhooks: { allowHosts: config.webhooks.allowHosts, secretsOf: settingsSecrets(config) },
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
     ...{ schedules: allSchedules(config), isDead: owner.isDead, codes },
   });

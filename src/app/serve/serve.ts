@@ -27,10 +27,11 @@ import { pullSettings } from '../pull.ts';
 import { outboundQueue, runsQueue } from './queues.ts';
 import type { ServiceParts } from './queues.ts';
 import type { Role } from '../roles.ts';
+import { endpointsOf } from '../webhook-settings.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
 import { tellStart } from './tell-serve.ts';
-import { endpointsOf, notifyDeliverers, watchEvents, webhooksQueue } from './webhooks.ts';
+import { notifyDeliverers, watchEvents, webhooksQueue } from './webhooks.ts';
 import type { EventSignal } from './webhooks.ts';
 import type { HttpParts } from './serve-http.ts';
 

@@ -1,7 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { secretsIn } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
-import type { SetEndpoint } from '../../feed/webhooks/sync-endpoints.ts';
 import type { Sender } from '../../feed/webhooks/sender.ts';
 import { WEBHOOK_QUEUE, createWebhookQueue } from '../../feed/webhooks/webhook-queue.ts';
 import type { Notifier } from '../../jobs/notifier.ts';
@@ -13,25 +11,8 @@ import { watchAppends } from '../../mirror/session/commit-watch.ts';
 import { isAway } from '../../mirror/session/errors.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { dueEndpoints } from '../../mirror/webhooks/endpoint-queue.ts';
-import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import { settingsSecrets } from '../webhook-settings.ts';
 import type { ServiceParts } from './queues.ts';
-
-/** The endpoints of the settings. */
-export function endpointsOf({ webhooks }: Config): readonly SetEndpoint[] {
-  return Object.entries(webhooks.endpoints).map(([name, { secret, ...rest }]) => ({
-    ...{ name, ...rest },
-    secrets: secretsIn(secret),
-  }));
-}
-
-/** Finds the secrets that the settings have for an endpoint; null = none. */
-export function settingsSecrets(config: Config): (endpoint: WebhookEndpoint) => readonly string[] | null {
-  const secrets = new Map(endpointsOf(config).map((endpoint) => [endpoint.name, endpoint.secrets]));
-  return ({ name, source }) => {
-    const own = source === 'settings' ? (secrets.get(name) ?? []) : [];
-    return own.length === 0 ? null : own;
-  };
-}
 
 /** Tells the parts of this process that events may wait for delivery. */
 export interface EventSignal {

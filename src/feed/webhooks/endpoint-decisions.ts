@@ -4,6 +4,7 @@ import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import type { Queryable, Session } from '../../mirror/session/session.ts';
 import {
+  NOT_IN_SETTINGS,
   changeEndpoint,
   findEndpoint,
   insertEndpoint,
@@ -104,30 +105,33 @@ export async function dropEndpoint(session: Session, name: string): Promise<void
   });
 }
 
-/** Why an endpoint is disabled that the settings no longer name. */
-export const NOT_IN_SETTINGS = 'not_in_settings';
-
 const ofSettings = (name: string): SyncError =>
   new SyncError(`The settings name the webhook endpoint ${name}.`, {
     code: 'webhooks.of_settings',
     hint: `Change webhooks.endpoints.${name} there.`,
   });
 
+interface Rotation {
+  readonly name: string;
+  /** Secrets from the settings; null = those of the table. */
+  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
+  readonly now: Date;
+}
+
 /**
  * Gives an endpoint a new secret; the present one signs beside it for a day.
  *
- * @param hasOwn Whether the settings have a secret for it.
  * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings have its secret.
  */
 export async function rotateSecret(
   session: Session,
-  { name, hasOwn, now }: { readonly name: string; readonly hasOwn: boolean; readonly now: Date },
+  { name, secretsOf, now }: Rotation,
 ): Promise<RevealedSecret> {
   const secret = newSecret();
   const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
   const { url } = await session.atomically(async (tx) => {
     const endpoint = await requireEndpoint(tx, name);
-    if (hasOwn) throw ofSettings(name);
+    if (secretsOf(endpoint) !== null) throw ofSettings(name);
     await saveSecret(tx, { endpointId: endpoint.id, secret, now, overlapUntil });
     return endpoint;
   });

@@ -41,7 +41,7 @@ export interface StepFacts {
   readonly takesMore: boolean;
   readonly retrySeconds: RetryRules['retrySeconds'];
   /** Secrets from the settings; null = those of the table. */
-  readonly secretsOf: (endpoint: WebhookEndpoint) => readonly string[] | null;
+  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
   readonly now: Date;
 }
 

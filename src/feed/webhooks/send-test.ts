@@ -30,7 +30,7 @@ interface TestParts {
   readonly clock: Clock;
   readonly allowHosts: readonly string[];
   /** Secrets from the settings; null = those of the table. */
-  readonly secretsOf: (endpoint: WebhookEndpoint) => readonly string[] | null;
+  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
   readonly signal: AbortSignal;
 }
 

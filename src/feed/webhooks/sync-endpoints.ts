@@ -1,14 +1,16 @@
 import { sql } from 'drizzle-orm';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import {
+  NOT_IN_SETTINGS,
   changeEndpoint,
   columnsOf,
+  findEndpoint,
   insertEndpoint,
   readEndpoints,
 } from '../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointWish, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { readSecrets, saveSecret } from '../../mirror/webhooks/secret-store.ts';
-import { HEALTHY, NOT_IN_SETTINGS, newPublicId, newSecret } from './endpoint-decisions.ts';
+import { HEALTHY, newPublicId, newSecret } from './endpoint-decisions.ts';
 
 /** An endpoint of the settings. */
 export interface SetEndpoint extends Omit<EndpointWish, 'source'> {
@@ -26,17 +28,26 @@ export async function syncEndpoints(
   now: Date,
 ): Promise<void> {
   await session.atomically(async (tx) => {
-    const known = await readEndpoints(tx, sql`order by id`);
-    for (const { secrets, ...rest } of wanted) {
-      const wish: EndpointWish = { ...rest, source: 'settings' };
-      const endpoint = known.find(({ name }) => name === wish.name);
-      const id = endpoint?.id ?? (await insertEndpoint(tx, wish, { publicId: newPublicId(), now }));
-      if (endpoint !== undefined) await update(tx, { endpoint, wish, now });
-      if (id !== null && secrets.length === 0) await giveSecret(tx, id, now);
-    }
+    await putEndpoints(tx, wanted, now);
     const names = new Set(wanted.map(({ name }) => name));
-    for (const endpoint of known) if (!names.has(endpoint.name)) await disableUnnamed(tx, endpoint, now);
+    for (const endpoint of await readEndpoints(tx, sql`order by id`))
+      if (!names.has(endpoint.name)) await disableUnnamed(tx, endpoint, now);
   });
+}
+
+/** Brings these endpoints of the settings into the table, and leaves the others alone. */
+export async function putEndpoints(
+  tx: Transaction,
+  wanted: readonly SetEndpoint[],
+  now: Date,
+): Promise<void> {
+  for (const { secrets, ...rest } of wanted) {
+    const wish: EndpointWish = { ...rest, source: 'settings' };
+    const endpoint = await findEndpoint(tx, wish.name);
+    const id = endpoint?.id ?? (await insertEndpoint(tx, wish, { publicId: newPublicId(), now }));
+    if (endpoint !== null) await update(tx, { endpoint, wish, now });
+    if (id !== null && secrets.length === 0) await giveSecret(tx, id, now);
+  }
 }
 
 async function disableUnnamed(

@@ -1,7 +1,9 @@
 import { instantOf, lengthOf } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { readStatus } from '../../mirror/kinds/status-store.ts';
+import type { Session } from '../../mirror/session/session.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
+import { leaveNews, staleNews } from '../../mirror/webhooks/news.ts';
 import { slotBefore } from './schedule.ts';
 import type { Schedule, ScheduleParts } from './schedule.ts';
 import { startCheck } from './start-check.ts';
@@ -39,14 +41,19 @@ export function createStaleCheck(
     );
     const reading = new Set((await openRuns(session)).flatMap(({ kinds }) => kinds));
     const stale = staleKinds(whole, { sweptAt, startedAt, now });
-    tell(
-      logger,
-      stale.filter(({ kind }) => !told.has(kind) && !reading.has(kind)),
-      now,
-    );
+    const isNews = ({ kind }: StaleKind): boolean => !told.has(kind) && !reading.has(kind);
+    const news = stale.filter(isNews);
+    tell(logger, news, now);
+    if (news.length > 0) await leaveAll(session, news, now);
     const isKnown = ({ kind }: StaleKind): boolean => told.has(kind) || !reading.has(kind);
     told = new Set(stale.filter(isKnown).map(({ kind }) => kind));
   };
+}
+
+async function leaveAll(session: Session, stale: readonly StaleKind[], now: Date): Promise<void> {
+  await session.atomically(async (tx) => {
+    for (const { kind, since } of stale) await leaveNews(tx, staleNews(kind, since, now));
+  });
 }
 
 /** Tells of all kinds that a check found stale in one line: an outage makes them stale together. */

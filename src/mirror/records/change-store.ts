@@ -4,6 +4,7 @@ import type { ChangedFields } from '../../diff/field-drift.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { parseJson } from '../../lib/json/json.ts';
 import { writeMeta } from '../kinds/meta.ts';
+import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { append, hasRow, pick, readTexts, select } from '../tables/rows.ts';
@@ -54,9 +55,10 @@ function notAfter(observedFrom: string | null, at: string): string | null {
   return observedFrom !== null && observedFrom > at ? at : observedFrom;
 }
 
-/** Removes old events. The latest stays, because the next `seq` and `observed_at` follow from it. */
+/** Removes old events that no webhook waits for. The latest stays, because the next `seq` and `observed_at` follow from it. */
 export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {
-  const isOld = sql`observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes)`;
+  const isOld = sql`
+    observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes) and ${isSentEverywhere}`;
   if (!(await hasRow(tx, sql`select 1 from changes where ${isOld} limit 1`))) return;
   await tx.query(sql`delete from changes where ${isOld}`);
   await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));

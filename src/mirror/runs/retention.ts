@@ -3,6 +3,8 @@ import { instantText } from '../../lib/time/clock.ts';
 import { pruneChanges } from '../records/change-store.ts';
 import { archiveEndedEntries } from '../outbox/ended-entries.ts';
 import type { Session } from '../session/session.ts';
+import { pruneDeliveries } from '../webhooks/delivery-queue.ts';
+import { forgetExpiredSecrets } from '../webhooks/secret-store.ts';
 
 /** How long history is kept, in days; null keeps all of it. */
 export interface Retention {
@@ -13,11 +15,13 @@ export interface Retention {
   readonly outboxDays: number | null;
   /** Closed issues, notes of drift and proven deletions. */
   readonly issuesDays: number | null;
+  /** Webhook deliveries that are settled. */
+  readonly deliveriesDays: number | null;
 }
 
 /** Removes history that is older than the settings under `retention` keep. */
 export async function applyRetention(session: Session, keep: Retention, now: Date): Promise<void> {
-  const { changesDays, runsDays, outboxDays, issuesDays } = keep;
+  const { changesDays, runsDays, outboxDays, issuesDays, deliveriesDays } = keep;
   await session.atomically(async (tx) => {
     if (changesDays !== null) await pruneChanges(tx, daysBefore(now, changesDays));
     if (runsDays !== null) {
@@ -27,6 +31,8 @@ export async function applyRetention(session: Session, keep: Retention, now: Dat
       );
       await tx.query(sql`delete from runs where finished_at < ${oldest}`);
     }
+    if (deliveriesDays !== null) await pruneDeliveries(tx, daysBefore(now, deliveriesDays));
+    await forgetExpiredSecrets(tx, now);
     if (issuesDays !== null) {
       const oldest = instantText(daysBefore(now, issuesDays));
       await tx.query(sql`delete from issues where closed_at < ${oldest}`);

@@ -58,6 +58,31 @@ const healthOf = ({ state, failingToldAt }: WebhookEndpoint): EndpointHealth => 
   return failingToldAt === null ? 'healthy' : 'failing';
 };
 
+/** An endpoint that takes no deliveries, for a person. */
+export interface FailingEndpoint {
+  readonly name: string;
+  readonly health: Exclude<EndpointHealth, 'healthy'>;
+  /** Why it is disabled: a stable code; null = it is not. */
+  readonly reason: string | null;
+  readonly since: string | null;
+}
+
+/** Why an endpoint is disabled that the settings no longer name. */
+export const NOT_IN_SETTINGS = 'not_in_settings';
+
+/** The endpoints that fail or were disabled, by name. One that was taken out of the settings needs nobody. */
+export async function failingEndpoints(db: Queryable): Promise<FailingEndpoint[]> {
+  const failing = await readEndpoints(
+    db,
+    sql`where state = 'disabled' or failing_told_at is not null order by name`,
+  );
+  return failing.flatMap((endpoint) => {
+    const { name, disabledReason: reason, failingSince: since } = endpoint;
+    const health = healthOf(endpoint);
+    return health === 'healthy' || reason === NOT_IN_SETTINGS ? [] : [{ name, health, reason, since }];
+  });
+}
+
 /** Reads endpoints. @param rest What follows `select … from webhook_endpoints`. */
 export async function readEndpoints(db: Queryable, rest: SQL): Promise<WebhookEndpoint[]> {
   return (await select(db, WEBHOOK_ENDPOINTS, rest)).map(decoded);

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { compactJson } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
+import type { Entry } from '../outbox/outbox-store.ts';
 import type { Transaction } from '../session/session.ts';
 import { append, hasRow } from '../tables/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
@@ -19,6 +20,37 @@ export interface News {
   /** Names the happening: the same happening is told to an endpoint once. */
   readonly key: string;
   readonly now: Date;
+}
+
+/** Records of a kind have disappeared at once, and wait for a person. */
+export function heldNews(kind: string, hold: HeldRecords, now: Date): News {
+  const [records, since] = [hold.records, hold.since.toISOString()];
+  return { type: 'kind.held', kind, facts: { records, since }, key: `${since} ${records}`, now };
+}
+
+interface HeldRecords {
+  readonly records: number;
+  readonly since: Date;
+}
+
+/** An entry of the outbox waits for a person. */
+export function parkedNews(entry: ParkedEntry, now: Date): News {
+  const { id: entryId, kind, operation, recordId, verdict, epoch } = entry;
+  const facts = { entryId, operation, recordId, verdict };
+  return { type: 'entry.parked', kind, facts, key: `${entryId} ${epoch}`, now };
+}
+
+type ParkedEntry = Pick<Entry, 'id' | 'kind' | 'operation' | 'recordId' | 'verdict' | 'epoch'>;
+
+/** The service does not allow us to write a kind. */
+export const blockedNews = (kind: string, reason: string, now: Date): News => ({
+  ...{ type: 'kind.blocked', kind, facts: { reason }, key: now.toISOString(), now },
+});
+
+/** A scheduled kind was not read to its end for long. @param since When it last was; null = never. */
+export function staleNews(kind: string, since: Date | null, now: Date): News {
+  const at = since?.toISOString() ?? null;
+  return { type: 'kind.stale', kind, facts: { since: at }, key: String(at), now };
 }
 
 /** Leaves a delivery for each active endpoint that wants news of this kind; runs in the transaction of the happening. */

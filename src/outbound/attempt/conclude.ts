@@ -2,11 +2,12 @@ import { compactJson } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { saveBlock } from '../../mirror/outbox/block-store.ts';
+import { readBlock, saveBlock } from '../../mirror/outbox/block-store.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
 import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
+import { blockedNews, leaveNews, parkedNews } from '../../mirror/webhooks/news.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** Another process took the entry over while we worked on it; our pending changes must not be stored. */
@@ -60,6 +61,7 @@ export async function finishAs(
     ...(recordId !== undefined && { recordId }),
   });
   if (state !== 'parked') await wakeWaiting(tx, entry, now);
+  else await leaveNews(tx, parkedNews({ ...entry, verdict, recordId: recordId ?? entry.recordId }, now));
 }
 
 interface Later extends Pick<EntryOutcome, 'verdict' | 'result'> {
@@ -87,7 +89,9 @@ export async function blockKind(
   { reason, now }: { readonly reason: string; readonly now: Date },
 ): Promise<void> {
   const probeAt = new Date(now.getTime() + PROBE_AFTER_MS);
-  await saveBlock(tx, { kind: entry.kind, reason, now, probeAt });
+  const { kind } = entry;
+  if ((await readBlock(tx, kind)) === null) await leaveNews(tx, blockedNews(kind, reason, now));
+  await saveBlock(tx, { kind, reason, now, probeAt });
   await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs: PROBE_AFTER_MS });
 }
 

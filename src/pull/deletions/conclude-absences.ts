@@ -10,6 +10,7 @@ import {
   saveAbsences,
 } from '../../mirror/records/deletion-store.ts';
 import { saveHold } from '../../mirror/kinds/kind-lease.ts';
+import { heldNews, leaveNews } from '../../mirror/webhooks/news.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { tombstoneRecords, proveByAsking } from './prove-by-asking.ts';
 import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
@@ -163,9 +164,11 @@ async function note(parts: PullParts, sweep: Sweep, { plan, hold, evidence, sent
   };
   const absences = plan.note.map((absence) => ({ ...absence, lastSeenAt: lastSeenAt(absence.id) }));
   const changes = Math.max(absences.length, plan.forget.length, hold === lease.hold ? 0 : 1);
+  const isLarger = hold !== null && hold.records > (lease.hold?.records ?? 0);
   for (let from = 0; from < changes; from += NOTED_TOGETHER) {
     const to = from + NOTED_TOGETHER;
     await underLease(parts, sweep, async (tx) => {
+      if (from === 0 && isLarger) await leaveNews(tx, heldNews(kind.name, hold, parts.clock.now()));
       if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
       await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
       await saveAbsences(tx, kind.name, absences.slice(from, to));

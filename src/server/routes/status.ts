@@ -98,6 +98,14 @@ const status = z.object({
   blockedKinds: z.array(writeBlock),
   changeLog,
   frozen,
+  failingEndpoints: z.array(
+    z.object({
+      name: z.string(),
+      health: z.enum(['failing', 'disabled']),
+      reason: z.string().nullable().describe('why it is disabled'),
+      since: instant.nullable(),
+    }),
+  ),
   damage: z.object({ reason: z.string(), since: instant }).nullable(),
   schedules: z.array(scheduleSlot).describe("the schedules of this process's settings, the next one first"),
   nextPulls: z.array(kindSlot).describe('when these schedules pull each kind next'),

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { dropEndpoint, replayEvents, rotateSecret } from '../../feed/webhooks/endpoint-decisions.ts';
+import { testEndpoint } from '../../feed/webhooks/send-test.ts';
+import { isNumber } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { sendJsonText } from '../answer/json.ts';
+import { noBody } from '../fields.ts';
+import type { RouteContext, Server } from '../server.ts';
+import { NO_RULES, endpointParams as params, revealed } from './webhooks.ts';
+
+const tested = z.object({
+  ...{ name: z.string(), webhookId: z.string(), delivered: z.boolean(), status: z.int().nullable() },
+  ...{ error: z.string().nullable(), responseStart: z.string().nullable(), durationMs: z.int() },
+});
+
+/** Decisions that need nothing but the name of the endpoint. */
+const DECISIONS = {
+  remove: {
+    summary: 'Send a receiver nothing more, and forget its deliveries',
+    ...{ refusals: [409], answer: z.object({ name: z.string(), removed: z.boolean() }) },
+    carryOut: async ({ session }: RouteContext, name: string) => {
+      await dropEndpoint(session, name);
+      return { name, removed: true };
+    },
+  },
+  rotate: {
+    summary: 'Give a receiver a new secret; the present one stays valid for a day',
+    ...{ refusals: [409], answer: revealed },
+    carryOut: ({ session, clock, webhooks = NO_RULES }: RouteContext, name: string) =>
+      rotateSecret(session, { name, secretsOf: webhooks.secretsOf, now: clock.now() }),
+  },
+  test: {
+    summary: 'Send a receiver one test event now',
+    ...{ refusals: [], answer: tested },
+    carryOut: ({ session, clock, closing: signal, webhooks = NO_RULES }: RouteContext, name: string) =>
+      testEndpoint({ session, clock, signal, ...webhooks }, name),
+  },
+} as const;
+
+/** A person's decisions on receivers of events. */
+export function webhookDecisionRoutes(app: Server, context: RouteContext): void {
+  for (const [decision, { summary, refusals, answer, carryOut }] of Object.entries(DECISIONS)) {
+    const schema = { summary, tags: ['Webhooks'], params, body: noBody, refusals, response: { 200: answer } };
+    app.post(`/v1/webhooks/:name/${decision}`, { schema }, async (request, reply) =>
+      sendJsonText(reply, JSON.stringify(await carryOut(context, request.params.name))),
+    );
+  }
+  replayRoute(app, context);
+}
+
+const LATEST = 10 ** 15 - 1;
+const SEQ = `expected the number of an event from 0 to ${LATEST}`;
+
+/** A number of an event; 7.0 is 7. */
+const seq = z
+  .custom<Json>((value) => isNumber(value as Json), SEQ)
+  .transform(Number)
+  .refine((value) => Number.isInteger(value) && value >= 0 && value <= LATEST, SEQ)
+  .meta({ type: 'integer', minimum: 0, maximum: LATEST });
+
+function replayRoute(app: Server, { session, clock, wakeEngine }: RouteContext): void {
+  const schema = {
+    ...{
+      summary: 'Send all events after a seq again; activate a disabled receiver',
+      tags: ['Webhooks'],
+      params,
+    },
+    ...{
+      body: z.strictObject({ after: seq }),
+      response: { 200: z.object({ name: z.string(), after: z.int() }) },
+    },
+  };
+  app.post('/v1/webhooks/:name/replay', { schema }, async (request, reply) => {
+    const { name } = request.params;
+    const asked = await replayEvents(session, { name, after: request.body.after, now: clock.now() });
+    wakeEngine?.();
+    return sendJsonText(reply, JSON.stringify(asked));
+  });
+}
