@@ -49,7 +49,15 @@ test('what is in force does not say that it is not', () => {
     ...['deletions.holdAbove.rows', 'deletions.holdAbove.share', 'deletions.releaseHeldAfterHours'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
-    ...['schedules', 'schedules.timezone', 'schedules.all', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
+    ...[
+      'schedules',
+      'schedules.timezone',
+      'schedules.all',
+      'schedules.verify',
+      'kinds',
+      'diff.ignoreFields',
+      'privacy.exclude',
+    ],
     ...['bi.readerRole', 'retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
     ...['retention.issuesDays', 'shutdown.graceSeconds'],
   ];
