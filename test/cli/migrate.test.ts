@@ -29,9 +29,9 @@ const excluding = (env: Env, exclude: Readonly<Record<string, readonly string[]>
 describe.each(PLACES)('migrate in %s', (_name, place) => {
   test('refuses an excluded field that nobody knows, and takes one that the mirror has seen', async () => {
     const env = await place();
-    const wrong = await run(['migrate'], excluding(env, { clients: ['emial'] }));
+    const wrong = await run(['migrate'], excluding(env, { clients: ['mail'] }));
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toContain('privacy.exclude.clients names emial');
+    expect(wrong.stderr).toContain('privacy.exclude.clients names mail');
     expect(wrong.stderr).toContain('did you mean email?');
 
     expect(document(await run(['migrate', '--json'], env))).toMatchObject({ migrated: true });

@@ -45,9 +45,9 @@ test.each([
 });
 
 test('a name that neither documentation nor settings show is left for the mirror to judge', () => {
-  const config = loadConfig({ env: env({ clients: ['emial'], vehicle_brands: ['logo'] }) });
+  const config = loadConfig({ env: env({ clients: ['mail'], vehicle_brands: ['logo'] }) });
   expect(doubtfulExclusions(config).map(({ kind, name }) => [kind, name])).toEqual([
-    ['clients', 'emial'],
+    ['clients', 'mail'],
     ['vehicle_brands', 'logo'],
   ]);
 });
