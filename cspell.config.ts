@@ -41,6 +41,10 @@ export default {
         "/[\\p{L}'’]*[\\u00c0-\\u06ff][\\p{L}'’]*/gu",
       ],
     },
+    {
+      filename: 'src/{catalog,mirror/views}/*words.ts', // Labels, of which the second is French.
+      ignoreRegExpList: [`/\\[\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`],
+    },
     { filename: '**/*.service', ignoreRegExpList: ['/^\\w+=.*$/gm'] }, // Settings of systemd.
   ],
 } satisfies CSpellSettings;

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
-import { allKinds } from '../config/known-kinds.ts';
+import { allKinds, doubtfulExclusions, refuseUnknownField } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
 import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
 import { migrate } from '../mirror/shape/migrate.ts';
+import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
+import { readSeenNames } from '../mirror/kinds/seen-names.ts';
 import { openSession, sqlitePath } from '../mirror/open-session.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
@@ -45,7 +47,9 @@ export async function migrateMirror(config: Config, onProgress?: OnRefilled): Pr
  */
 async function bringUpToDate(session: Session, config: Config, onProgress?: OnRefilled): Promise<boolean> {
   const kinds = allKinds(config);
+  await refuseUnknownFields(session, config);
   const hasChanged = await migrate(session, kinds, { readerRole: config.bi.readerRole });
+  await removeExcluded(session, kinds, { onProgress });
   if (!hasChanged) return false;
   for (const kind of kinds)
     await redecode(session, await asMirrored(session, kind), { now: systemClock.now(), onProgress });
@@ -70,4 +74,19 @@ export async function openExistingMirror(config: Config): Promise<Session> {
 export function isFileMissing(url: string): boolean {
   const path = sqlitePath(url);
   return path !== null && !existsSync(path);
+}
+
+/** @throws {UsageError} For an excluded field that neither the documentation nor this mirror knows. */
+async function refuseUnknownFields(session: Session, config: Config): Promise<void> {
+  const doubtful = doubtfulExclusions(config);
+  if (doubtful.length === 0) return;
+  const seen = await session.atomically(async (tx) =>
+    (await tx.columnsOf('fields')).size === 0
+      ? null
+      : readSeenNames(
+          tx,
+          doubtful.map(({ kind }) => kind),
+        ),
+  );
+  for (const field of doubtful) refuseUnknownField(field, seen?.get(field.kind) ?? []);
 }

@@ -77,6 +77,8 @@ export interface Kind {
   readonly fields: readonly Field[];
   /** Types of undocumented fields that were seen in the wild; they become columns only once the service sends them. */
   readonly hints: readonly Field[];
+  /** Fields that the setting `privacy.exclude` keeps out: they are taken from every answer as soon as it is parsed. */
+  readonly excluded?: readonly Field[];
 }
 
 export type ListedKind = Kind & { readonly list: ListEndpoint };

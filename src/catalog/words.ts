@@ -163,11 +163,14 @@ const FIELDS: Readonly<Record<string, Entry>> = {
   position: ['Position', 'Position', 'The place in the nested array, from 0.'],
 };
 
+const TEXT_OF = ['as text', 'en texte'] as const;
+
 /** The words for a field of a kind or of a nested table; an undocumented one is called by its own name. */
 export function fieldWords(owner: string, { name, textOf }: Pick<Field, 'name' | 'textOf'>): FieldWords {
   if (textOf !== undefined) {
     const meaning = `The text of a value of ${textOf} that does not fit its type; null for values that fit.`;
-    return { en: `${textOf} as text`, fr: `${textOf} en texte`, meaning, unit: null };
+    const [en, fr] = TEXT_OF;
+    return { en: `${textOf} ${en}`, fr: `${textOf} ${fr}`, meaning, unit: null };
   }
   const entry = entryOf(`${owner}.${name}`) ?? entryOf(name);
   if (entry === undefined)

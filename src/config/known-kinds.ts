@@ -1,4 +1,5 @@
 import { KINDS } from '../catalog/catalog.ts';
+import { excludeFields } from '../catalog/exclude.ts';
 import { decimal, integer, reference, text } from '../catalog/field.ts';
 import { isListed } from '../catalog/kind.ts';
 import type { Field, Kind, ListedKind } from '../catalog/kind.ts';
@@ -11,9 +12,44 @@ type KindSettings = Config['kinds'][string];
 type TypeSetting = KindSettings['fields'][string];
 type PlainType = (typeof PLAIN_TYPES)[number];
 
-/** Every record kind of this mirror: the catalogue's, then those of the settings. */
+/** Every record kind of this mirror: the catalogue's, then those of the settings, without the fields that are excluded. */
 export function allKinds(config: Config): readonly Kind[] {
-  return [...KINDS, ...configuredKinds(config.kinds)];
+  const { exclude } = config.privacy;
+  return [...KINDS, ...configuredKinds(config.kinds)].map((kind) =>
+    excludeFields(kind, exclude[kind.name] ?? []),
+  );
+}
+
+/** An excluded field that neither the documentation nor the settings show: whether it exists, only a mirror can say. */
+export interface DoubtfulField {
+  readonly kind: string;
+  readonly name: string;
+  /** The names that are known of the kind. */
+  readonly known: readonly string[];
+}
+
+/** The excluded fields that are known to a mirror at most. */
+export function doubtfulExclusions({ kinds, privacy }: Config): readonly DoubtfulField[] {
+  const all: readonly Kind[] = [...KINDS, ...configuredKinds(kinds)];
+  return all.flatMap(({ name: kind, fields, hints }) => {
+    const known = [...fields, ...hints].map(({ name }) => name);
+    return (privacy.exclude[kind] ?? [])
+      .filter((name) => !known.includes(name))
+      .map((name) => ({ kind, name, known }));
+  });
+}
+
+/** @throws {UsageError} For an excluded field that neither the documentation nor the mirror knows. */
+export function refuseUnknownField({ kind, name, known }: DoubtfulField, seen: Iterable<string>): void {
+  const names = [...seen];
+  if (names.includes(name)) return;
+  throw new UsageError(
+    `privacy.exclude.${kind} names ${name}, which is no field of ${kind}${didYouMean(name, [...known, ...names])}`,
+    {
+      code: 'settings.unknown_field',
+      hint: 'A field that the documentation does not show can be excluded once a pull has shown it.',
+    },
+  );
 }
 
 /**

@@ -11,6 +11,7 @@ import { furtherKindFaults } from './further-kind-faults.ts';
 import { combined, isTree, merged } from './layer.ts';
 import type { ReadLayers } from './layer.ts';
 import { namedKindFaults } from './named-kind-faults.ts';
+import { privacyFaults } from './privacy-faults.ts';
 import { settings } from './settings.ts';
 import type { Config } from './settings.ts';
 
@@ -43,6 +44,7 @@ export function loadConfig({ env, file, flags = {} }: ConfigInputs): Config {
     ...faultsFrom(error?.issues ?? [], layers),
     ...furtherKindFaults(values, layers),
     ...namedKindFaults(values, layers),
+    ...privacyFaults(values, layers),
   ];
   if (data === undefined || all.length > 0) throw badSettings([...new Set(all)]);
   return data;

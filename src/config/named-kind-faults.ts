@@ -8,6 +8,7 @@ import type { Layer, Path, Tree } from './layer.ts';
 const KEYED_BY_KIND = [
   ['diff', 'ignoreFields'],
   ['outbound', 'markerFields'],
+  ['privacy', 'exclude'],
 ];
 
 const SCHEDULE_NAME = /^[a-z][a-z0-9_]*$/;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deletions, diff, outbound } from './groups/changes.ts';
+import { deletions, diff, outbound, privacy } from './groups/changes.ts';
 import { kinds } from './groups/kinds.ts';
 import { schedules } from './groups/schedules.ts';
 import { log, server, shutdown } from './groups/service.ts';
@@ -23,6 +23,7 @@ export const settings = group({
   schedules,
   kinds,
   diff,
+  privacy,
   webhooks,
   bi,
   retention,

@@ -1,4 +1,5 @@
 import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts';
+import { withoutExcluded } from '../catalog/exclude.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
 import { sweepList } from './paging/sweep.ts';
@@ -8,6 +9,7 @@ import type { LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './answer/read-answer.ts';
 import type { Received, SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester } from './http/requester.ts';
+import { withoutQuote } from './http/without-quote.ts';
 import type { Requester } from './http/requester.ts';
 import { somePages } from './paging/some-pages.ts';
 import type { PageRange } from './paging/sweep-state.ts';
@@ -56,9 +58,11 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
   return {
     sweep: (kind, options) => sweepList(list, kind, options),
     pages: (kind, range, options) => somePages(list, kind, { ...range, ...options }),
-    retrieve: async ({ retrieve }, id, options = {}) => {
+    retrieve: async (kind, id, options = {}) => {
+      const { retrieve } = kind;
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
-      const question = { path, query: '', page: null, header: retrieve.header, read: readRecord(id) };
+      const read = (answer: Received): JsonObject | null => withoutQuote(kind, () => readRecord(id)(answer));
+      const question = { path, query: '', page: null, header: retrieve.header, read };
       const scope = createDeadline(null, [options.signal, requester.closing]);
       try {
         const { value, sent, answered } = await requester.ask({
@@ -66,7 +70,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
           ...options,
           signal: scope.signal,
         });
-        return { record: value, sent, answered };
+        return { record: value && withoutExcluded(kind, value), sent, answered };
       } finally {
         scope.release();
       }

@@ -32,7 +32,7 @@ export function createWrite(settings: SourceSettings, parts: SourceParts, reques
 
   const exchange = async (
     client: HttpClient,
-    request: SendRequest,
+    { request, kind }: { readonly request: SendRequest; readonly kind: Kind },
     signal: AbortSignal,
   ): Promise<WriteAnswer> => {
     const deadline = createDeadline(settings.timeoutSeconds * 1000, [signal]);
@@ -41,7 +41,7 @@ export function createWrite(settings: SourceSettings, parts: SourceParts, reques
       const sent = await client.send(request, deadline.signal);
       answered(sent);
       if (sent.is !== 'answered') return deadline.isOver() ? { ...sent, why: 'timeout' } : sent;
-      const about = { where: request.where, token: settings.token, receivedAt: clock.now() };
+      const about = { kind, where: request.where, token: settings.token, receivedAt: clock.now() };
       return readWriteAnswer(sent, about);
     } finally {
       deadline.release();
@@ -50,7 +50,10 @@ export function createWrite(settings: SourceSettings, parts: SourceParts, reques
 
   return async (write, { signal, mayGo } = {}) => {
     const request = { ...sendRequest(settings, write), mayGo };
-    const answer = await requester.inTurn((client, scope) => exchange(client, request, scope), signal);
+    const answer = await requester.inTurn(
+      (client, scope) => exchange(client, { request, kind: write.kind }, scope),
+      signal,
+    );
     return answer ?? { is: 'unsent', why: 'interrupted' };
   };
 }

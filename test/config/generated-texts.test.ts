@@ -50,7 +50,7 @@ test('what is in force does not say that it is not', () => {
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
     ...['schedules', 'schedules.timezone', 'schedules.all', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
-    ...['webhooks.endpoints', 'webhooks.allowHosts', 'webhooks.retrySeconds'],
+    ...['privacy.exclude', 'webhooks.endpoints', 'webhooks.allowHosts', 'webhooks.retrySeconds'],
     ...['bi.readerRole', 'retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
     ...['retention.issuesDays', 'retention.deliveriesDays', 'shutdown.graceSeconds'],
   ];

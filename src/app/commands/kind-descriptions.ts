@@ -53,7 +53,7 @@ async function seenFields({ database: { url } }: Config, kinds: readonly Kind[])
     await using session = await openSession(url);
     if (!(await isMirrorPresent(session))) return ABSENT;
     const fields = new Map<string, ReadonlyMap<string, KnownField>>();
-    for (const { name } of kinds) fields.set(name, await readFields(session, name));
+    for (const { name, excluded } of kinds) fields.set(name, await readFields(session, name, excluded));
     return { mirror: 'read', reason: null, fields };
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;

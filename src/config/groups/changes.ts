@@ -47,3 +47,10 @@ export const diff = group({
     'Record kind to the fields whose changes are no events.',
   ),
 });
+
+export const privacy = group({
+  exclude: setting(
+    mapOf(a.kindName, z.array(a.fieldName, 'a list of field names')),
+    'Record kind to the fields that must not land: neither in rows and events nor in issues and logs.',
+  ),
+});

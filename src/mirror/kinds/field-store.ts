@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
+import { isExcludedName } from '../../catalog/exclude.ts';
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
@@ -17,10 +18,15 @@ export interface KnownField extends SeenField {
   readonly vanishedAt: string | null;
 }
 
-/** All fields of a kind that the service has ever sent, in order of first sight. */
-export async function readFields(db: Queryable, kind: string): Promise<Map<string, KnownField>> {
+/** All fields of a kind that the service has ever sent, in order of first sight; excluded ones are left out. */
+export async function readFields(
+  db: Queryable,
+  kind: string,
+  excluded: readonly Field[] = [],
+): Promise<Map<string, KnownField>> {
   const rows = await select(db, FIELDS, sql`where kind = ${kind} order by position`);
-  return new Map(rows.map((row) => [row.field, { ...seenField(row), vanishedAt: row.vanishedAt }]));
+  const shown = rows.filter(({ field }) => excluded.every(({ name }) => name !== field));
+  return new Map(shown.map((row) => [row.field, { ...seenField(row), vanishedAt: row.vanishedAt }]));
 }
 
 /**
@@ -35,7 +41,8 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
     FIELDS,
     sql`where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`,
   );
-  const added = inOrder(rows.flatMap((row) => [...discoveredField(kind, row), ...textField(row)]));
+  const shown = rows.filter(({ field }) => !isExcludedName(kind, field));
+  const added = inOrder(shown.flatMap((row) => [...discoveredField(kind, row), ...textField(row)]));
   const columns = new Map(added.map(({ field }) => [field.name, field]));
   const documented = kind.fields.map((field): Field => {
     const column = columns.get(field.name);
@@ -73,7 +80,8 @@ export async function readUndiscovered(db: Queryable, kind: Kind): Promise<(read
     sql`where kind = ${kind.name} and column_type is null order by position`,
   );
   const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
-  return rows.filter(({ field }) => !sent.has(field)).map((row) => [row.field, seenField(row)] as const);
+  const open = rows.filter(({ field }) => !sent.has(field) && !isExcludedName(kind, field));
+  return open.map((row) => [row.field, seenField(row)] as const);
 }
 
 const seenField = ({ type, fitsHint, wire }: RowOf<typeof FIELDS>): SeenField => ({

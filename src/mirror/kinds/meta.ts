@@ -7,7 +7,8 @@ import { readTexts } from '../tables/rows.ts';
  * says whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.frozen` why nothing is sent,
  * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted; `changes.forgotten_before` is up
  * to when change events were removed; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which
- * was last; `integrity` is what the latest check of the database file found. The row `writer` holds no fact: PostgreSQL
+ * was last; `integrity` is what the latest check of the database file found;
+ * `privacy.excluded` says which fields were removed from all that is stored. The row `writer` holds no fact: PostgreSQL
  * transactions lock it.
  */
 type MetaKey =
@@ -16,6 +17,7 @@ type MetaKey =
   | ('outbox.sends' | 'outbox.frozen' | 'outbox.accepted_links')
   | 'changes.forgotten_before'
   | 'integrity'
+  | 'privacy.excluded'
   | ('schedules' | `schedules.${string}`);
 
 /** Reads a fact about the mirror as a whole. */

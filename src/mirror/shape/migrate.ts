@@ -186,6 +186,7 @@ function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
     kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),
     kinds.flatMap(nestedTables).map((table) => [table.name, nestedColumns(table, dialect)]),
     viewsOf(kinds, dialect),
+    kinds.flatMap(({ name, excluded = [] }) => excluded.map((field) => [name, field.name])),
   ]);
   return createHash('sha256').update(shape).digest('hex');
 }

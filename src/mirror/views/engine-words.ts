@@ -72,6 +72,22 @@ const COLUMNS = {
     sent: ['text', 'Sent', 'Reçu', 'What the service sent, shortened.'],
     since: ['timestamp', 'Since', 'Depuis', 'When the issue was found.', 'UTC'],
   },
+  record: {
+    _first_seen_at: [
+      'timestamp',
+      'First seen at',
+      'Vu la première fois le',
+      'When the mirror first read the record.',
+      'UTC',
+    ],
+    _changed_at: [
+      'timestamp',
+      'Changed at',
+      'Changé le',
+      "When the mirror last found the record's content changed.",
+      'UTC',
+    ],
+  },
   dictionary: {
     view: ['text', 'View', 'Vue', 'The view.'],
     column: ['text', 'Column', 'Colonne', 'The column of the view.'],

@@ -8,7 +8,7 @@ import { FIELDS } from '../tables/engine-tables.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { hasRow, pick, select } from '../tables/rows.ts';
 import { childViews } from './child-views.ts';
-import type { View, ViewColumn } from './draw-views.ts';
+import type { View } from './draw-views.ts';
 import {
   CHANGES_VIEW,
   DICTIONARY_VIEW,
@@ -17,6 +17,7 @@ import {
   historyView,
   syncStatusView,
 } from './engine-views.ts';
+import { engineColumns } from './engine-words.ts';
 import { fieldColumns } from './field-columns.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
@@ -70,23 +71,10 @@ function rowsView(kind: Kind, dialect: Dialect): View {
   return {
     name: `bi_${kind.name}`,
     meaning: kindWords(kind.name).meaning,
-    columns: [...kind.fields.flatMap((field) => fieldColumns(field, { kind: kind.name, dialect })), ...SEEN],
+    columns: [
+      ...kind.fields.flatMap((field) => fieldColumns(field, { kind: kind.name, dialect })),
+      ...engineColumns('record'),
+    ],
     from: `from ${identifier(kind.name)} where _deleted_at is null`,
   };
 }
-
-const instant = (name: string, words: ViewColumn['words']): ViewColumn => ({
-  ...{ name, expression: identifier(name), type: 'timestamp', words },
-});
-
-/** When a row was first read, and when its content last changed: instants of ours. */
-const SEEN: readonly ViewColumn[] = [
-  instant('_first_seen_at', {
-    ...{ en: 'First seen at', fr: 'Vu la première fois le', unit: 'UTC' },
-    meaning: 'When the mirror first read the record.',
-  }),
-  instant('_changed_at', {
-    ...{ en: 'Changed at', fr: 'Changé le', unit: 'UTC' },
-    meaning: "When the mirror last found the record's content changed.",
-  }),
-];

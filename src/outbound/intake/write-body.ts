@@ -1,3 +1,4 @@
+import { isExcludedName } from '../../catalog/exclude.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { readNameOf, writeNameOf } from '../../diff/written.ts';
 import { DEEPEST, canonicalJson, isDeeper } from '../../lib/json/json.ts';
@@ -46,12 +47,15 @@ function memberOf(kind: Kind, [name, value]: readonly [string, Json], rules: Nam
   const documented = fieldIn(kind.fields, name);
   const field = documented ?? fieldIn(kind.hints, name);
   const writeName = field === undefined ? name : writeNameOf(field);
-  const fault = faultOf(name, value);
+  const fault = faultOf(name, value) ?? (isExcludedName(kind, name) ? EXCLUDED : null);
   if (fault !== null) return { name, writeName, written: { fault } };
   if (field === undefined) return { name, writeName, written: unlisted(kind, [name, value], rules) };
   const written = writtenValue(field, value);
   return { name, writeName, written: documented === undefined ? asHinted(written, value) : written };
 }
+
+/** The outbox would keep it, and no answer of the service could confirm it. */
+const EXCLUDED = 'privacy.exclude keeps this field out of the mirror, so it cannot be pushed';
 
 /** If a name means one field in a write and another in a read, the write counts. */
 function fieldIn(fields: readonly Field[], name: string): Field | undefined {
@@ -116,6 +120,9 @@ export function readBase(
     members.filter((member) => member.readName === readName).map(({ name }) => name);
   return {
     base: Object.fromEntries(entries),
-    faults: contradictions(entries, spelled).map((fault) => `base: ${fault}`),
+    faults: [
+      ...contradictions(entries, spelled),
+      ...entries.filter(([name]) => isExcludedName(kind, name)).map(([name]) => `${name}: ${EXCLUDED}`),
+    ].map((fault) => `base: ${fault}`),
   };
 }

@@ -58,7 +58,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     const mirrored = await asMirrored(session, kind);
     await redecode(session, mirrored, { now });
     if (lease.baselineAt === null) await session.atomically((tx) => removeOrphans(tx, mirrored));
-    const fieldsBefore = await readFields(session, kind.name);
+    const fieldsBefore = await readFields(session, kind.name, kind.excluded);
     const sweep = {
       ...(await readKnown(parts, request)),
       ...{ kind: mirrored, lease, began: request.isPartial ? null : lease.tick },
@@ -103,7 +103,8 @@ function digestScopeOf(kind: Kind, { digestScope, ignoreFields }: ReadingRules):
   const ignored = ignoreFields[kind.name] ?? [];
   const hints: string[][] = [];
   for (const { name, type } of kind.hints) hints.push([name, type]);
+  const excluded = (kind.excluded ?? []).map(({ name }) => name);
   return createHash('sha256')
-    .update(JSON.stringify([digestScope, decoderOf(kind), hints, ignored]))
+    .update(JSON.stringify([digestScope, decoderOf(kind), hints, ignored, ...excluded]))
     .digest('hex');
 }

@@ -1,4 +1,6 @@
-import { DEEPEST, isDeeper, isArray, isNumber, isObject } from '../../lib/json/json.ts';
+import { bodyWithoutExcluded } from '../../catalog/exclude.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { DEEPEST, compactJson, isDeeper, isArray, isNumber, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 import { LONGEST_SPELLING } from '../../lib/text/secret-pattern.ts';
@@ -26,6 +28,13 @@ export interface AnsweredWrite {
   readonly retryAfterMs: number | null;
 }
 
+interface WriteAbout {
+  readonly kind: Kind;
+  readonly where: string;
+  readonly token: string;
+  readonly receivedAt: Date;
+}
+
 const START_LENGTH = 500;
 const BYTES_A_CHARACTER = 3; // Of UTF-8, at most, for one unit of UTF-16.
 
@@ -34,15 +43,15 @@ const BYTES_A_CHARACTER = 3; // Of UTF-8, at most, for one unit of UTF-16.
  *
  * Without Content-Length a body may arrive truncated; it then fails to parse, because its closing brace is missing.
  */
-export function readWriteAnswer(
-  { status, headers, bytes }: HttpAnswer,
-  about: { readonly where: string; readonly token: string; readonly receivedAt: Date },
-): AnsweredWrite {
+export function readWriteAnswer({ status, headers, bytes }: HttpAnswer, about: WriteAbout): AnsweredWrite {
+  const { kind, token } = about;
+  const whole = usableJson(bytes, about.where);
+  const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
   return {
     is: 'answered',
     status,
-    body: usableJson(bytes, about.where),
-    start: startOf(bytes, about.token),
+    body,
+    start: kind.excluded === undefined ? startOf(bytes, token) : shownStart(body, token),
     retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
   };
 }
@@ -62,6 +71,11 @@ function startOf(bytes: Uint8Array, token: string): string {
   const length = START_LENGTH + LONGEST_SPELLING * token.length;
   const text = new TextDecoder().decode(bytes.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
   return shortened(storable(maskSecrets([token])(text)), START_LENGTH);
+}
+
+/** Where fields of the kind are excluded, a body that is not usable JSON is not shown at all. */
+function shownStart(body: Json | undefined, token: string): string {
+  return body === undefined ? '' : startOf(Buffer.from(compactJson(body)), token);
 }
 
 /**

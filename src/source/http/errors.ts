@@ -102,6 +102,13 @@ export class SourceError extends SyncError {
   shows(holds: (text: string) => boolean): boolean {
     return holds(this.message) || holds(this.#quoted);
   }
+
+  /** The same fault without the text that it quotes, in its message or its cause. */
+  withoutQuote(): SourceError {
+    const quote = excerpt(this.#quoted);
+    const message = quote === '' ? this.message : this.message.replaceAll(quote, '(not shown)');
+    return new SourceError(this.reason, message, { passing: this.passing });
+  }
 }
 
 const EXCERPT_LENGTH = 80;

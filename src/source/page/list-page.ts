@@ -1,3 +1,5 @@
+import { withoutExcluded } from '../../catalog/exclude.ts';
+import type { Kind } from '../../catalog/kind.ts';
 import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { packed } from '../../lib/text/text-list.ts';
@@ -5,6 +7,7 @@ import type { TextList } from '../../lib/text/text-list.ts';
 import type { Meta } from '../answer/envelope.ts';
 import { readList, refuseFault } from '../answer/read-answer.ts';
 import type { Received } from '../http/http.ts';
+import { withoutQuote } from '../http/without-quote.ts';
 import { digestPage, openKnown } from './page-digest.ts';
 import type { KnownPage, PageDigest } from './page-digest.ts';
 
@@ -93,4 +96,12 @@ function parseLater(answer: Received): () => readonly Json[] {
     }
     return held.records;
   };
+}
+
+/** A page without its kind's excluded fields; no later stage sees them. */
+export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
+  if (kind.excluded === undefined) return page;
+  const read = (): readonly Json[] =>
+    withoutQuote(kind, page.read).map((record) => withoutExcluded(kind, record));
+  return { ...page, read };
 }

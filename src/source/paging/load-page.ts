@@ -4,10 +4,11 @@ import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../answer/envelope.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import type { Answered, Question, Requester } from '../http/requester.ts';
-import { readKnown, readPage } from '../page/list-page.ts';
+import { readKnown, readPage, withoutExcludedFields } from '../page/list-page.ts';
 import type { KnownPageHint, ListPage } from '../page/list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
+import { withoutQuote } from '../http/without-quote.ts';
 import type { PageRange } from './sweep-state.ts';
 
 export interface ListParts {
@@ -56,10 +57,18 @@ export function pageLoader(
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
     const expected = expect(page);
-    const [readUnparsed, readParsed] = [readKnown(expected), readPage(expected)];
+    const [readUnparsed, readAll] = [readKnown(expected), readPage(expected)];
+    const readParsed = (answer: Received): ListPage =>
+      withoutExcludedFields(
+        kind,
+        withoutQuote(kind, () => readAll(answer)),
+      );
     const read = (answer: Received): ListPage | Promise<ListPage> => {
       if (expected.known === undefined) return readParsed(answer);
-      return readUnparsed(answer) ?? oneByOne(() => inLaterTurn(answer, readParsed));
+      const known = withoutQuote(kind, () => readUnparsed(answer));
+      return known === null
+        ? oneByOne(() => inLaterTurn(answer, readParsed))
+        : withoutExcludedFields(kind, known);
     };
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };

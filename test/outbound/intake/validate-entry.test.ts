@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
+import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
 import type { Json } from '../../../src/lib/json/json.ts';
 import * as intake from '../../../src/outbound/intake/validate-entry.ts';
@@ -454,5 +455,23 @@ describe('of any data', () => {
       { numRuns: 2000 },
     );
     expect(accepted).toBeGreaterThan(100);
+  });
+});
+
+test('an excluded field can be pushed by neither of its names, nor be part of a base', () => {
+  const kinds = KINDS.map((kind) =>
+    kind.name === 'clients' ? excludeFields(kind, ['adresse2', 'vip']) : kind,
+  );
+  for (const name of ['adresse2', 'address2', 'vip']) {
+    const data = parseJson(`{"code":"A","${name}":"x"}`);
+    const faults = [`${name}: privacy.exclude keeps this field out of the mirror, so it cannot be pushed`];
+    expect(validateEntry(kinds, { operation: 'create', kind: 'clients', data })).toEqual({ faults });
+    const forced = { operation: 'create', kind: 'clients', data, allowUnknown: true };
+    expect(validateEntry(kinds, forced)).toEqual({ faults });
+  }
+  const base = parseJson('{"adresse2":"old"}');
+  const asked = { operation: 'update', kind: 'clients', id: '7', data: parseJson('{"city":"Alma"}'), base };
+  expect(validateEntry(kinds, asked)).toMatchObject({
+    faults: [expect.stringContaining('base: adresse2: privacy')],
   });
 });

@@ -1,0 +1,104 @@
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { isExcludedName } from '../../catalog/exclude.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import type { Session, Transaction } from '../session/session.ts';
+import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
+import { assign, pick, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
+
+const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result');
+type StoredEntry = RowOf<typeof ENTRY>;
+
+const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
+
+/** States in which an entry may still be sent, or may have reached the service unseen. */
+const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
+
+/**
+ * Takes a kind's excluded fields out of the outbox: out of every entry that has ended, with its attempts, and out of what
+ * the mirror added to open ones.
+ *
+ * The change that an open entry asks for stays as it was given, as it may have reached the service: it goes once the entry has
+ * ended. A rejected entry that loses a field is abandoned, because a retry would send something else than was asked for.
+ */
+export async function removeFromOutbox(session: Session, kind: Kind): Promise<void> {
+  for (let after: number | null = 0; after !== null;) {
+    const from: number = after;
+    after = await session.atomically((tx) => removeFromSome(tx, kind, from));
+  }
+}
+
+const ENTRIES_A_TRANSACTION = 500;
+
+async function removeFromSome(tx: Transaction, kind: Kind, from: number): Promise<number | null> {
+  const mentions = mentioning(kind, sql`concat(payload, base, result)`);
+  const attempts = mentioning(kind, sql`concat(request, response_start)`);
+  const entries = await select(
+    tx,
+    ENTRY,
+    sql`where kind = ${kind.name} and id > ${from} and (${mentions}
+      or id in (select outbox_id from outbox_attempts where ${attempts})) order by id limit ${ENTRIES_A_TRANSACTION}`,
+  );
+  for (const entry of entries) await removeFromEntry(tx, kind, entry);
+  return entries.length < ENTRIES_A_TRANSACTION ? null : (entries.at(-1)?.id ?? null);
+}
+
+/** Whether a text has a name in quotes, as JSON writes it. */
+function mentioning({ excluded = [] }: Kind, text: SQL): SQL {
+  const names = excluded.flatMap(({ name, write }) => [
+    name,
+    ...(write?.name === undefined ? [] : [write.name]),
+  ]);
+  const tests = names.map((name) => sql`${text} like ${`%${JSON.stringify(name)}%`}`);
+  return sql`(${sql.join(tests, sql` or `)})`;
+}
+
+async function removeFromEntry(tx: Transaction, kind: Kind, entry: StoredEntry): Promise<void> {
+  const { id, state } = entry;
+  const payload = withoutNames(kind, entry.payload) ?? entry.payload;
+  if (OPEN.includes(state) && payload !== entry.payload) return;
+  const cleaned = {
+    payload,
+    base: withoutNames(kind, entry.base),
+    result: withoutNames(kind, entry.result),
+    state: state === 'rejected' && payload !== entry.payload ? ('abandoned' as const) : state,
+  };
+  await tx.query(sql`update outbox set ${assign(OUTBOX, cleaned)} where id = ${id}`);
+  for (const { n, request, responseStart } of await select(tx, ATTEMPT, sql`where outbox_id = ${id}`)) {
+    const [head = '', ...body] = request.split('\n');
+    const sent = { request: [head, withoutNames(kind, body.join('\n')) ?? ''].join('\n') };
+    const answer = { responseStart: isMentioned(kind, responseStart) ? null : responseStart };
+    await tx.query(
+      sql`update outbox_attempts set ${assign(OUTBOX_ATTEMPTS, { ...sent, ...answer })} where outbox_id = ${id} and n = ${n}`,
+    );
+  }
+}
+
+/** A JSON text without members of these names, at any depth, and without their names in lists; another text is dropped. */
+function withoutNames(kind: Kind, text: string | null): string | null {
+  if (text === null || !isMentioned(kind, text)) return text;
+  const value = tryParse(text);
+  return value === undefined ? null : compactJson(cleaned(kind, value));
+}
+
+const isMentioned = ({ excluded = [] }: Kind, text: string | null): boolean =>
+  text !== null &&
+  excluded.some(({ name, write }) =>
+    [name, write?.name ?? name].some((each) => text.includes(JSON.stringify(each))),
+  );
+
+function cleaned(kind: Kind, value: Json): Json {
+  if (isArray(value)) return value.filter((item) => !isAbout(kind, item)).map((item) => cleaned(kind, item));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([name]) => !isExcludedName(kind, name));
+  return Object.fromEntries(members.map(([name, member]) => [name, cleaned(kind, member)]));
+}
+
+/** A verdict's note about an excluded field: its name, or an object with it. */
+function isAbout(kind: Kind, item: Json): boolean {
+  const name = isObject(item) ? item['field'] : item;
+  return typeof name === 'string' && isExcludedName(kind, name);
+}

@@ -1,0 +1,162 @@
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { withoutExcluded } from '../../catalog/exclude.ts';
+import type { Field, Kind } from '../../catalog/kind.ts';
+import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
+import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import { removeFromOutbox } from '../outbox/excluded-entries.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-text.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import { FIELDS } from '../tables/engine-tables.ts';
+import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
+import { nestedName } from '../tables/nested-table.ts';
+import { pick, readRows, select } from '../tables/rows.ts';
+import { optionalText, text } from '../tables/engine-column.ts';
+import type { RefillOptions } from './redecode.ts';
+
+/**
+ * Removes what the mirror holds of fields that `privacy.exclude` names since it was last applied: out of rows, events, issues,
+ * nested tables and notes of drift; and, each time, out of entries of the outbox that have ended since.
+ *
+ * After an interruption it starts over. Tombstones are cleaned like live rows.
+ */
+export async function removeExcluded(
+  session: Session,
+  kinds: readonly Kind[],
+  { onProgress }: Pick<RefillOptions, 'onProgress'> = {},
+): Promise<void> {
+  const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
+  const applied = await readMeta(session, 'privacy.excluded');
+  if (excluding.length === 0 && applied === null) return;
+  const wanted = JSON.stringify(excluding.map((kind) => [kind.name, namesOf(kind)]));
+  if (wanted !== applied)
+    for (const kind of excluding) {
+      await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
+      await removeFromEvents(session, kind);
+      await session.atomically((tx) => removeBeside(tx, kind));
+    }
+  for (const kind of excluding) await removeFromOutbox(session, kind);
+  if (wanted === applied) return;
+  if (session.dialect === 'sqlite' && excluding.length > 0) await overwriteFile(session);
+  await session.atomically((tx) =>
+    excluding.length === 0 ? dropMeta(tx, 'privacy.excluded') : writeMeta(tx, 'privacy.excluded', wanted),
+  );
+}
+
+/** SQLite leaves removed content in free pages and in its log until something is written there. */
+async function overwriteFile(session: Session): Promise<void> {
+  await session.beside('vacuum');
+  await session.beside('pragma wal_checkpoint(truncate)');
+}
+
+const ROWS_A_TRANSACTION = 1_000;
+
+async function removeFromRows(session: Session, kind: Kind, onRows: (rows: number) => void): Promise<void> {
+  for (let [after, rows]: [string | null, number] = ['0', 0]; after !== null;) {
+    const from: string = after;
+    const ids = await session.atomically((tx) => removeFromSome(tx, kind, from));
+    rows += ids.length;
+    after = ids.length < ROWS_A_TRANSACTION ? null : (ids.at(-1) ?? null);
+    onRows(rows);
+  }
+}
+
+async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promise<readonly string[]> {
+  const table = sql.identifier(kind.name);
+  const next = sql`
+    select cast(id as text) as id, _raw as raw from ${table} as k where k.id > ${from} order by k.id
+    limit ${ROWS_A_TRANSACTION}`;
+  const rows = await readRows(tx, [text('id'), text('raw')], next);
+  const last = rows.at(-1);
+  if (last === undefined) return [];
+  for (const { id, raw } of rows) {
+    const kept = recordWithout(kind, raw);
+    if (kept !== raw) await tx.write(sql`update ${table} set _raw = ${kept} where id = ${id}`);
+  }
+  const columns = await columnsToClear(tx, kind);
+  if (columns.length > 0) {
+    const nulls = columns.map((column) => sql`${sql.identifier(column)} = null`);
+    await tx.write(
+      sql`update ${table} set ${sql.join(nulls, sql`, `)} where id > ${from} and id <= ${last.id}`,
+    );
+  }
+  return rows.map(({ id }) => id);
+}
+
+/** The record's text without excluded fields; what is no record is dropped, and read anew by the next sweep. */
+function recordWithout(kind: Kind, raw: string): string {
+  const record = tryParse(raw);
+  if (!isObject(record)) return '{}';
+  const kept = withoutExcluded(kind, record);
+  return kept === record ? raw : compactJson(kept);
+}
+
+/** The columns of excluded fields, those of decimals' twins and of texts that did not fit included. */
+async function columnsToClear(tx: Transaction, kind: Kind): Promise<readonly string[]> {
+  const names = namesOf(kind);
+  const present = await tx.columnsOf(kind.name);
+  const texts = await select(
+    tx,
+    pick(FIELDS, 'text_column'),
+    sql`where kind = ${kind.name} and field in (${sqlList(names)})`,
+  );
+  const taken = new Set(kind.fields.map(({ name }) => name));
+  return [
+    ...names.flatMap((name) => [name, ...DECIMAL_TWINS.map((twin) => name + twin)]),
+    ...texts.map((row) => row.textColumn ?? ''),
+  ].filter((name) => present.has(name) && !taken.has(name));
+}
+
+const namesOf = ({ excluded = [] }: Kind): readonly string[] => excluded.map(({ name }: Field) => name);
+
+const EVENT = pick(CHANGES, 'seq', 'before', 'after', 'fields');
+
+async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
+  for (let after: number | null = 0; after !== null;) {
+    const from: number = after;
+    after = await session.atomically(async (tx) => {
+      const next = sql`where kind = ${kind.name} and seq > ${from} order by seq limit ${ROWS_A_TRANSACTION}`;
+      const events = await select(tx, EVENT, next);
+      for (const { seq, ...event } of events) {
+        const without = (record: string | null): string | null => record && recordWithout(kind, record);
+        const [before, later, fields] = [event.before, event.after, event.fields].map(without);
+        if (before !== event.before || later !== event.after || fields !== event.fields)
+          await tx.write(sql`
+            update changes set before = ${before}, after = ${later}, fields = ${fields} where seq = ${seq}`);
+      }
+      return events.length < ROWS_A_TRANSACTION ? null : (events.at(-1)?.seq ?? null);
+    });
+  }
+}
+
+const QUARANTINED = [text('id'), optionalText('detail')];
+
+/** Elements of arrays, issues, and notes of drift. */
+async function removeBeside(tx: Transaction, kind: Kind): Promise<void> {
+  const { name } = kind;
+  for (const field of namesOf(kind)) {
+    const elements = nestedName(name, field);
+    if ((await tx.columnsOf(elements)).has('parent_id'))
+      await tx.query(sql`delete from ${sql.identifier(elements)}`);
+    const about: SQL = sql`kind = ${name} and (field = ${field} or substr(field, 1, ${field.length + 1}) = ${`${field}[`})`;
+    await tx.query(sql`delete from issues where ${about}`);
+    await tx.query(sql`delete from drift where kind = ${name} and field = ${field}`);
+  }
+  await cleanQuarantined(tx, kind);
+}
+
+/** Issues about whole records quote their beginnings, which may end in the middle of a value. */
+async function cleanQuarantined(db: Queryable, kind: Kind): Promise<void> {
+  const quoting = sql`
+    select cast(id as text) as id, detail from issues where kind = ${kind.name} and field is null and detail like '{%'`;
+  for (const { id, detail } of await readRows(db, QUARANTINED, quoting)) {
+    const names = namesOf(kind).filter((name) => detail?.includes(JSON.stringify(name)));
+    if (names.length === 0) continue;
+    const record = tryParse(detail ?? '');
+    const kept = isObject(record)
+      ? compactJson(withoutExcluded(kind, record))
+      : '(not shown: privacy.exclude)';
+    await db.query(sql`update issues set detail = ${kept} where id = ${id}`);
+  }
+}

@@ -1,0 +1,87 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { kindNamed } from '../mirror/temp-mirror.ts';
+import { saveFields } from '../../src/mirror/kinds/field-store.ts';
+import { openSession } from '../../src/mirror/open-session.ts';
+import { releasedPostgres, releasedSqlite } from '../mirror/released-mirror.ts';
+import { document, run } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const PLACES: readonly (readonly [name: string, place: () => Promise<Env>])[] = [
+  ['SQLite', () => Promise.resolve({ DATABASE_URL: `file:${freshMirror()}` })],
+  [
+    'PostgreSQL',
+    async () => {
+      const { url, drop } = await freshDatabase();
+      onTestFinished(drop);
+      return { DATABASE_URL: url };
+    },
+  ],
+];
+
+const excluding = (env: Env, exclude: Readonly<Record<string, readonly string[]>>): Env => ({
+  ...env,
+  BMS__PRIVACY__EXCLUDE: JSON.stringify(exclude),
+});
+
+describe.each(PLACES)('migrate in %s', (_name, place) => {
+  test('refuses an excluded field that nobody knows, and takes one that the mirror has seen', async () => {
+    const env = await place();
+    const wrong = await run(['migrate'], excluding(env, { clients: ['mail'] }));
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toContain('privacy.exclude.clients names mail');
+    expect(wrong.stderr).toContain('did you mean email?');
+
+    expect(document(await run(['migrate', '--json'], env))).toMatchObject({ migrated: true });
+    const unseen = excluding(env, { clients: ['mood'] });
+    expect(await run(['migrate'], unseen)).toMatchObject({ code: 2 });
+    await using session = await openSession(String(env['DATABASE_URL']));
+    const fields = new Map([['mood', { type: 'text', wire: 'text', fitsHint: false }]] as const);
+    await session.atomically((tx) => saveFields(tx, kindNamed('clients'), { fields, now: new Date() }));
+    for (const migrated of [true, false])
+      expect(document(await run(['migrate', '--json'], unseen))).toMatchObject({ migrated });
+  });
+
+  test('removes what the mirror holds of a field that is named later', async () => {
+    const env = await place();
+    await run(['migrate'], env);
+    await using session = await openSession(String(env['DATABASE_URL']));
+    await session.atomically((tx) =>
+      tx.query(sql`
+        insert into clients (id, code, email, _raw, _first_seen_at, _changed_at, _response)
+        values (1, 'A', 'a@example.test', '{"id":1,"code":"A","email":"a@example.test"}',
+          '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 1)`),
+    );
+    const ended = await run(['migrate', '--json'], excluding(env, { clients: ['email'] }));
+    expect(ended.code).toBe(0);
+    expect(await session.query(sql`select email, _raw from clients`)).toEqual([
+      { email: null, _raw: '{"id":1,"code":"A"}' },
+    ]);
+  });
+});
+
+describe.each([
+  ['SQLite', () => Promise.resolve(`file:${releasedSqlite()}`)],
+  ['PostgreSQL', () => releasedPostgres()],
+] as const)('migrate of an older release in %s', (_name, place) => {
+  test('fills the nested tables and the dictionary, without an event', async () => {
+    const url = await place();
+    expect(await run(['migrate'], { DATABASE_URL: url })).toMatchObject({ code: 0 });
+    await using session = await openSession(url);
+    const records = (await session.query(sql`select id, _raw from clients order by id`)).map((row) => ({
+      id: row['id'],
+      contacts: (JSON.parse(String(row['_raw'])) as { contacts: { nom: string }[] }).contacts,
+    }));
+    const expected = records.flatMap(({ id, contacts }) =>
+      contacts.map(({ nom }, position) => ({ parent_id: id, position, nom })),
+    );
+    expect(expected.length).toBeGreaterThan(0);
+    const shown = sql`select parent_id, position, nom from bi_clients_contacts order by parent_id, position`;
+    expect(await session.query(shown)).toEqual(expected);
+    expect(
+      await session.query(sql`select 1 from bi_dictionary where view = 'bi_clients' limit 1`),
+    ).toHaveLength(1);
+  });
+});

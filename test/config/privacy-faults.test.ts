@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { allKinds, doubtfulExclusions } from '../../src/config/known-kinds.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { refusal } from './support.ts';
+
+const env = (exclude: Readonly<Record<string, readonly string[]>>, more = {}) => ({
+  BMS__PRIVACY__EXCLUDE: JSON.stringify(exclude),
+  ...more,
+});
+
+test('excluded fields are gone from their kind, from its fields and from its hints', () => {
+  const config = loadConfig({ env: env({ clients: ['email', 'contacts'], bookings: ['contact_phone'] }) });
+  const clients = allKinds(config).find(({ name }) => name === 'clients');
+  expect(clients?.fields.map(({ name }) => name)).not.toContain('email');
+  expect(clients?.excluded?.map(({ name, type }) => [name, type])).toEqual([
+    ['email', 'text'],
+    ['contacts', 'json'],
+  ]);
+  const bookings = allKinds(config).find(({ name }) => name === 'bookings');
+  expect(bookings?.hints.map(({ name }) => name)).not.toContain('contact_phone');
+  expect(allKinds(config).find(({ name }) => name === 'products')).not.toHaveProperty('excluded');
+  expect(doubtfulExclusions(config)).toEqual([]);
+});
+
+test.each([
+  [{ clients: ['id'] }, 'privacy.exclude.clients', 'id cannot be excluded: a record is known by it'],
+  [
+    { clients: ['email', 'code'] },
+    'privacy.exclude.clients',
+    'code cannot be excluded: it is of the natural key',
+  ],
+  [{ punches: ['start_time'] }, 'privacy.exclude.punches', 'it is of the natural key of punches'],
+  [{ punches: ['system_id'] }, 'privacy.exclude.punches', 'which company a record belongs to'],
+  [{ sales: ['number'] }, 'privacy.exclude.sales', 'it is of the natural key of sales'],
+  [{ client: ['email'] }, 'privacy.exclude.client', 'unknown record kind; did you mean clients?'],
+  [{ clients: ['fax'] }, 'privacy.exclude.clients', 'outbound.markerFields needs it'],
+])('%j is refused', (exclude, setting, reason) => {
+  const further = {
+    BMS__KINDS: '{"sales":{"list":"/s","naturalKey":["number"],"fields":{"number":"text"}}}',
+    BMS__OUTBOUND__MARKER_FIELDS: '{"clients":"fax"}',
+  };
+  const message = refusal({ env: env(exclude, further) });
+  expect(message).toContain(setting);
+  expect(message).toContain(reason);
+});
+
+test('a name that neither documentation nor settings show is left for the mirror to judge', () => {
+  const config = loadConfig({ env: env({ clients: ['mail'], vehicle_brands: ['logo'] }) });
+  expect(doubtfulExclusions(config).map(({ kind, name }) => [kind, name])).toEqual([
+    ['clients', 'mail'],
+    ['vehicle_brands', 'logo'],
+  ]);
+});
