@@ -45,6 +45,14 @@ export default {
       filename: 'src/{catalog,mirror/views}/*words.ts', // Labels, of which the second is French.
       ignoreRegExpList: [`/\\[\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`],
     },
+    {
+      filename: 'docs/{reporting/*,figures}.md', // What is typed into other programs.
+      ignoreRegExpList: ['/^```[^]*?^```$/gm', '/`[^`\n]*`/g', '/\]\([^)]*\)/g'],
+    },
+    {
+      filename: 'test/clients/**', // Names and commands of other programs.
+      ignoreRegExpList: ['/"[^"\\n]*"/g', "/'[^'\\n]*'/g", '/`[^`\\n]*`/g'],
+    },
     { filename: '**/*.service', ignoreRegExpList: ['/^\\w+=.*$/gm'] }, // Settings of systemd.
   ],
 } satisfies CSpellSettings;

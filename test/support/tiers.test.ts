@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ALONE, PROOF_FOLDERS, filesOf } from './tiers.ts';
+import { ALONE, PROOF_FOLDERS, filesOf, tierOf } from './tiers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -25,4 +25,12 @@ test('no file is in both parts of a tier, and no proof shares a worker', () => {
   }
   expect(filesOf('proofs').shared.include).toEqual([]);
   expect(filesOf('acceptance').shared.include.filter((path) => ALONE.includes(path))).toEqual([]);
+});
+
+test('reporting clients are read in their own tier only', () => {
+  const clients = 'test/clients/**/*.test.ts';
+  expect(filesOf('clients').shared.include).toEqual([clients]);
+  expect(filesOf('tests').shared.exclude).toContain(clients);
+  expect(tierOf({ BMS_TEST_TIER: 'clients' })).toBe('clients');
+  expect(() => tierOf({ BMS_TEST_TIER: 'client' })).toThrow(/expected one of tests, proofs/);
 });

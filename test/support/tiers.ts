@@ -1,8 +1,9 @@
 /**
  * The parts of the test suite: `tests` after every change; `proofs`, which give the same answer as long as the code they
- * prove is the same (`npm run proofs`); `acceptance`, which needs real time and runs apart from continuous integration.
+ * prove is the same (`npm run proofs`); `acceptance`, which needs real time, and `clients`, which needs the reporting clients:
+ * both run apart from continuous integration.
  */
-export type Tier = 'tests' | 'proofs' | 'acceptance';
+export type Tier = 'tests' | 'proofs' | 'acceptance' | 'clients';
 
 export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration', 'malformed', 'soak'].map(
   (name) => `test/${name}`,
@@ -25,6 +26,9 @@ const LONG_FILES = [
   'pull/crash',
   'pull/many-fields',
 ].map((name) => `test/${name}.test.ts`);
+
+/** Read both mirrors through the clients of docs/reporting, once `npm run test:clients` has installed them. */
+const CLIENTS = 'test/clients/**/*.test.ts';
 
 /**
  * Files that get a worker of their own, as they put doubles in the place of modules, or measure their process. So do the
@@ -58,8 +62,13 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
         shared: { include: LONG_FILES.filter((path) => !ALONE.includes(path)), exclude: [] },
         alone: { include: LONG_FILES.filter((path) => ALONE.includes(path)), exclude: [] },
       };
+    case 'clients':
+      return { shared: { include: [CLIENTS], exclude: [] }, alone: NONE };
     case 'tests':
-      return { shared, alone: { include: [...ALONE], exclude: [] } };
+      return {
+        shared: { ...shared, exclude: [...shared.exclude, CLIENTS] },
+        alone: { include: [...ALONE], exclude: [] },
+      };
     case null:
       return { shared, alone: { include: [...ALONE, ...proofs], exclude: [] } };
   }
@@ -80,10 +89,13 @@ export function sized({ quick, acceptance, deep }: Sizes): number {
   return tierOf(process.env) === 'acceptance' ? acceptance : quick;
 }
 
+const TIERS: readonly Tier[] = ['tests', 'proofs', 'acceptance', 'clients'];
+
 /** The tier that `BMS_TEST_TIER` names; none where it is not set. */
 export function tierOf(env: Readonly<Record<string, string | undefined>>): Tier | null {
   const named = env['BMS_TEST_TIER'];
   if (named === undefined) return null;
-  if (named === 'tests' || named === 'proofs' || named === 'acceptance') return named;
-  throw new Error(`BMS_TEST_TIER is ${named}, expected tests, proofs or acceptance.`);
+  const tier = TIERS.find((one) => one === named);
+  if (tier === undefined) throw new Error(`BMS_TEST_TIER is ${named}, expected one of ${TIERS.join(', ')}.`);
+  return tier;
 }

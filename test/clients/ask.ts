@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { homeOf, pathOf } from '../../scripts/clients/install.ts';
+import { codeOf } from '../../scripts/clients/pages.ts';
+import type { Env } from '../support/command-line.ts';
+import type { Ask, Told } from './client.ts';
+import type { Stage } from './stage.ts';
+
+export const PROBES = join(import.meta.dirname, 'probes');
+const MOST_BYTES = 1e9;
+
+/** Puts questions with the Python of a page, by the call with which it reads. */
+export const askPython: Ask = async (stage, { page, section }, questions) => {
+  const files = filesFor(stage, codeOf(page, 'python', [section, 'Read']), JSON.stringify(questions));
+  await runIn(stage, page, ['python', join(PROBES, 'ask.py'), ...files]);
+  return JSON.parse(readFileSync(files[2], 'utf8')) as Told;
+};
+
+/** Puts questions over the connection that the R of a page opens. */
+export const askR: Ask = async (stage, { page, section }, questions) => {
+  const files = filesFor(stage, codeOf(page, 'r', [section, 'Read']), `${questions.join('\n')}\n`);
+  const printed = await runIn(stage, page, ['Rscript', join(PROBES, 'ask.R'), ...files]);
+  return { printed, answers: separated(readFileSync(files[2], 'utf8'), true) };
+};
+
+/** Puts questions over JDBC, at the address that a page gives, in a JVM that is told to use UTC. */
+export const askJava: Ask = (stage, connected, questions) => askJavaIn('UTC')(stage, connected, questions);
+
+/** The same in a JVM that is told to use this zone. */
+export const askJavaIn =
+  (zone: string): Ask =>
+  async (stage, { page, section }, questions) => {
+    const [address = ''] = codeOf(page, 'text', [section]).split('\n');
+    const files = filesFor(stage, '', `${questions.join('\n')}\n`);
+    const options = [`-Duser.timezone=${zone}`, '-cp', join(homeOf(page), 'jars/*')];
+    const argv = [withPort(address, stage), files[1], files[2]];
+    await runIn(stage, page, ['java', ...options, join(PROBES, 'Ask.java'), ...argv]);
+    return { printed: '', answers: separated(readFileSync(files[2], 'utf8'), true) };
+  };
+
+/** Puts questions by the command of a page, `sqlite3 …` or `psql …`, told to separate fields as nothing in them does. */
+export const askShell: Ask = async (stage, { page, section }, questions) => {
+  const command = codeOf(page, 'sh', [section]).trim();
+  const isPsql = command.startsWith('psql');
+  const bare = `${withPort(command, stage)}${isPsql ? ' -A -t' : ''}`;
+  const printed = await runIn(stage, page, [
+    'sh',
+    '-c',
+    `echo "$0" | ${bare}`,
+    codeOf(page, 'sql', ['Read']),
+  ]);
+  const marks = isPsql
+    ? [
+        '-q',
+        '-A',
+        '-v',
+        'ON_ERROR_STOP=1',
+        '-F',
+        '\u001f',
+        '-R',
+        '\u001e',
+        '-P',
+        'null=\u0001',
+        '-P',
+        'footer=off',
+        '-f',
+        '-',
+      ]
+    : ['-ascii', '-header', '-nullvalue', '\u0001'];
+  const answers = [];
+  for (const question of questions) {
+    const line = `${withPort(command, stage)} ${marks.map((mark) => `'${mark}'`).join(' ')}`;
+    const asked = runIn(stage, page, ['sh', '-c', `echo "$0;" | ${line}`, question]);
+    answers.push(
+      ...(await asked.then(
+        (said) =>
+          said === '' ? [{ columns: [], rows: [] }] : separated(said.replace(/[\u001e\n]$/, ''), false),
+        (error: unknown) => [{ error: String(error) }],
+      )),
+    );
+  }
+  return { printed, answers };
+};
+
+/** Code of a page with the port of this run's PostgreSQL in the place of the usual one: all else is to the letter. */
+export const withPort = (code: string, { port }: Stage): string => code.replaceAll('5432', String(port));
+
+/** Writes the page's code and the questions beside `data/`, and names the file for the answers. */
+export function filesFor(stage: Stage, code: string, questions: string): [string, string, string] {
+  const folder = mkdtempSync(join(stage.folder, 'asked-'));
+  const files: [string, string, string] = [
+    join(folder, 'page'),
+    join(folder, 'questions'),
+    join(folder, 'answers'),
+  ];
+  writeFileSync(files[0], withPort(code, stage));
+  writeFileSync(files[1], questions);
+  return files;
+}
+
+/** The environment of a page's programs, in a zone that is not UTC, as an analyst's is. */
+export function envOf(page: string): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: pathOf(page), TZ: 'America/Montreal' };
+}
+
+/** Runs a program of a page's in the folder that has `data/`. */
+export async function runIn(
+  stage: Stage,
+  page: string,
+  [file = '', ...argv]: readonly string[],
+  more: Env = {},
+): Promise<string> {
+  const options = { cwd: stage.folder, env: { ...envOf(page), ...more }, maxBuffer: MOST_BYTES };
+  const { stdout } = await promisify(execFile)(file, argv, options);
+  return stdout;
+}
+
+const NULL = '\u0001';
+
+/** Reads answers whose rows are separated by U+001E and fields by U+001F; `isTyped` where a row of types follows the names. */
+function separated(text: string, isTyped: boolean): Told['answers'] {
+  return text
+    .split('\u001d')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const lines = part.split('\u001e').map((line) => line.split('\u001f'));
+      const [names = [], types = []] = lines;
+      if (names[0] === 'error') return { error: names[1] ?? '' };
+      return {
+        columns: names.map((name, at) => [name, isTyped ? (types[at] ?? '') : ''] as const),
+        rows: lines.slice(isTyped ? 2 : 1).map((row) => row.map((value) => (value === NULL ? null : value))),
+      };
+    });
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { blocksOf } from '../../scripts/clients/pages.ts';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { askJavaIn } from './ask.ts';
+import { runDbt } from './ask-servers.ts';
+import type { Answer, Client, Told } from './client.ts';
+import { CLIENTS } from './clients.ts';
+import { askMirror, readMirrors, spelled } from './mirrors.ts';
+import type { MirrorView, Row } from './mirrors.ts';
+import { openStage } from './stage.ts';
+import type { Stage } from './stage.ts';
+import { bookingsByMonth, catalogueReferences, joinedRows, sumsOf } from './truth.ts';
+import type { Relation, Sums } from './truth.ts';
+
+let stage: Stage;
+let mirrors: Awaited<ReturnType<typeof readMirrors>>;
+
+beforeAll(async () => {
+  stage = await openStage(inject('postgresUrl'));
+  mirrors = await readMirrors(stage);
+}, 120_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+
+/** Changes while it is read. */
+const MOVING = 'lag_seconds';
+
+describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, client] as const))(
+  '%s',
+  (_, client) => {
+    let told: Told;
+    let views: readonly MirrorView[];
+    let sums: readonly Sums[];
+    let relations: readonly Relation[];
+
+    beforeAll(async () => {
+      views = mirrors[client.database];
+      sums = sumsOf(stage.world);
+      relations = relationsIn(views);
+      const reads = views.map(({ name }) => `select * from ${name}`);
+      const questions = [...sums.map((one) => sumQuestion(one, client)), ...relations.map(joinQuestion)];
+      told = await client.ask(stage, client, [...reads, ...questions]);
+    }, 300_000);
+
+    test('reads every view', () => {
+      const failed = views.flatMap(({ name }, at) => {
+        const answer = told.answers[at];
+        return answer === undefined || 'error' in answer ? [{ name, error: answer?.error }] : [];
+      });
+      expect(failed.filter(({ name }) => !client.unreadable?.includes(name))).toEqual([]);
+    });
+
+    test('sees the type of every column', () => {
+      const { types } = client;
+      if (types === null) return;
+      const odd = views.flatMap((view, at) =>
+        columnsTold(told, at).flatMap(([name, type], place) => {
+          const sort = view.columns[place]?.sort ?? 'text';
+          const isGuess = client.guesses === true && view.rows.every((row) => row[place] === null);
+          const isUntyped = [view.name, `${view.name}.${name}`].some((one) =>
+            client.untyped?.some((untyped) => one.endsWith(untyped)),
+          );
+          return isGuess || isUntyped || types[sort].includes(type)
+            ? []
+            : [`${view.name}.${name}: ${type}, expected ${types[sort].join(' or ')}`];
+        }),
+      );
+      expect(odd).toEqual([]);
+    });
+
+    test('gives every value of every view', () => {
+      const odd = views.flatMap((view, at) => {
+        const answer = told.answers[at];
+        return answer === undefined || 'error' in answer ? [] : firstDifference(view, answer, client);
+      });
+      expect(odd).toEqual([]);
+    });
+
+    test('sums exactly, by the data of the sandbox', () => {
+      const odd = sums.flatMap(({ view, count, units }, at): unknown[] => {
+        const answer = told.answers[views.length + at];
+        if (answer === undefined || 'error' in answer) return [`${view}: ${answer?.error ?? 'no answer'}`];
+        const expected = [String(count), ...Object.values(units)];
+        const got = answer.rows[0] ?? [];
+        return JSON.stringify(got) === JSON.stringify(expected) ? [] : [{ view, expected, got }];
+      });
+      expect(odd).toEqual([]);
+    });
+
+    test('joins by bi_relations', () => {
+      const odd = relations.flatMap((relation, at) => {
+        const answer = told.answers[views.length + sums.length + at];
+        const got = answer === undefined || 'error' in answer ? answer?.error : answer.rows[0]?.[0];
+        const expected = String(joinedRows(stage.world, relation));
+        return got === expected ? [] : [{ ...relation, expected, got }];
+      });
+      expect(odd).toEqual([]);
+    });
+
+    if (!client.runs) return;
+
+    test('prints what its page says', () => {
+      const total = sums.find(({ view }) => view === 'bi_purchase_products')?.units['produit_total_e4'] ?? '';
+      const [first, ...months] = told.printed.trim().split('\n');
+      expect(first).toMatch(new RegExp(`^${total.slice(0, -4)}\\.${total.slice(-4).replace(/0+$/, '')}0*$`));
+      expect(months).toEqual(bookingsByMonth(stage.world));
+    });
+  },
+);
+
+test.each(['SQLite', 'PostgreSQL'])(
+  'dbt makes its sources on %s, and all tests and freshness pass',
+  async (database) => {
+    const { tests, freshness } = await runDbt(stage, database);
+    const [passed, ...others] = ['PASS', 'WARN', 'ERROR', 'SKIP'].map((word) => countAfter(tests, word));
+    expect(passed).toBeGreaterThan(50);
+    expect(others).toEqual([0, 0, 0]);
+    expect(freshness.match(/PASS freshness of bms_sync\.bi_\w+/g)).toHaveLength(LISTED_KINDS.length);
+  },
+  300_000,
+);
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'the queries of Grafana and of the index run on %s',
+  async (database) => {
+    const questions = [
+      ...blocksOf('grafana').filter(({ section }) => [database, 'On both'].includes(section)),
+      ...blocksOf('README').filter(({ language }) => language === 'sql'),
+    ];
+    const answers = await Promise.all(questions.map(({ code }) => askMirror(stage, database, code)));
+    expect(answers.map(({ length }) => length > 0)).toEqual([true, true, true, true]);
+    const changes = mirrors[database].find(({ name }) => name === 'bi_changes')?.rows ?? [];
+    expect(answers[0]?.reduce((sum, row) => sum + Number(row[1]), 0)).toBe(changes.length);
+  },
+);
+
+test.each([
+  ['SQLite, for instants', 'SQLite', true],
+  ['PostgreSQL', 'PostgreSQL', false],
+] as const)('a JVM of another zone moves the instants on %s: %s, %s', async (section, database, moves) => {
+  const question = 'select observed_at from bi_changes where seq = 1';
+  const told = await askJavaIn('America/Montreal')(stage, { page: 'jdbc', section }, [question]);
+  const [expected] = (await askMirror(stage, database, question))[0] ?? [];
+  const [answer] = told.answers;
+  const got = answer !== undefined && 'rows' in answer ? answer.rows[0]?.[0] : null;
+  const same = { integers: 'exact', decimals: 'exact' } as const;
+  expect(got === spelled(expected ?? null, 'instant', same)).toBe(!moves);
+});
+
+test('bi_relations has every reference of the catalogue', () => {
+  const references = catalogueReferences(stage.world);
+  for (const database of ['SQLite', 'PostgreSQL'] as const) {
+    const known = relationsIn(mirrors[database]).map(({ view, column }) => `${view}.${column}`);
+    expect(known).toEqual(expect.arrayContaining([...references]));
+  }
+});
+
+function relationsIn(views: readonly MirrorView[]): readonly Relation[] {
+  const rows = views.find(({ name }) => name === 'bi_relations')?.rows ?? [];
+  return rows.map(([view = '', column = '', toView = '', toColumn = '']) => {
+    return { view: view ?? '', column: column ?? '', toView: toView ?? '', toColumn: toColumn ?? '' };
+  });
+}
+
+const joinQuestion = ({ view, column, toView, toColumn }: Relation): string =>
+  `select count(*) as n from ${view} v join ${toView} w on w.${toColumn} = v.${column}`;
+
+const countAfter = (said: string, word: string): number =>
+  Number(new RegExp(`${word}=(\\d+)`).exec(said)?.[1] ?? NaN);
+
+/** The columns of an answer; none where the client failed, which another test tells. */
+function columnsTold(told: Told, at: number): Answer['columns'] {
+  const answer = told.answers[at];
+  return answer === undefined || 'error' in answer ? [] : answer.columns;
+}
+
+/** The first row, in the order of their texts, in which a client differs from the mirror; none if it has the same rows. */
+function firstDifference(view: MirrorView, answer: Answer, client: Client): readonly unknown[] {
+  const linesOf = (rows: readonly Row[]): readonly string[] =>
+    rows.map((row) => lineOf(row, view, client)).sort();
+  const [expected, got] = [linesOf(view.rows), linesOf(answer.rows)];
+  const first = expected.findIndex((line, at) => line !== got[at]);
+  if (first === -1 && expected.length === got.length) return [];
+  return [
+    { view: view.name, expected: expected[first], got: got[first], counts: [expected.length, got.length] },
+  ];
+}
+
+function lineOf(row: Row, { columns }: MirrorView, { exactness, cannot = [] }: Client): string {
+  const isLeftOut = ({ name, sort }: MirrorView['columns'][number]): boolean =>
+    name === MOVING || cannot.includes(sort);
+  return JSON.stringify(
+    columns.map((column, at) => (isLeftOut(column) ? '' : spelled(row[at] ?? null, column.sort, exactness))),
+  );
+}
+
+/** The sums of a view, as 64-bit integers, or as text where the client has none. */
+function sumQuestion({ view, units }: Sums, { exactness }: Client): string {
+  const type = exactness.integers === 'exact' ? 'bigint' : 'text';
+  const sums = Object.keys(units).map((name) => `cast(sum(${name}) as ${type}) as ${name}`);
+  return `select ${['count(*) as n', ...sums].join(', ')} from ${view}`;
+}

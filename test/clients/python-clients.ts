@@ -1,0 +1,110 @@
+import { askPython } from './ask.ts';
+import { DIGITS_15, DOUBLES, EXACT, types } from './client.ts';
+import type { Client } from './client.ts';
+import type { DatabaseName } from './mirrors.ts';
+
+const PYTHON = { ask: askPython, runs: true } as const;
+
+const pandas = (database: DatabaseName): Client => ({
+  ...{ ...PYTHON, name: 'pandas', page: 'pandas', section: database, database },
+  ...{ exactness: DOUBLES, guesses: true },
+  types: types({
+    ...{ integer: 'int64[pyarrow]', decimal: 'double[pyarrow]', text: 'string[pyarrow]' },
+    ...{ date: 'string[pyarrow]', time: 'string[pyarrow]' },
+    ...(database === 'SQLite'
+      ? { timestamp: 'string[pyarrow]', instant: 'string[pyarrow]' }
+      : {
+          timestamp: 'timestamp[us][pyarrow]',
+          instant: 'timestamp[us, tz=Etc/UTC][pyarrow] | timestamp[us, tz=UTC][pyarrow]',
+        }),
+  }),
+});
+
+/** How polars names a time without a zone, and one of UTC. */
+const NAIVE = "Datetime(time_unit='us', time_zone=None)";
+const UTC = "Datetime(time_unit='us', time_zone='UTC')";
+
+const POLARS: readonly Client[] = [
+  {
+    ...{ ...PYTHON, name: 'polars by ADBC', page: 'polars', section: 'SQLite', database: 'SQLite' },
+    ...{ exactness: DOUBLES, guesses: true },
+    types: types({
+      ...{ integer: 'Int64', decimal: 'Float64', text: 'String' },
+      ...{ date: 'String', time: 'String', timestamp: 'String', instant: 'String' },
+    }),
+  },
+  {
+    ...{ ...PYTHON, name: 'polars', page: 'polars', section: 'SQLite by connectorx', database: 'SQLite' },
+    ...{ exactness: DOUBLES, unreadable: ['bi_sync_status'] },
+    types: types({
+      ...{ integer: 'Int64', decimal: 'Float64', text: 'String' },
+      ...{ date: 'Date', time: 'String', timestamp: NAIVE, instant: NAIVE },
+    }),
+  },
+  {
+    ...{
+      ...PYTHON,
+      name: 'polars by connectorx',
+      page: 'polars',
+      section: 'PostgreSQL',
+      database: 'PostgreSQL',
+    },
+    exactness: EXACT,
+    types: types({
+      ...{ integer: 'Int64 | Int32', decimal: 'Decimal(precision=38, scale=10)', text: 'String' },
+      ...{ date: 'Date', time: 'Time', timestamp: NAIVE, instant: UTC },
+    }),
+  },
+  {
+    ...{ ...PYTHON, name: 'polars', page: 'polars', section: 'PostgreSQL by ADBC', database: 'PostgreSQL' },
+    exactness: EXACT,
+    types: types({
+      ...{
+        integer: 'Int64 | Int32',
+        text: 'String',
+        date: 'Date',
+        time: 'Time',
+        timestamp: NAIVE,
+        instant: UTC,
+      },
+      decimal: `Extension('arrow.opaque', String, '{"type_name": "numeric", "vendor_name": "PostgreSQL"}')`,
+    }),
+  },
+];
+
+/** What DuckDB attaches. */
+const ATTACHED: readonly Client[] = [
+  {
+    ...{ ...PYTHON, name: 'DuckDB', page: 'duckdb', section: 'SQLite', database: 'SQLite' },
+    ...{ exactness: DOUBLES, untyped: ['bi_sync_status'] },
+    types: types({
+      ...{ integer: 'BIGINT', decimal: 'DOUBLE', text: 'VARCHAR' },
+      ...{ date: 'DATE', time: 'VARCHAR', timestamp: 'TIMESTAMP', instant: 'TIMESTAMP' },
+    }),
+  },
+  {
+    ...{ ...PYTHON, name: 'DuckDB', page: 'duckdb', section: 'PostgreSQL', database: 'PostgreSQL' },
+    exactness: EXACT,
+    types: types({
+      ...{ integer: 'BIGINT | INTEGER', decimal: 'DECIMAL(38,10)', text: 'VARCHAR' },
+      ...{ date: 'DATE', time: 'TIME', timestamp: 'TIMESTAMP', instant: 'TIMESTAMP WITH TIME ZONE' },
+    }),
+  },
+];
+
+const odbc = (database: DatabaseName): Client => ({
+  ...{ ...PYTHON, name: 'ODBC', page: 'odbc', section: database, database },
+  exactness: database === 'SQLite' ? DIGITS_15 : EXACT,
+  types: types({
+    ...{ integer: 'int', text: 'str', date: 'date', timestamp: 'datetime', instant: 'datetime' },
+    ...(database === 'SQLite' ? { decimal: 'float', time: 'str' } : { decimal: 'Decimal', time: 'time' }),
+  }),
+});
+
+/** The clients whose pages are in Python. */
+export const PYTHON_CLIENTS: readonly Client[] = [
+  ...[pandas('SQLite'), pandas('PostgreSQL')],
+  ...POLARS,
+  ...ATTACHED,
+  ...[odbc('SQLite'), odbc('PostgreSQL')],
+];

@@ -1,0 +1,78 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { World } from '../../src/sandbox/world.ts';
+import type { Env } from '../support/command-line.ts';
+import { runProgram } from '../support/program.ts';
+import { insertHardRows } from './hard-rows.ts';
+
+/** Both mirrors of one sandbox, at the addresses that docs/reporting names: only PostgreSQL's port differs. */
+export interface Stage extends AsyncDisposable {
+  /** The folder that has `data/mirror.db`: a page's commands run in it. */
+  readonly folder: string;
+  /** Of the PostgreSQL server whose database `mirror` the role `analyst` may read. */
+  readonly port: number;
+  readonly world: World;
+}
+
+const SIZE = 120;
+const GRACE = { BMS__DELETIONS__GRACE_SECONDS: '0' };
+
+/** Pulls a company with rows that are hard for drivers into both databases, changes it, and pulls again. */
+export async function openStage(server: string): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'bms-clients-'));
+  mkdirSync(join(folder, 'data'));
+  await onServer(server, "create database mirror; create role analyst login password 'secret'");
+  const postgres = new URL(server);
+  postgres.pathname = 'mirror';
+  const sandbox = await startSandbox({ size: SIZE });
+  insertHardRows(sandbox.world);
+  const databases = [
+    { DATABASE_URL: `file:${join(folder, 'data/mirror.db')}` },
+    { DATABASE_URL: postgres.href, BMS__BI__READER_ROLE: 'analyst' },
+  ];
+  const pullBoth = () =>
+    Promise.all(
+      databases.map((env) => pull({ BMS_BASE_URL: sandbox.url, BMS_TOKEN: sandbox.token, ...GRACE, ...env })),
+    );
+  await pullBoth();
+  changeSome(sandbox.world);
+  await pullBoth(); // A record that is gone is suspected …
+  await pullBoth(); // … and a tombstone.
+  return {
+    folder,
+    port: Number(postgres.port),
+    world: sandbox.world,
+    [Symbol.asyncDispose]: async () => {
+      await sandbox.close();
+      await onServer(server, 'drop database mirror with (force); drop role analyst');
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function pull(env: Env): Promise<void> {
+  const { code, stderr } = await runProgram(['pull', '--json'], { env });
+  if (code !== 0) throw new Error(`The pull ended with ${code}:\n${stderr}`);
+}
+
+/** So that there are events, and versions of records. */
+function changeSome(world: World): void {
+  const ids = world.ids('clients');
+  const [first = 0] = ids;
+  world.update('clients', first, { name: 'Renommée à l’été', credit: '10.10' });
+  world.remove('clients', Math.max(...ids)); // The last hard row, which no record names.
+}
+
+/** Runs statements one by one: `create database` takes no transaction. */
+async function onServer(server: string, statements: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    for (const statement of statements.split(';')) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
