@@ -5,6 +5,7 @@ import type { WriteBlock } from '../../mirror/outbox/block-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { idsShown } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
+import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import type { Frozen } from '../../outbound/freeze/freeze.ts';
 import { candidatesOf } from '../../outbound/report/entry-list.ts';
 import { choicesOf, explain } from '../../outbound/report/verdicts.ts';
@@ -37,12 +38,13 @@ export interface NeedFacts {
   readonly parked: readonly Entry[];
   readonly parkedInAll: number;
   readonly blocks: readonly WriteBlock[];
+  readonly endpoints: readonly EndpointStanding[];
   readonly kinds: readonly (KindFreshness & { readonly isStale: boolean })[];
 }
 
 /** Everything that needs a person, the gravest first. */
 export function needsYou(facts: NeedFacts): readonly Need[] {
-  const { damage, frozen, held, parked, blocks, kinds } = facts;
+  const { damage, frozen, held, parked, blocks, kinds, endpoints } = facts;
   return [
     ...(damage === null ? [] : [damageNeed(damage)]),
     ...(frozen === null ? [] : [frozenNeed(frozen)]),
@@ -51,6 +53,7 @@ export function needsYou(facts: NeedFacts): readonly Need[] {
     ...moreParked(facts),
     ...blocks.map(blockedNeed),
     ...kinds.flatMap(kindNeed),
+    ...endpoints.filter(({ health }) => health !== 'healthy').map(endpointNeed),
   ];
 }
 
@@ -174,3 +177,26 @@ function kindNeed({
 }
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+
+function endpointNeed({
+  name,
+  health,
+  disabledReason,
+  failures,
+  failingSince,
+  pending,
+  cursor,
+}: EndpointStanding): Need {
+  const waiting = `${counted(pending, 'delivery waits', 'deliveries wait')} for it.`;
+  const isDisabled = health === 'disabled';
+  return {
+    ...{ id: `endpoint-${name}`, address: '/webhooks', since: failingSince, isGrave: false, buttons: [] },
+    title: isDisabled ? `The endpoint ${name} is disabled` : `The endpoint ${name} takes no deliveries`,
+    why: isDisabled
+      ? `Nothing is sent to it (${disabledReason ?? 'by a person'}). ${waiting}`
+      : `${counted(failures, 'attempt has', 'attempts have')} failed in a row. ${waiting}`,
+    effect: isDisabled
+      ? `When its receiver is back: bms-sync webhooks replay ${name} --after ${cursor} goes on where it stopped.`
+      : 'Look at its receiver. It is tried again by itself, and disabled if it takes nothing for days.',
+  };
+}

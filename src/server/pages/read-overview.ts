@@ -17,6 +17,7 @@ import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
 import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
 import { isServed } from '../../mirror/runs/worker-store.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
+import { listEndpoints } from '../../mirror/webhooks/endpoint-store.ts';
 import { readFrozen } from '../../outbound/freeze/freeze.ts';
 import type { Dashboard } from '../dashboard.ts';
 import { needsYou } from './needs.ts';
@@ -113,6 +114,7 @@ async function readNeeds(
     frozen: await readFrozen(session),
     parked: parkedInAll === 0 ? [] : await listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
     blocks: await readBlocks(session),
+    endpoints: await listEndpoints(session),
   });
 }
 

@@ -27,11 +27,22 @@ const READINGS_SHOWN = 200;
 /** The dashboard: the mirror as pages for people. */
 export function pageRoutes(app: Server, context: RouteContext): void {
   const dashboard = createDashboard(context);
+  app.addHook('onListen', () => void prepare(dashboard));
   overviewRoute(app, dashboard);
   kindRoute(app, dashboard);
   changesRoutes(app, dashboard);
   recordRoutes(app, dashboard);
   workPageRoutes(app, dashboard);
+}
+
+/** Counts what the first page would have to wait for. */
+async function prepare({ activity, rowCounts, clock, logger }: Dashboard): Promise<void> {
+  try {
+    await activity.read(clock.now());
+    await rowCounts.read();
+  } catch (error) {
+    logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
+  }
 }
 
 function overviewRoute(app: Server, dashboard: Dashboard): void {

@@ -34,7 +34,7 @@ import { before, chosen, config, done, pageSchema } from './page-parts.ts';
 
 /** One row more than a page shows tells whether there is a next page. */
 const LIMIT = PAGE_ROWS + 1;
-const RUNS_DRAWN = 400;
+const RUNS_DRAWN = 200;
 const DRIFT_SHOWN = 50;
 
 /** The pages of the work on the mirror: runs, the outbox, deletions, issues, webhooks, sizes. */

@@ -55,6 +55,11 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
     await session.atomically(async (tx) => {
       await saveBlock(tx, { kind: 'products', reason: 'forbidden', now: NOON, probeAt: NOON });
       await freeze(tx, 'the database was restored', NOON);
+      await tx.append({
+        table: 'webhook_endpoints',
+        columns: ['name', 'public_id', 'url', 'cursor', 'state', 'disabled_reason'],
+        rows: [['erp', 'p', 'https://example.com/', 7, 'disabled', 'gone']],
+      });
     });
     const page = await pageOf(stage);
     for (const told of [
@@ -62,6 +67,8 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
       'products may not be written',
       '1 deletion of clients is held',
       'Entry 1 is parked',
+      'The endpoint erp is disabled',
+      'webhooks replay erp --after 7',
     ])
       expect(page).toContain(told);
     const actions = [...page.matchAll(/action="([^"]+)"/g)].map(([, action]) => action);
