@@ -132,7 +132,9 @@ function queuesOf(
   return [
     ...(roles.includes('pulls') ? [runsQueue(config, { ...parts, signal })] : []),
     ...(roles.includes('outbound') ? [outboundQueue(config, parts)] : []),
-    ...(roles.includes('webhooks') ? [webhooksQueue(config, { ...parts, session: parts.plain, stopping: signal })] : []),
+    ...(roles.includes('webhooks')
+      ? [webhooksQueue(config, { ...parts, session: parts.plain, stopping: signal })]
+      : []),
   ];
 }
 
