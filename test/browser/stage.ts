@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { serve } from '../../src/app/serve/serve.ts';
 import type { OpenDashboard } from '../../src/app/serve/serve-http.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import type { Config } from '../../src/config/settings.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -37,21 +38,26 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: isRoot ? ['--no-sandbox'] : [] });
 }
 
+interface StageOptions {
+  readonly size?: number;
+  /** What happened in the mirror before the service starts. */
+  readonly before?: (sandbox: Sandbox, config: Config) => Promise<void>;
+}
+
 /** A small company whose first pull has ended. */
-export async function openStage(size = 60): Promise<BrowserStage> {
+export async function openStage({ size = 60, before }: StageOptions = {}): Promise<BrowserStage> {
   const browser = await openBrowser();
   const sandbox = await startSandbox({ size });
   const folder = mkdtempSync(join(tmpdir(), 'bms-browser-'));
   const token = randomBytes(32).toString('base64url');
   const ended = new AbortController();
   let serving: Promise<void> = Promise.resolve();
+  const logger = createLogger({
+    ...{ level: 'silent', secrets: [token], destination: { write: () => undefined } },
+  });
+  const config = loadConfig({ env: {}, flags: settings(sandbox, join(folder, 'mirror.db'), token) });
+  await before?.(sandbox, config);
   const dashboard = await new Promise<OpenDashboard>((onListening, reject) => {
-    const logger = createLogger({
-      level: 'silent',
-      secrets: [token],
-      destination: { write: () => undefined },
-    });
-    const config = loadConfig({ env: {}, flags: settings(sandbox, join(folder, 'mirror.db'), token) });
     serving = serve(config, {
       logger,
       roles: ['pulls', 'outbound', 'http'],
@@ -86,7 +92,7 @@ function settings({ url, token }: Sandbox, path: string, adminToken: string): ob
     source: { baseUrl: url, token },
     database: { url: `file:${path}` },
     server: { adminToken, port: 0 },
-    schedules: { all: { kinds: 'all', cron: '0 3 * * *' } }, // The test pulls by itself.
+    schedules: { all: { kinds: 'all', cron: '0 * * * *' } }, // The test pulls by itself.
     deletions: { graceSeconds: 0.05 },
     outbound: { writes: 'on', settleSeconds: 0.1, lookScheduleSeconds: [0.2, 0.5, 1, 2] },
   };

@@ -15,7 +15,7 @@ export function roughly(ms: number): string {
 /** How long ago an instant was, or in how long it will be. */
 export function distance(instant: Date, now: Date): string {
   const ms = now.getTime() - instant.getTime();
-  if (Math.abs(ms) < 1000) return 'now';
+  if (Math.abs(ms) < 1000) return 'just now';
   return ms > 0 ? `${roughly(ms)} ago` : `in ${roughly(-ms)}`;
 }
 
