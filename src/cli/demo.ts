@@ -78,7 +78,7 @@ async function whileServing({ config, logger, io }: DemoStage, work: () => Promi
   const { serve } = await import('../app/serve/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
-  const serving = serve(config, { roles: ['pulls', 'outbound'], logger, signal });
+  const serving = serve(config, { roles: ['pulls', 'outbound'], program: null, logger, signal });
   try {
     await Promise.race([work(), serving]);
   } finally {

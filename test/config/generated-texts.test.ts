@@ -50,7 +50,14 @@ test('what is in force does not say that it is not', () => {
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
     ...['schedules', 'schedules.timezone', 'schedules.all', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
-    ...['bi.readerRole', 'retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
+    ...[
+      'bi.readerRole',
+      'bi.snapshotPath',
+      'bi.snapshotMinSeconds',
+      'retention.changesDays',
+      'retention.runsDays',
+      'retention.outboxDays',
+    ],
     ...['retention.issuesDays', 'shutdown.graceSeconds'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);

@@ -25,6 +25,7 @@ import type { ServiceParts } from './queues.ts';
 import type { Role } from '../roles.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
+import { startSnapshots } from './snapshots.ts';
 import { tellStart } from './tell-serve.ts';
 import { serveHttp } from './serve-http.ts';
 import type { HttpParts } from './serve-http.ts';
@@ -32,6 +33,8 @@ import type { HttpParts } from './serve-http.ts';
 interface ServeCommand {
   readonly logger: Logger;
   readonly roles: readonly Role[];
+  /** The arguments with which Node runs this program, before the name of a command; null writes no snapshots. */
+  readonly program: readonly string[] | null;
   /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
 }
@@ -42,7 +45,8 @@ interface ServeCommand {
  * @throws {OtherSourceError} If the mirror holds the data of another base URL. @throws {SyncError} `serve.running` if another
  * process serves the same SQLite file.
  */
-export async function serve(config: Config, { logger, roles, signal }: ServeCommand): Promise<void> {
+export async function serve(config: Config, command: ServeCommand): Promise<void> {
+  const { logger, roles } = command;
   const clock = systemClock;
   const watching = { clock, logger };
   await using opened = openConfiguredSource(config, { clock, logger: outcomesOnly(logger) });
@@ -59,7 +63,7 @@ export async function serve(config: Config, { logger, roles, signal }: ServeComm
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, worker, mark, writes }, { roles, signal });
+    await work(config, { ...parts, worker, mark, writes }, command);
   } finally {
     mark.close();
   }
@@ -74,7 +78,7 @@ function outcomesOnly(logger: Logger): Logger {
 async function work(
   config: Config,
   parts: ServiceParts & Pick<HttpParts, 'writes' | 'mark'> & { readonly worker: Worker },
-  { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
+  { roles, program, signal }: Pick<ServeCommand, 'roles' | 'program' | 'signal'>,
 ): Promise<void> {
   const { session, owner, logger } = parts;
   const queues = queuesOf(config, parts, roles);
@@ -85,13 +89,15 @@ async function work(
     ? await serveHttp(config, { ...parts, wakeEngine: engine.wake, queueMetrics: notifier.metrics })
     : null;
   const stopSchedules = startSchedules(config, parts, roles);
+  const stopSnapshots =
+    program !== null && roles.includes('pulls') ? startSnapshots(config, { ...parts, program }) : null;
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   tellStart(logger, config, { owner: owner.name, roles, mirror: session.location, now: parts.clock.now() });
   try {
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([stopSchedules(), stopChecks(), closeHttp?.()]);
+    await Promise.all([stopSchedules(), stopSnapshots?.(), stopChecks(), closeHttp?.()]);
   }
 }
 
