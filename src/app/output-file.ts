@@ -5,6 +5,7 @@ import type { Config } from '../config/settings.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../mirror/open-session.ts';
+import { isReplaceable } from '../mirror/sqlite/snapshot-file.ts';
 
 /**
  * The whole path of a file that a command is to write; an existing one will be replaced.
@@ -21,6 +22,16 @@ export function outputFile(config: Config, file: string): string {
   if (isMirror(config, path))
     throw refuse('is the mirror itself, or belongs to it.', 'Name another file: it would be overwritten.');
   return path;
+}
+
+/** The whole path of a snapshot. @throws {UsageError} As `outputFile`, and for a file that is no snapshot. */
+export function snapshotFile(config: Config, file: string): string {
+  const path = outputFile(config, file);
+  if (isReplaceable(path)) return path;
+  throw new UsageError(`${file} is no snapshot, and would be overwritten.`, {
+    code: 'usage.file',
+    hint: 'Name another file, or remove this one.',
+  });
 }
 
 /** By name, and by the file that a link leads to. */

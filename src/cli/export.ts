@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { EXPORT_FORMATS, ExportStopped, exportRows } from '../app/commands/export.ts';
 import type { ExportFormat, ExportOutput } from '../app/commands/export.ts';
+import { writeSnapshot } from '../app/commands/snapshot.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
@@ -94,4 +95,19 @@ function outputOf({ stdout, stdoutBytes }: Io): ExportOutput {
       await stdoutBytes(bytes);
     },
   };
+}
+
+export function snapshotCommand(context: CommandContext): Command {
+  return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
+    .argument('<file>', 'the file; a former snapshot there is replaced at once')
+    .action(async (file: string, options: CommonOptions) => {
+      const report = await writeSnapshot(settingsOf(context, options), file);
+      const { stdout } = context.io;
+      if (options.json) printJson(stdout, report);
+      else
+        printLine(
+          stdout,
+          `${report.file}: ${report.tables} tables, ${report.rows} rows, ${report.bytes} bytes.`,
+        );
+    });
 }

@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   record: async () => (await import('./show.ts')).recordCommand,
   kinds: async () => (await import('./show.ts')).kindsCommand,
   export: async () => (await import('./export.ts')).exportCommand,
+  snapshot: async () => (await import('./export.ts')).snapshotCommand,
   push: async () => (await import('./push.ts')).pushCommand,
   outbox: async () => (await import('./outbox.ts')).outboxCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,

@@ -17,8 +17,17 @@ export function serveCommand(context: CommandContext): Command {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
       const { serve } = await import('../app/serve/serve.ts'); // Queues and HTTP: no other command needs them.
-      await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });
+      await serve(config, {
+        ...{ roles, program: programOf(options), logger: loggerOf(context, config) },
+        signal: context.io.signal,
+      });
     });
+}
+
+/** How to run this program again, with the same settings. */
+function programOf({ config }: CommonOptions): readonly string[] {
+  const [, main = ''] = process.argv;
+  return [...process.execArgv, main, ...(config === undefined ? [] : ['--config', config])];
 }
 
 /** @throws {UsageError} For an unknown role. */

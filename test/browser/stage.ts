@@ -61,6 +61,7 @@ export async function openStage({ size = 60, before }: StageOptions = {}): Promi
     serving = serve(config, {
       logger,
       roles: ['pulls', 'outbound', 'http'],
+      program: null,
       signal: ended.signal,
       onListening,
     });

@@ -51,7 +51,8 @@ test('what is in force does not say that it is not', () => {
     ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
     ...['schedules', 'schedules.timezone', 'schedules.all', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
     ...['privacy.exclude', 'webhooks.endpoints', 'webhooks.allowHosts', 'webhooks.retrySeconds'],
-    ...['bi.readerRole', 'retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
+    ...['bi.readerRole', 'bi.snapshotPath', 'bi.snapshotMinSeconds'],
+    ...['retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
     ...['retention.issuesDays', 'retention.deliveriesDays', 'shutdown.graceSeconds'],
   ];
   expect(inForce.filter((name) => !name.startsWith('source.'))).toEqual(expected);

@@ -30,6 +30,7 @@ import type { Role } from '../roles.ts';
 import { endpointsOf } from '../webhook-settings.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
+import { startSnapshots } from './snapshots.ts';
 import { tellStart } from './tell-serve.ts';
 import { notifyDeliverers, watchEvents, webhooksQueue } from './webhooks.ts';
 import type { EventSignal } from './webhooks.ts';
@@ -38,6 +39,8 @@ import type { HttpParts } from './serve-http.ts';
 interface ServeCommand {
   readonly logger: Logger;
   readonly roles: readonly Role[];
+  /** The arguments with which Node runs this program, before the name of a command; null writes no snapshots. */
+  readonly program: readonly string[] | null;
   /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
   /** Called once the HTTP API listens. */
@@ -91,7 +94,7 @@ interface WorkParts extends ServiceParts, Pick<HttpParts, 'writes' | 'mark'> {
 async function work(
   config: Config,
   parts: WorkParts,
-  { roles, signal, onListening }: Omit<ServeCommand, 'logger'>,
+  { roles, program, signal, onListening }: Omit<ServeCommand, 'logger'>,
 ): Promise<void> {
   const { session, owner, logger, clock, events, plain } = parts;
   await using sender = createSender({ clock, allowHosts: config.webhooks.allowHosts });
@@ -114,13 +117,16 @@ async function work(
     queueMetrics: notifier.metrics,
   });
   const stopSchedules = startSchedules(config, parts, roles);
+  const stopSnapshots =
+    program !== null && roles.includes('pulls') ? startSnapshots(config, { ...parts, program }) : null;
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   tellStart(logger, config, { owner: owner.name, roles, mirror: session.location, now: parts.clock.now() });
   try {
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([stopSchedules(), stopChecks(), closeHttp(), stopNotifying()]);
+    const stops = [stopSchedules(), stopSnapshots?.(), stopChecks(), closeHttp(), stopNotifying()];
+    await Promise.all(stops);
   }
 }
 

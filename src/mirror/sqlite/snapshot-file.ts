@@ -1,0 +1,128 @@
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import type { Values } from '../session/session.ts';
+import { identifier, literal } from '../session/sql-text.ts';
+
+/** A table of a snapshot: a view's name, columns with SQLite's declared types, and the columns that find its rows. */
+export interface SnapshotTable {
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly key: readonly string[];
+}
+
+/** A snapshot under construction. */
+export interface SnapshotFile {
+  /** Copies the rows of a view of an attached mirror; returns their number. */
+  readonly copy: (table: SnapshotTable) => number;
+  /** Creates an empty table, and returns a function that adds rows to it. */
+  readonly create: (table: SnapshotTable) => (rows: readonly Values[]) => void;
+  /** Makes a SQLite mirror readable as it is at this instant; until `finish`. */
+  readonly attach: (mirror: string) => void;
+  /** Puts the file in its place at once, readable by everybody. Returns its bytes. */
+  readonly finish: () => number;
+  /** Removes an unfinished file. */
+  readonly discard: () => void;
+}
+
+/** Marks a file as a snapshot of ours, in the header of SQLite's files. */
+const APPLICATION_ID = 0x626d_7373;
+const HEADER = { text: 'SQLite format 3\0', bytes: 72, idAt: 68 };
+const READABLE_BY_ALL = 0o644;
+const MIRROR = 'mirror';
+
+/** Whether a file may be replaced by a snapshot: there is none, it is empty, or it is a snapshot. */
+export function isReplaceable(path: string): boolean {
+  if (!existsSync(path) || statSync(path).size === 0) return true;
+  const header = Buffer.alloc(HEADER.bytes);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, header, 0, HEADER.bytes, 0);
+  } finally {
+    closeSync(file);
+  }
+  return (
+    header.toString('latin1', 0, HEADER.text.length) === HEADER.text &&
+    header.readUInt32BE(HEADER.idAt) === APPLICATION_ID
+  );
+}
+
+/** Begins a snapshot, in a file beside its place. A rollback journal would only slow it: an unfinished file is removed. */
+export function beginSnapshot(path: string): SnapshotFile {
+  const draft = `${path}.${process.pid}.partial`;
+  rmSync(draft, { force: true });
+  const file = new Sqlite(draft);
+  file.pragma('journal_mode = OFF');
+  file.pragma('synchronous = OFF');
+  file.pragma(`application_id = ${APPLICATION_ID}`);
+  const keys: SnapshotTable[] = [];
+  const create = (table: SnapshotTable): void => {
+    const columns = table.columns.map(({ name, type }) => `${identifier(name)} ${type}`);
+    file.exec(`create table main.${identifier(table.name)} (${columns.join(', ')})`);
+    keys.push(table);
+  };
+  return {
+    attach: (mirror) => {
+      file.exec(`attach ${literal(mirror)} as ${MIRROR}; begin`);
+    },
+    copy: (table) => {
+      create(table);
+      const [name, columns] = [identifier(table.name), namesOf(table)];
+      return file
+        .prepare(`insert into main.${name} (${columns}) select ${columns} from ${MIRROR}.${name}`)
+        .run().changes;
+    },
+    create: (table) => {
+      create(table);
+      return inserter(file, table);
+    },
+    finish: () => {
+      if (file.inTransaction) file.exec(`commit; detach ${MIRROR}`);
+      for (const { name, key } of keys) if (key.length > 0) file.exec(indexOn(name, key));
+      file.close();
+      return publish(draft, path);
+    },
+    discard: () => {
+      file.close();
+      rmSync(draft, { force: true });
+    },
+  };
+}
+
+const namesOf = ({ columns }: SnapshotTable): string =>
+  columns.map(({ name }) => identifier(name)).join(', ');
+
+const indexOn = (table: string, key: readonly string[]): string =>
+  `create index ${identifier(`${table}_key`)} on ${identifier(table)} (${key.map(identifier).join(', ')})`;
+
+function inserter(file: Database, table: SnapshotTable): (rows: readonly Values[]) => void {
+  const places = table.columns.map(() => '?').join(', ');
+  const insert = file.prepare(`insert into ${identifier(table.name)} values (${places})`);
+  return file.transaction((rows: readonly Values[]) => {
+    for (const row of rows) insert.run(row);
+  });
+}
+
+/** A reader that has the former file open goes on reading that one. */
+function publish(draft: string, path: string): number {
+  const written = openSync(draft, 'r+');
+  try {
+    fchmodSync(written, READABLE_BY_ALL);
+    fsyncSync(written);
+  } finally {
+    closeSync(written);
+  }
+  const { size } = statSync(draft);
+  renameSync(draft, path);
+  return size;
+}

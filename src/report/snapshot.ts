@@ -1,0 +1,109 @@
+import type { Kind } from '../catalog/kind.ts';
+import { instantText } from '../lib/time/clock.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
+import { openSnapshotReader } from '../mirror/postgres/snapshot-reader.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { beginSnapshot } from '../mirror/sqlite/snapshot-file.ts';
+import type { SnapshotFile, SnapshotTable } from '../mirror/sqlite/snapshot-file.ts';
+import { readDeclaredColumns } from '../mirror/views/view-columns.ts';
+import type { DeclaredColumn, DialectReader } from '../mirror/views/view-columns.ts';
+import { namesOfViews } from '../mirror/views/views.ts';
+import { exportColumns, keyOf } from './export/columns.ts';
+import { readView } from './export/read-rows.ts';
+
+export interface SnapshotRequest {
+  /** The address of the mirror. */
+  readonly url: string;
+  readonly kinds: readonly Kind[];
+  /** The file to write or to replace. */
+  readonly path: string;
+  readonly now: Date;
+}
+
+export interface SnapshotContent {
+  readonly tables: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/**
+ * Writes a SQLite file with the content of the views of one instant, as tables of the same names, columns and types. It
+ * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`.
+ *
+ * Reads a mirror in SQLite without the event loop: call it in a process of its own.
+ */
+export async function takeSnapshot(session: Session, request: SnapshotRequest): Promise<SnapshotContent> {
+  const { url, path, now } = request;
+  const tables = await tablesOf(session, request.kinds);
+  const file = beginSnapshot(path);
+  try {
+    file.create(TAKEN)([[instantText(now)]]);
+    const mirror = sqlitePath(url);
+    const rows =
+      mirror === null ? await copyFromServer(url, file, tables) : copyFromFile(mirror, file, tables);
+    return { tables: tables.length, rows, bytes: file.finish() };
+  } catch (error) {
+    file.discard();
+    throw error;
+  }
+}
+
+/** Says when the snapshot was taken. */
+const TAKEN: SnapshotTable = {
+  name: 'bi_snapshot',
+  columns: [{ name: 'taken_at', type: 'TIMESTAMP' }],
+  key: [],
+};
+
+/** The views, without the histories: they would hold every record once more, and `bi_changes` has its versions. */
+async function tablesOf(session: Session, kinds: readonly Kind[]): Promise<readonly SnapshotTable[]> {
+  const tables: SnapshotTable[] = [];
+  for (const name of await namesOfViews(session, kinds, session.dialect)) {
+    const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(session, name);
+    if (declared.length === 0) continue;
+    const columns = declared.map((column) => ({ name: column.name, type: snapshotType(column, session) }));
+    tables.push({ name, columns, key: keyOf(name, exportColumns(declared)) ?? [] });
+  }
+  return tables;
+}
+
+/** The types that SQLite's tables declare for the types of PostgreSQL. */
+const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
+  [/^bigint$/, 'BIGINT'],
+  [/^(?:integer|smallint)$/, 'INTEGER'],
+  [/^(?:numeric|double|real)/, 'REAL'],
+  [/^date$/, 'DATE'],
+  [/^timestamp/, 'TIMESTAMP'],
+];
+
+function snapshotType({ type }: DeclaredColumn, { dialect }: Session): string {
+  if (dialect === 'sqlite') return type.toUpperCase();
+  return SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT';
+}
+
+function copyFromFile(mirror: string, file: SnapshotFile, tables: readonly SnapshotTable[]): number {
+  file.attach(mirror);
+  return tables.reduce((rows, table) => rows + file.copy(table), 0);
+}
+
+async function copyFromServer(
+  url: string,
+  file: SnapshotFile,
+  tables: readonly SnapshotTable[],
+): Promise<number> {
+  await using reader = await openSnapshotReader(url);
+  let rows = 0;
+  for (const table of tables) rows += await copyRows(reader, file, table);
+  return rows;
+}
+
+async function copyRows(reader: DialectReader, file: SnapshotFile, table: SnapshotTable): Promise<number> {
+  const columns = exportColumns(await readDeclaredColumns(reader, table.name));
+  const add = file.create(table);
+  let rows = 0;
+  for await (const batch of readView(reader, { name: table.name, columns })) {
+    add(batch);
+    rows += batch.length;
+  }
+  return rows;
+}
