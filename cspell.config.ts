@@ -10,7 +10,7 @@ export default {
   ignorePaths: ['.git', 'migrations/*/meta', 'package-lock.json', 'proofs.lock', '**/*.sql'],
   dictionaries: [
     ...['typescript', 'node', 'npm', 'softwareTerms', 'networking-terms', 'computing-acronyms'],
-    ...['sql', 'bash', 'docker', 'k8s', 'html-symbol-entities'],
+    ...['sql', 'bash', 'docker', 'k8s', 'html', 'css', 'html-symbol-entities'],
   ],
   words: readGlossary().map(({ word }) => word),
   ignoreWords: [...serviceWords()],

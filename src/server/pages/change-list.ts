@@ -121,7 +121,10 @@ export function diffTable(caption: string, rows: readonly Html[], more = ''): Ht
   </table>`;
 }
 
-/** The beginning of a text, and how much of it is left out; an empty one is shown as such. */
+/** A text with its own spaces and line ends; nothing of ours may stand beside it within the element. */
+export const verbatim = (text: string): Html => html`<span class="value">${text}</span>`;
+
+/** The beginning of a text that is longer; an empty one is shown as such. */
 export function cut(text: string, longest: number): string {
   if (text === '') return '–';
   return text.length > longest ? `${shortened(text, longest)}…` : text;

@@ -10,6 +10,7 @@ import {
   originBadge,
   recordAddress,
   recordName,
+  verbatim,
 } from './change-list.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
@@ -98,7 +99,7 @@ function unchanged(names: readonly string[], record: JsonObject): Html | null {
     (name) =>
       html`<tr>
         <th scope="row">${name}</th>
-        <td class="value">${shown(record[name])}</td>
+        <td>${verbatim(shown(record[name]))}</td>
       </tr>`,
   );
   return html`<section class="panel" aria-labelledby="same-title">

@@ -4,7 +4,7 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { candidatesOf, jsonOrText } from '../../outbound/report/entry-list.ts';
 import type { History } from '../../outbound/report/entry-list.ts';
 import { choicesOf, explain } from '../../outbound/report/verdicts.ts';
-import { cut, objectIn, recordAddress, valueText } from './change-list.ts';
+import { cut, objectIn, recordAddress, valueText, verbatim } from './change-list.ts';
 import { decisionForms } from './decision-form.ts';
 import { entryBadge, entryRecord } from './entry-table.ts';
 import { html } from './html.ts';
@@ -122,7 +122,7 @@ function conflictPanel({ result }: Entry): Html | null {
     (field) =>
       html`<tr>
         <th scope="row">${valueText(field['field'])}</th>
-        ${columns.map((column) => html`<td class="value">${compactJson(field[column] ?? null)}</td>`)}
+        ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
   return html`<section class="panel" aria-labelledby="conflicts-title">
@@ -156,8 +156,8 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]):
     ([name, one]) =>
       html`<tr>
         <th scope="row">${name}</th>
-        <td class="value">${cut(valueText(one), LONGEST)}</td>
-        ${records.map((record) => html`<td class="value">${cut(valueText(record[name]), LONGEST)}</td>`)}
+        <td>${verbatim(cut(valueText(one), LONGEST))}</td>
+        ${records.map((record) => html`<td>${verbatim(cut(valueText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
   const links = candidates.map(

@@ -4,7 +4,7 @@ import type { TriedEntry } from '../../mirror/outbox/record-entries.ts';
 import { proofWords, STORY_STATES } from '../../mirror/records/record-story.ts';
 import type { RecordStory } from '../../mirror/records/record-story.ts';
 import { explain } from '../../outbound/report/verdicts.ts';
-import { changeList, cut, objectIn, recordAddress, recordName, valueText } from './change-list.ts';
+import { changeList, cut, objectIn, recordAddress, recordName, valueText, verbatim } from './change-list.ts';
 import { entryBadge } from './entry-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
@@ -67,15 +67,14 @@ function absenceFacts({ absence }: RecordStory): Html | null {
 }
 
 const LONGEST_VALUE = 4_000;
+const NULL = html`<span class="quiet">null</span>`;
 
 function fieldPanel({ row }: RecordStory): Html {
   const rows = Object.entries(objectIn(row?.raw ?? null)).map(
     ([name, value]) =>
       html`<tr>
         <th scope="row">${name}</th>
-        <td class="value">
-          ${value === null ? html`<span class="quiet">null</span>` : cut(valueText(value), LONGEST_VALUE)}
-        </td>
+        <td>${value === null ? NULL : verbatim(cut(valueText(value), LONGEST_VALUE))}</td>
       </tr>`,
   );
   return html`<section class="panel" aria-labelledby="fields-title">
