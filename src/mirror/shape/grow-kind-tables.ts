@@ -45,8 +45,8 @@ function createTable(name: string, columns: readonly Column[]): string[] {
 function createNested(name: string, columns: readonly Column[]): string[] {
   const table = identifier(name);
   return [
-    `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n)`,
-    `create index ${identifier(`${name}_parents`)} on ${table} (parent_id)`,
+    `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n);
+    create index ${identifier(`${name}_parents`)} on ${table} (parent_id)`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { date, decimal, integer, text } from '../../../src/catalog/field.ts';
+import { date, decimal, integer, json, text } from '../../../src/catalog/field.ts';
 import type { Field, Kind } from '../../../src/catalog/kind.ts';
 import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
 import { growKindTable } from '../../../src/mirror/shape/grow-kind-tables.ts';
@@ -132,4 +132,23 @@ test('reads every row of thousands once, in short transactions, and starts over 
   await redecode(session, kind, { now: NOON });
   expect(written()).toBe(2_000);
   expect((await rowsOf(session)).map((row) => row['rank'])).toEqual(raws.map((_, index) => index));
+});
+
+test('refills nested tables alone where only their fields have changed, and tells how far it is', async () => {
+  const kind = kindOf(json('parts', [text('name')]));
+  const whole = await mirrored(kind, [
+    '{"id":1,"parts":[{"name":"a","cost":"1.50"}]}',
+    '{"id":2,"parts":[]}',
+  ]);
+  await redecode(whole, kind, { now: NOON });
+  const longer = kindOf(json('parts', [text('name'), decimal('cost', 2)]));
+  await whole.atomically((tx) => growKindTable(tx, longer, 'sqlite'));
+  const { session, written } = counting(whole);
+  const told: unknown[] = [];
+  await redecode(session, longer, { now: NOON, onProgress: (progress) => told.push(progress) });
+  expect(written()).toBe(0);
+  expect(await session.query(sql`select parent_id, name, cost, cost_e4 from things_parts`)).toEqual([
+    { parent_id: 1, name: 'a', cost: '1.50', cost_e4: 15_000 },
+  ]);
+  expect(told).toEqual([{ kind: 'things', rows: 2 }]);
 });
