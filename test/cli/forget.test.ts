@@ -46,7 +46,7 @@ async function stage(database: (typeof DATABASES)[number], more: Env = {}): Prom
     ...{ code: 'ZQ', name: FORMER, email: 'quatrefages@example.com', creation_date: 'Quatrefages: no date' },
     contacts: [{ id: 1, nom: CONTACT }],
   });
-  const id = String(inserted['id']);
+  const id = String(Number(inserted['id']));
   await run(['pull', 'clients'], env);
   service.world.update('clients', Number(id), { name: NAME });
   await run(['pull', 'clients'], env);

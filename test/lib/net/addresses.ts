@@ -164,3 +164,6 @@ export const REFUSED_URLS: readonly string[] = [
     'https://192.168.1.1/',
   ],
 ];
+
+/** Texts of `REFUSED` that are no addresses, and that name something public where a URL has its host. */
+export const PUBLIC_AS_HOSTS: readonly string[] = ['8.8.8.8:443', 'example.com', '8.8.8'];
