@@ -7,7 +7,7 @@ export default {
   language: 'en-GB',
   enableGlobDot: true,
   useGitignore: true,
-  ignorePaths: ['.git', 'migrations/*/meta', 'package-lock.json', 'proofs.lock', '**/*.sql'],
+  ignorePaths: ['.git', 'migrations/*/meta', 'package-lock.json', 'proofs.lock', '**/*.sql', 'bench/*.py'],
   dictionaries: [
     ...['typescript', 'node', 'npm', 'softwareTerms', 'networking-terms', 'computing-acronyms'],
     ...['sql', 'bash', 'docker', 'k8s', 'html', 'css', 'html-symbol-entities'],

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { addAbortSignal } from 'node:stream';
+import { isatty } from 'node:tty';
 import { runCommandLine } from './cli/program.ts';
 import { withEnvFile } from './config/environment.ts';
 import { fileFault } from './lib/file-fault.ts';
@@ -40,6 +41,7 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   env: environment(),
   // Only a command that reads it opens it; Ctrl-C ends the wait for more.
   stdin: {
+    isTTY: isatty(0),
     [Symbol.asyncIterator]: () => addAbortSignal(stop.signal, process.stdin)[Symbol.asyncIterator](),
   },
   stdout: process.stdout,

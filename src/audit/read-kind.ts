@@ -1,5 +1,6 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
+import { readSuppressed } from '../mirror/records/erasure-store.ts';
 import type { Row, Session } from '../mirror/session/session.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { Source } from '../source/source.ts';
@@ -56,6 +57,7 @@ export async function readKind(
     session,
     kind: await asMirrored(session, kind),
     setAside: await readSetAside(session, kind.name),
+    suppressed: await readSuppressed(session, kind.name),
     shown: createIdList(),
     compared: createIdList(),
     quarantined: createIdList(),
@@ -72,6 +74,8 @@ interface OpenReading {
   readonly kind: ListedKind;
   /** Ids with an open issue about the whole record. */
   readonly setAside: ReadonlySet<string>;
+  /** Ids of records that are kept out of the mirror on purpose: they are not compared. */
+  readonly suppressed: ReadonlySet<string>;
   /** Every id that some page showed. */
   readonly shown: IdList;
   readonly compared: IdList;
@@ -100,7 +104,7 @@ async function readPages(
 }
 
 async function comparePage(reading: OpenReading, response: ListResponse): Promise<void> {
-  const { kind, session, setAside, shown, compared, quarantined } = reading;
+  const { kind, session, setAside, suppressed, shown, compared, quarantined } = reading;
   const { known, unusable } = sortRecords(response.read());
   for (const { id, text } of unusable) {
     quarantined.add(id === null ? hashOf(text) : BigInt(id));
@@ -109,6 +113,7 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
   const comparable: KnownRecord[] = [];
   for (const one of known) {
     shown.add(BigInt(one.id));
+    if (suppressed.has(one.id)) continue;
     if (setAside.has(one.id)) quarantined.add(BigInt(one.id));
     else comparable.push(one);
   }

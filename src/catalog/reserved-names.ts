@@ -15,6 +15,7 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'touched',
   'changes',
   'deletions',
+  'erasures',
   'outbox',
   'outbox_attempts',
   'outbox_keys',

@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   kinds: async () => (await import('./show.ts')).kindsCommand,
   export: async () => (await import('./export.ts')).exportCommand,
   snapshot: async () => (await import('./export.ts')).snapshotCommand,
+  forget: async () => (await import('./forget.ts')).forgetCommand,
   push: async () => (await import('./push.ts')).pushCommand,
   outbox: async () => (await import('./outbox.ts')).outboxCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,

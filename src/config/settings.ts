@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deletions, diff, outbound, privacy } from './groups/changes.ts';
 import { kinds } from './groups/kinds.ts';
-import { schedules } from './groups/schedules.ts';
+import { freshness, schedules } from './groups/schedules.ts';
 import { log, server, shutdown } from './groups/service.ts';
 import { source, sweep } from './groups/source.ts';
 import { bi, database, queue, retention } from './groups/storage.ts';
@@ -24,6 +24,7 @@ export const settings = group({
   kinds,
   diff,
   privacy,
+  freshness,
   webhooks,
   bi,
   retention,

@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Queryable, Row } from '../mirror/session/session.ts';
+import { sqlList } from '../mirror/session/sql-text.ts';
 
 /** One event of the table `changes`. */
 export interface RecordedChange {
@@ -42,6 +43,12 @@ export async function readChanges(db: Queryable, wanted: ChangesWanted): Promise
   const rows = await db.query(sql`
     select * from changes where seq > ${after} and seq <= ${upTo}${ofKind(kind)} order by seq limit ${limit}`);
   return rows.map(recordedChange);
+}
+
+/** Reads the events with these numbers; one that was removed is left out. */
+export async function readChangesOf(db: Queryable, seqs: readonly number[]): Promise<RecordedChange[]> {
+  if (seqs.length === 0) return [];
+  return (await db.query(sql`select * from changes where seq in (${sqlList(seqs)})`)).map(recordedChange);
 }
 
 /** Hands out all events after a `seq` and up to another, a page at a time; ends early where the signal is aborted. */

@@ -109,9 +109,9 @@ test('doctor names settings that have no effect', async () => {
 
   expect(ended.code).toBe(0);
   expect(detailOf(ended, 'settings')).toBe('valid; bi.readerRole is set and has no effect on SQLite');
-  const snapshot = { ...settingsFor(sandbox, freshMirror()), BMS__BI__SNAPSHOT_PATH: '/tmp/copy.db' };
-  expect(detailOf(await run(['doctor', '--json'], snapshot), 'settings')).toBe(
-    'valid; bi.snapshotPath is set and has no effect in this version',
+  const early = { ...settingsFor(sandbox, freshMirror()), BMS__FRESHNESS__REQUESTS_PER_MINUTE: '20' };
+  expect(detailOf(await run(['doctor', '--json'], early), 'settings')).toBe(
+    'valid; freshness.requestsPerMinute is set and has no effect in this version',
   );
 });
 

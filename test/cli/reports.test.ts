@@ -41,6 +41,7 @@ describe('status', () => {
         expect.objectContaining({ name: 'verify', kinds: KIND_NAMES, verifies: true }),
       ] as unknown[],
       nextPulls: expect.any(Array) as unknown[],
+      failingEndpoints: [],
       issues: [],
       drift: [],
       outbox: { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 },

@@ -7,7 +7,7 @@ import { shortened } from '../../lib/text/text.ts';
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The piped input, as bytes or text. */
-  readonly stdin: AsyncIterable<Uint8Array | string>;
+  readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
   readonly stdout: Output;
   /** Writes bytes to stdout, for files that are no text; absent where only text can be taken. */
   readonly stdoutBytes?: (bytes: Uint8Array) => Promise<void>;

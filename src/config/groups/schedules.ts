@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cronFault } from '../../lib/time/cron.ts';
-import { openGroup, setting, unset } from '../setting.ts';
+import { group, openGroup, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';
 
 const SHAPE =
@@ -52,3 +52,11 @@ export const schedules = openGroup(
       'When to pull what: a record kind to a cron expression, or a name to {kinds, cron} or {kind, pages, cron}.',
   },
 );
+
+export const freshness = group({
+  requestsPerMinute: setting(
+    a.count.nullable().default(10),
+    'Requests that serve may spend between sweeps, a minute; null keeps to the schedules.',
+    { inForce: false },
+  ),
+});

@@ -1,19 +1,23 @@
-import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { readNumber } from '../../mirror/tables/rows.ts';
-import { dropPendingAfter, readyDeliveries, writeOutcome } from '../../mirror/webhooks/delivery-queue.ts';
+import {
+  dropPendingAfter,
+  readyDeliveries,
+  wakeNext,
+  writeOutcome,
+} from '../../mirror/webhooks/delivery-queue.ts';
 import type { Delivery } from '../../mirror/webhooks/delivery-store.ts';
 import { readOwned, writeOwned } from '../../mirror/webhooks/endpoint-queue.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { readSecrets } from '../../mirror/webhooks/secret-store.ts';
-import { readChanges } from '../read-changes.ts';
+import { readChangesOf } from '../read-changes.ts';
+import type { RecordedChange } from '../read-changes.ts';
 import { isTaken, judgeAttempt, judgeHealth } from './judge-attempt.ts';
 import type { HealthStep, RetryRules, SentAttempt } from './judge-attempt.ts';
 import { changeBody, formatNews } from './payload.ts';
+import type { FormattedBody } from './payload.ts';
 import { planNext } from './plan-deliveries.ts';
-import { SENT_AT_ONCE } from './sender.ts';
 import type { SendableDelivery } from './sender.ts';
 
 /** A delivery whose attempt has ended. */
@@ -35,7 +39,7 @@ export interface StepFacts {
   /** The endpoint as this process has claimed it. */
   readonly ref: WorkRef;
   readonly ended: readonly EndedAttempt[];
-  /** Ids of the deliveries that are still being sent. */
+  /** Ids of the deliveries that are still in hand. */
   readonly inFlight: readonly number[];
   /** False once this process is to end. */
   readonly takesMore: boolean;
@@ -44,6 +48,9 @@ export interface StepFacts {
   readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
   readonly now: Date;
 }
+
+/** How many deliveries of an endpoint its owner takes in hand: more than it sends at once, so that sending waits for no step. */
+const IN_HAND = 128;
 
 /** A delivery to be sent now. */
 export interface EndpointSend extends SendableDelivery {
@@ -55,6 +62,8 @@ export interface EndpointStep {
   readonly is: 'going on' | 'released' | 'lost';
   readonly sends: readonly EndpointSend[];
   readonly news: readonly EndpointNews[];
+  /** The events up to here need no step: they were planned, or are none of this endpoint's. */
+  readonly cursor: number;
 }
 
 /**
@@ -63,13 +72,15 @@ export interface EndpointStep {
  */
 export async function takeStep(tx: Transaction, facts: StepFacts): Promise<EndpointStep> {
   const owned = await readOwned(tx, facts.ref);
-  if (owned === null) return { is: 'lost', sends: [], news: [] };
+  if (owned === null) return { is: 'lost', sends: [], news: [], cursor: 0 };
   const { endpoint: judged, news } = await keepOutcomes(tx, owned, facts);
   const planned = await planMore(tx, judged, facts);
   const { sends, isIdle } = await chooseSends(tx, planned.endpoint, facts);
   const isDone = isIdle && facts.inFlight.length === 0 && !planned.hasMore;
   if (isDone) await writeOwned(tx, facts.ref, { patch: { owner: null }, now: facts.now });
-  return { is: isDone ? 'released' : 'going on', sends, news };
+  const { format, cursor } = planned.endpoint;
+  const plannedUpTo = format === 'json' ? cursor : Infinity;
+  return { is: isDone ? 'released' : 'going on', sends, news, cursor: plannedUpTo };
 }
 
 async function keepOutcomes(
@@ -77,18 +88,20 @@ async function keepOutcomes(
   owned: WebhookEndpoint,
   { ref, ended, retrySeconds, now }: StepFacts,
 ): Promise<{ readonly endpoint: WebhookEndpoint; readonly news: readonly EndpointNews[] }> {
+  if (ended.length === 0) return { endpoint: owned, news: [] };
   const news: EndpointNews[] = [];
-  let endpoint = owned;
+  let patch: HealthStep['patch'] = {};
   for (const { delivery, attempt, random } of ended) {
     const outcome = judgeAttempt(delivery.attempts, attempt, { retrySeconds, random });
-    const patch = { ...outcome, ...attemptColumns(attempt) };
-    await writeOutcome(tx, delivery, { patch, now });
-    const health = judgeHealth(endpoint, attempt, outcome.state === 'failed');
-    await writeOwned(tx, ref, { patch: health.patch, now });
-    endpoint = { ...endpoint, ...health.patch };
-    if (health.tell !== null) news.push({ tell: health.tell, endpoint, attempt });
+    await writeOutcome(tx, delivery.id, { ...outcome, ...attemptColumns(attempt) });
+    const health = judgeHealth({ ...owned, ...patch }, attempt, outcome.state === 'failed');
+    patch = { ...patch, ...health.patch };
+    if (health.tell !== null) news.push({ tell: health.tell, endpoint: { ...owned, ...patch }, attempt });
   }
-  return { endpoint, news };
+  const recordIds = ended.flatMap(({ delivery: { recordId } }) => recordId ?? []);
+  await wakeNext(tx, owned.id, { recordIds, now });
+  await writeOwned(tx, ref, { patch, now });
+  return { endpoint: { ...owned, ...patch }, news };
 }
 
 /** The columns of a delivery's row that say how its last attempt ended. */
@@ -117,20 +130,10 @@ async function planMore(
   if (replayAfter !== null && inFlight.length > 0) return { endpoint, hasMore: true };
   if (replayAfter !== null) await dropPendingAfter(tx, id, replayAfter);
   const begun = { ...endpoint, cursor: replayAfter ?? endpoint.cursor, replayAfter: null };
-  const cursor = await planNext(tx, begun, now);
+  const { cursor, hasMore } = await planNext(tx, begun, now);
   if (cursor !== endpoint.cursor || replayAfter !== null)
     await writeOwned(tx, ref, { patch: { cursor, replayAfter: null }, now });
-  return { endpoint: { ...begun, cursor }, hasMore: await hasEventsAfter(tx, begun, cursor) };
-}
-
-async function hasEventsAfter(
-  tx: Transaction,
-  { format }: WebhookEndpoint,
-  cursor: number,
-): Promise<boolean> {
-  return (
-    format === 'json' && ((await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0) > cursor
-  );
+  return { endpoint: { ...begun, cursor }, hasMore };
 }
 
 interface Chosen {
@@ -145,27 +148,41 @@ async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: St
   const isPaused = notBefore !== null && notBefore > instantText(now);
   if (!takesMore || state === 'disabled' || replayAfter !== null || isPaused)
     return { sends: [], isIdle: true };
-  const limit = SENT_AT_ONCE - inFlight.length;
+  const limit = IN_HAND - inFlight.length;
   const due = await readyDeliveries(tx, { endpointId, except: inFlight, now, limit });
   if (due.length === 0) return { sends: [], isIdle: true };
   const secrets = secretsOf(endpoint) ?? (await readSecrets(tx, endpointId, now));
+  const changes = await readContents(tx, due);
   const sends: EndpointSend[] = [];
   for (const delivery of due) {
-    const body = await bodyOf(tx, delivery, endpoint);
-    if (body === null) await drop(tx, delivery, now);
+    const body = bodyOf(delivery, endpoint, changes);
+    if (body === null) await writeOutcome(tx, delivery.id, { state: 'dropped', nextAttemptAt: null });
     else sends.push({ ...body, endpoint, webhookId: delivery.webhookId, secrets, delivery });
   }
+  const dropped = due.filter((each) => !sends.some(({ delivery }) => delivery === each));
+  await wakeNext(tx, endpointId, { recordIds: dropped.flatMap(({ recordId }) => recordId ?? []), now });
   return { sends, isIdle: false };
 }
 
-/** Null if the event was erased meanwhile. */
-async function bodyOf(tx: Transaction, { seq, body }: Delivery, { format }: WebhookEndpoint) {
-  if (body !== null) return formatNews(body, format);
-  if (seq === null) return null;
-  const [change] = await readChanges(tx, { after: seq - 1, upTo: seq, limit: 1 });
-  return change === undefined ? null : { contentType: 'application/json', body: changeBody(change) };
+/** The events of deliveries, by `seq`. */
+async function readContents(
+  tx: Transaction,
+  due: readonly Delivery[],
+): Promise<ReadonlyMap<number, RecordedChange>> {
+  const changes = await readChangesOf(
+    tx,
+    due.flatMap(({ seq }) => seq ?? []),
+  );
+  return new Map(changes.map((change) => [change.seq, change]));
 }
 
-async function drop(tx: Transaction, delivery: Delivery, now: Date): Promise<void> {
-  await writeOutcome(tx, delivery, { patch: { state: 'dropped', nextAttemptAt: null }, now });
+/** Null if the event was erased meanwhile. */
+function bodyOf(
+  { seq, body }: Delivery,
+  { format }: WebhookEndpoint,
+  changes: ReadonlyMap<number, RecordedChange>,
+): FormattedBody | null {
+  if (body !== null) return formatNews(body, format);
+  const change = changes.get(seq ?? 0);
+  return change === undefined ? null : { contentType: 'application/json', body: changeBody(change) };
 }

@@ -27,6 +27,10 @@ export const isTaken = ({ status }: Pick<SentAttempt, 'status'>): boolean =>
 
 const GONE = 410;
 
+/** Whether the receiver wants no more requests for now: 410, or an answer with Retry-After. */
+export const asksForQuiet = ({ status, retryAfterMs }: SentAttempt): boolean =>
+  status === GONE || (retryAfterMs !== null && !isTaken({ status }));
+
 /** Later by at most this share: receivers that failed together are not all asked again at the same moment. */
 const JITTER = 0.1;
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { parseObject } from '../../lib/json/json.ts';
-import type { Queryable, Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
 import { CHANGES } from '../../mirror/tables/change-tables.ts';
 import { pick, select } from '../../mirror/tables/rows.ts';
 import type { RowOf } from '../../mirror/tables/rows.ts';
@@ -49,19 +49,21 @@ export function planDeliveries(
 /** How many events are planned in one transaction. */
 const PAGE = 500;
 
-/** Stores deliveries for the events after the endpoint's cursor; returns the new cursor. */
-export async function planNext(tx: Transaction, endpoint: WebhookEndpoint, now: Date): Promise<number> {
-  const { id: endpointId, cursor, format } = endpoint;
-  if (format !== 'json') return cursor; // A chat room gets our own news only.
-  const events = await readEvents(tx, cursor);
-  const pending = await pendingRecords(
-    tx,
-    endpointId,
-    events.map(({ recordId }) => recordId),
-  );
-  await insertDeliveries(tx, { endpointId, planned: planDeliveries(events, endpoint, pending), now });
-  return events.at(-1)?.seq ?? cursor;
+interface PlannedUpTo {
+  readonly cursor: number;
+  /** There may be events after the cursor. */
+  readonly hasMore: boolean;
 }
 
-const readEvents = (db: Queryable, after: number): Promise<EventHead[]> =>
-  select(db, EVENT, sql`where seq > ${after} order by seq limit ${PAGE}`);
+/** Stores deliveries for the events after the endpoint's cursor. */
+export async function planNext(tx: Transaction, endpoint: WebhookEndpoint, now: Date): Promise<PlannedUpTo> {
+  const { id: endpointId, cursor, format } = endpoint;
+  if (format !== 'json') return { cursor, hasMore: false }; // A chat room gets our own news only.
+  const events = await select(tx, EVENT, sql`where seq > ${cursor} order by seq limit ${PAGE}`);
+  const ids = events.filter((event) => isWanted(endpoint, event)).map(({ recordId }) => recordId);
+  if (ids.length > 0) {
+    const pending = await pendingRecords(tx, endpointId, ids);
+    await insertDeliveries(tx, { endpointId, planned: planDeliveries(events, endpoint, pending), now });
+  }
+  return { cursor: events.at(-1)?.seq ?? cursor, hasMore: events.length === PAGE };
+}

@@ -1,12 +1,12 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { sleepUnlessStopped } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { claimEndpoint } from '../../mirror/webhooks/endpoint-queue.ts';
 import { takeStep } from './endpoint-step.ts';
-import type { EndedAttempt, EndpointSend, EndpointStep, StepFacts } from './endpoint-step.ts';
+import type { EndpointStep, StepFacts } from './endpoint-step.ts';
+import { createFlight } from './flight.ts';
+import type { Flight } from './flight.ts';
 import type { Sender } from './sender.ts';
 import { tellEndpoint } from './tell-endpoint.ts';
 
@@ -26,9 +26,6 @@ export interface DeliveryParts extends Pick<StepFacts, 'retrySeconds' | 'secrets
   readonly onCommit: (listener: () => void) => () => Promise<void>;
 }
 
-/** While requests are under way, how often an owner looks for events that other processes have committed. */
-const LOOK_MS = 500;
-
 /** Claims an endpoint and sends its deliveries until nothing is due; does nothing if it is no longer free. */
 export async function workEndpoint(parts: DeliveryParts, ref: WorkRef, signal: AbortSignal): Promise<void> {
   const { session, clock, owner } = parts;
@@ -41,7 +38,7 @@ export async function workEndpoint(parts: DeliveryParts, ref: WorkRef, signal: A
       for (const news of step.news) tellEndpoint(parts.logger, news);
       if (step.is !== 'going on') return;
       for (const send of step.sends) flight.start(send);
-      if (flight.inFlight().length > 0) await flight.pause();
+      if (flight.inFlight().length > 0) await flight.pause(step.cursor);
     }
   } finally {
     await flight.end();
@@ -50,82 +47,9 @@ export async function workEndpoint(parts: DeliveryParts, ref: WorkRef, signal: A
 
 async function nextStep(parts: DeliveryParts, flight: Flight, ref: WorkRef): Promise<EndpointStep> {
   const { session, clock, retrySeconds, secretsOf, stopping } = parts;
-  const [ended, inFlight] = [flight.takeEnded(), flight.inFlight()];
   const takesMore = !stopping.aborted && !flight.isCut();
+  if (!takesMore) flight.putBack();
+  const [ended, inFlight] = [flight.takeEnded(), flight.inFlight()];
   const facts = { ref, ended, inFlight, takesMore, retrySeconds, secretsOf, now: clock.now() };
   return session.atomically((tx) => takeStep(tx, facts));
-}
-
-/** The requests to one endpoint that are under way. */
-interface Flight {
-  start(send: EndpointSend): void;
-  /** Ids of the deliveries that are being sent. */
-  inFlight(): readonly number[];
-  /** The attempts that have ended since the last call. */
-  takeEnded(): readonly EndedAttempt[];
-  /** Resolves once an attempt has ended, or there may be more to send. */
-  pause(): Promise<void>;
-  /** The grace period is over: what was under way was cut off, and its outcomes are not kept. */
-  isCut(): boolean;
-  /** Cuts off what is under way. */
-  end(): Promise<void>;
-}
-
-function createFlight({ sender, clock, random, onCommit }: DeliveryParts, signal: AbortSignal): Flight {
-  const running = new Map<number, Promise<void>>();
-  const ended: EndedAttempt[] = [];
-  const cut = new AbortController();
-  const abort = (): void => {
-    cut.abort();
-  };
-  signal.addEventListener('abort', abort);
-  const waker = createWaker(clock);
-  const stopListening = onCommit(waker.wake);
-  return {
-    start: ({ delivery, ...send }) => {
-      const end = sender.send(send, cut.signal).then((attempt) => {
-        running.delete(delivery.id);
-        if (cut.signal.aborted) return; // It was not the receiver that failed.
-        ended.push({ delivery, attempt, random: random() });
-        waker.wake();
-      });
-      running.set(delivery.id, end);
-    },
-    inFlight: () => [...running.keys()],
-    takeEnded: () => {
-      waker.reset();
-      return ended.splice(0);
-    },
-    pause: waker.pause,
-    isCut: () => cut.signal.aborted,
-    end: async () => {
-      signal.removeEventListener('abort', abort);
-      await stopListening();
-      abort();
-      await Promise.all(running.values());
-    },
-  };
-}
-
-/** A pause that is over at once if it was woken since the last reset. */
-interface Waker {
-  readonly wake: () => void;
-  readonly reset: () => void;
-  readonly pause: () => Promise<void>;
-}
-
-function createWaker(clock: Clock): Waker {
-  let woken = new AbortController();
-  return {
-    wake: () => {
-      woken.abort();
-    },
-    reset: () => {
-      woken = new AbortController();
-    },
-    pause: async () => {
-      await sleepUnlessStopped(LOOK_MS, { clock, signal: woken.signal });
-      await yieldToEventLoop(); // Attempts that end together are kept together.
-    },
-  };
 }

@@ -78,6 +78,21 @@ export const DELETIONS = {
   primaryKey: ['kind', 'record_id'],
 } as const satisfies EngineTable;
 
+/** Records whose content a person had removed: by whom and when, and whether the record is kept out from then on. */
+export const ERASURES = {
+  name: 'erasures',
+  columns: [
+    serial('id'),
+    text('kind'),
+    text('record_id'),
+    timestamp('erased_at'),
+    text('erased_by'), // A user of a machine: `ada@office`.
+    integer('suppressed'), // 1: the service still lists the record, and nothing of it is landed.
+  ],
+  primaryKey: ['id'],
+  indexes: [['kind', 'suppressed']],
+} as const satisfies EngineTable;
+
 /**
  * Rows that we landed and that no kept list response shows: their records were retrieved one by one, or have left the list.
  * The table distinguishes such rows from rows that another program inserted.

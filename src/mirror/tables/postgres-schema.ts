@@ -66,6 +66,7 @@ export const pages = postgresTableOf(changeTables.PAGES);
 export const touched = postgresTableOf(changeTables.TOUCHED);
 export const changes = postgresTableOf(changeTables.CHANGES);
 export const deletions = postgresTableOf(changeTables.DELETIONS);
+export const erasures = postgresTableOf(changeTables.ERASURES);
 export const unlistedRows = postgresTableOf(changeTables.UNLISTED_ROWS);
 export const outbox = postgresTableOf(outboxTables.OUTBOX);
 export const outboxAttempts = postgresTableOf(outboxTables.OUTBOX_ATTEMPTS);

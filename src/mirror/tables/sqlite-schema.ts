@@ -69,6 +69,7 @@ export const pages = sqliteTableOf(changeTables.PAGES);
 export const touched = sqliteTableOf(changeTables.TOUCHED);
 export const changes = sqliteTableOf(changeTables.CHANGES);
 export const deletions = sqliteTableOf(changeTables.DELETIONS);
+export const erasures = sqliteTableOf(changeTables.ERASURES);
 export const unlistedRows = sqliteTableOf(changeTables.UNLISTED_ROWS);
 export const outbox = sqliteTableOf(outboxTables.OUTBOX);
 export const outboxAttempts = sqliteTableOf(outboxTables.OUTBOX_ATTEMPTS);

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
-import { append, assign, hasRow, pick, select } from '../tables/rows.ts';
+import { append, assign, pick, select } from '../tables/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import type { Delivery } from './delivery-store.ts';
 
@@ -84,23 +84,24 @@ export async function readyDeliveries(
 /** What an attempt leaves in the row of its delivery. */
 export type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt'>>;
 
-/** Writes the outcome of an attempt. If it settles the delivery, the next one of its record becomes ready. */
-export async function writeOutcome(
-  tx: Transaction,
-  delivery: Delivery,
-  { patch, now }: { readonly patch: DeliveryPatch; readonly now: Date },
-): Promise<void> {
-  const { id, endpointId, kind, recordId } = delivery;
+/** Writes the outcome of an attempt; a delivery that a replay or its endpoint's removal took away stays away. */
+export async function writeOutcome(tx: Transaction, id: number, patch: DeliveryPatch): Promise<void> {
   const set = assign(WEBHOOK_DELIVERIES, patch);
-  const isThere = await hasRow(
-    tx,
-    sql`update webhook_deliveries set ${set} where id = ${id} and ${PENDING} returning id`,
-  );
-  if (!isThere || patch.state === 'ready' || recordId === null) return;
-  await tx.query(sql`
-    update webhook_deliveries set state = 'ready', next_attempt_at = ${instantText(now)}
-    where id = (select min(id) from webhook_deliveries
-      where endpoint_id = ${endpointId} and kind = ${kind} and record_id = ${recordId} and state = 'waiting')`);
+  await tx.write(sql`update webhook_deliveries set ${set} where id = ${id} and ${PENDING}`);
+}
+
+/** Makes the next delivery of each of these records ready, where no earlier one is unsettled any more. */
+export async function wakeNext(
+  tx: Transaction,
+  endpointId: number,
+  { recordIds, now }: { readonly recordIds: readonly string[]; readonly now: Date },
+): Promise<void> {
+  for (const some of inChunks([...new Set(recordIds)]))
+    await tx.write(sql`
+      update webhook_deliveries set state = 'ready', next_attempt_at = ${instantText(now)}
+      where state = 'waiting' and id in (select min(id) from webhook_deliveries
+        where endpoint_id = ${endpointId} and record_id in (${sqlList(some)}) and ${PENDING}
+        group by kind, record_id)`);
 }
 
 /** Removes old deliveries that are settled, and those that a disabled endpoint has left. */

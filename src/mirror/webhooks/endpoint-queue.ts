@@ -57,7 +57,7 @@ export async function writeOwned(
   { patch, now }: { readonly patch: EndpointPatch; readonly now: Date },
 ): Promise<void> {
   const set = assign(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: instantText(now) });
-  await tx.query(sql`update webhook_endpoints set ${set} where id = ${id} and epoch = ${epoch}`);
+  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id} and epoch = ${epoch}`);
 }
 
 /** An endpoint that a process works on, or was working on when it ended. */

@@ -1,12 +1,15 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { sortPage } from '../../diff/judge-page.ts';
+import type { Incoming } from '../../diff/judge-page.ts';
 import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { RecordFacts } from '../../diff/plan-repairs.ts';
+import { withoutSuppressed } from '../../diff/suppressed.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { noteOwnChange, readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
+import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
@@ -33,8 +36,8 @@ export async function landOwn(
   { rules, clock }: OutboundParts,
   { kind, record, origin, mayBeNew }: OwnReading,
 ): Promise<void> {
-  const [incoming] = sortPage([record]).incoming;
-  if (incoming === undefined) return; // It cannot become a row; the next sweep opens the issue.
+  const incoming = await landable(tx, kind.name, record);
+  if (incoming === null) return;
   const mirrored = await asMirrored(tx, kind);
   const row = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
   const { stored, repair } = await withoutFalseTombstone(tx, { kind: kind.name, id: incoming.id, row });
@@ -54,6 +57,12 @@ export async function landOwn(
     ...{ now, standing: await readStanding(tx, kind.name) },
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
   });
+}
+
+/** The record as it can be landed; null if it cannot become a row (the next sweep opens the issue), or is kept out on purpose. */
+async function landable(tx: Transaction, kind: string, record: JsonObject): Promise<Incoming | null> {
+  const { incoming } = withoutSuppressed(sortPage([record]), await readSuppressed(tx, kind));
+  return incoming[0] ?? null;
 }
 
 interface Compared {

@@ -3,6 +3,7 @@ import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
+import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 import { liftTombstones, readDead, tombstoneStrays } from '../../mirror/records/stray-store.ts';
@@ -109,7 +110,9 @@ async function liftFalse(
   { certificate, noted }: Outside,
 ): Promise<readonly string[]> {
   const { kind } = sweep;
-  const candidates = [...new Set([...certificate.absent(), ...noted])];
+  const suppressed = await readSuppressed(parts.session, kind.name);
+  const absent = new Set([...certificate.absent(), ...noted]);
+  const candidates = [...absent].filter((id) => !suppressed.has(id));
   if ((await readDead(parts.session, kind.name, candidates)).length === 0) return [];
   return underLease(parts, sweep, async (tx, now) => {
     const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');

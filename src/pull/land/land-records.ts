@@ -2,10 +2,12 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { valueDrift } from '../../diff/field-drift.ts';
 import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
 import { boundFields, MOST_FIELDS, observeFields } from '../../diff/observe-fields.ts';
+import { withoutSuppressed } from '../../diff/suppressed.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
 import { saveFields } from '../../mirror/kinds/field-store.ts';
+import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { issueKey, saveQuarantined } from '../../mirror/records/issue-store.ts';
 import type { Issue } from '../../mirror/records/issue-store.ts';
 import { writeRows } from '../../mirror/records/stored-rows.ts';
@@ -58,8 +60,9 @@ export function* slicesOf(records: readonly Incoming[]): Generator<readonly Inco
 export async function landRecords(
   tx: Transaction,
   sweep: Sweep,
-  { incoming, quarantined, answer }: RecordsToLand,
+  { answer, ...page }: RecordsToLand,
 ): Promise<LandedRecords> {
+  const { incoming, quarantined } = withoutSuppressed(page, await readSuppressed(tx, sweep.kind.name));
   const issues = await landQuarantined(tx, sweep, { quarantined, answer });
   const landed: LandedRecords = {
     ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },

@@ -62,6 +62,8 @@ async function knownBefore(
   const first = Math.min(...responses.map(({ sent }) => sent));
   const rows = await session.query(sql`
     select cast(id as text) as id from ${sql.identifier(kind.name)}
-    where _listed > ${lease.knownFrom} and _listed < ${first} and _deleted_at is null`);
+    where _listed > ${lease.knownFrom} and _listed < ${first}
+      and (_deleted_at is null or cast(id as text) in (
+        select record_id from erasures where kind = ${kind.name} and suppressed = 1))`);
   return rows.map(({ id }) => String(id));
 }

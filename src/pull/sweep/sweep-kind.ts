@@ -12,6 +12,7 @@ import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/compare-live.ts';
 import type { Session } from '../../mirror/session/session.ts';
+import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
 import type { ListCertification } from '../state/certify-list.ts';
 import type { Sweep } from '../state/sweep.ts';
@@ -113,7 +114,7 @@ function outcomeOf(ending: Ending, beside: MirrorBeside): Outcome {
 interface RowsApart {
   /** Live rows that a certified list does not have, and that nothing has shown since. */
   readonly outside: readonly string[];
-  /** Records that the sweep has shown, and that have no live row. */
+  /** Records that the sweep has shown, and that have no live row; not those that are kept out on purpose. */
   readonly missing: readonly string[];
 }
 
@@ -126,5 +127,7 @@ async function compareRows(
   const certificate = verdict.certified ? verdict : null;
   const comparison = compareLive({ spans, certificate, began: began ?? 0 });
   for await (const ids of liveIds(session, kind.name)) comparison.take(ids);
-  return { outside: comparison.outside(), missing: comparison.missing() };
+  const suppressed = await readSuppressed(session, kind.name);
+  const missing = comparison.missing().filter((id) => !suppressed.has(id));
+  return { outside: comparison.outside(), missing };
 }

@@ -48,8 +48,8 @@ export async function deliveryStage(
 ): Promise<DeliveryStage> {
   const { session } = await mirrorIn(database);
   const log = memoryLog();
-  let aheadMs = 0;
-  const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+  let nowMs = Date.now(); // Signatures are good for five minutes only.
+  const clock: Clock = { ...systemClock, now: () => new Date(nowMs) };
   const sender = createSender({ clock, allowHosts: ALLOWED, attemptMs });
   onTestFinished(() => sender[Symbol.asyncDispose]());
   const queue = createWebhookQueue({
@@ -70,7 +70,7 @@ export async function deliveryStage(
     log,
     deliver,
     pass: (ms) => {
-      aheadMs += ms;
+      nowMs += ms;
     },
     now: () => clock.now(),
     add: (wish) => {

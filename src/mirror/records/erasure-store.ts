@@ -1,0 +1,112 @@
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-text.ts';
+import { ERASURES } from '../tables/change-tables.ts';
+import { text } from '../tables/engine-column.ts';
+import { append, readRows, readTexts } from '../tables/rows.ts';
+
+/** The ids of a kind's records that are kept out of the mirror. */
+export async function readSuppressed(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  const ids = sql`select record_id from erasures where kind = ${kind} and suppressed = 1`;
+  return new Set(await readTexts(db, ids));
+}
+
+export interface RecordKey {
+  readonly kind: string;
+  readonly id: string;
+}
+
+interface Erasure extends RecordKey {
+  readonly by: string;
+  readonly isSuppressed: boolean;
+  readonly now: Date;
+}
+
+/** Notes that a record was erased: the only trace of who did it. */
+export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<void> {
+  const { kind, id: recordId, by: erasedBy, isSuppressed: isKeptOut, now } = erasure;
+  const suppressed = isKeptOut ? 1 : 0;
+  await append(tx, ERASURES, [{ kind, recordId, erasedAt: instantText(now), erasedBy, suppressed }]);
+}
+
+/** How many rows of the engine's tables lost content of a record. */
+export interface ErasedTraces {
+  readonly events: number;
+  readonly issues: number;
+  readonly entries: number;
+  readonly attempts: number;
+  readonly deliveries: number;
+}
+
+/**
+ * Removes the content of a record from events, issues, the outbox and deliveries. The rows stay: they say that something
+ * happened, and hold numbers in order.
+ *
+ * @param left The record's text from now on: `{"id":17}`.
+ */
+export async function eraseTraces(tx: Transaction, record: RecordKey, left: string): Promise<ErasedTraces> {
+  const { kind, id } = record;
+  const isOfRecord = sql`kind = ${kind} and record_id = ${id}`;
+  const count = async (statement: SQL): Promise<number> => (await tx.query(statement)).length;
+  const entries = await entriesOf(tx, record);
+  const ofEntries = entries.length === 0 ? sql`1 = 0` : sql`outbox_id in (${sqlList(entries)})`;
+  return {
+    events: await count(sql`
+      update changes set before = case when before is not null then ${left} end,
+        after = case when after is not null then ${left} end, fields = '{}'
+      where ${isOfRecord} returning seq`),
+    issues: await count(sql`update issues set detail = null where ${isOfRecord} returning id`),
+    entries: await eraseEntries(tx, record, entries),
+    attempts: await count(sql`
+      update outbox_attempts set request = '', response_start = null where ${ofEntries} returning n`),
+    deliveries: await eraseDeliveries(tx, isOfRecord),
+  };
+}
+
+/** Entries that concern the record, and ended creates of the same thing that became no record. */
+async function entriesOf(db: Queryable, { kind, id }: RecordKey): Promise<string[]> {
+  const own = sql`
+    select cast(id as text) as id from outbox where kind = ${kind} and record_id = ${id}
+    union select cast(o.id as text) from outbox o join links l on l.outbox_id = o.id
+      where l.kind = ${kind} and l.record_id = ${id}
+    union select cast(twin.id as text) from outbox own join outbox twin on twin.kind = own.kind
+        and twin.natural_key = own.natural_key and twin.record_id is null and twin.state in ('rejected', 'abandoned')
+      where own.kind = ${kind} and own.record_id = ${id} and own.operation = 'create'`;
+  return (await readRows(db, [text('id')], own)).map((row) => row.id);
+}
+
+/** Keys stay: without them a repeated request would be sent again. Without the hash, it is refused as another request. */
+async function eraseEntries(
+  tx: Transaction,
+  { kind, id }: RecordKey,
+  entries: readonly string[],
+): Promise<number> {
+  if (entries.length > 0)
+    await tx.query(sql`
+      update outbox set payload = '{}', base = null, preimage = null, result = null, natural_key = null
+      where id in (${sqlList(entries)})`);
+  const ended = sql`
+    update outbox_keys set request_hash = '', base_hash = null where kind = ${kind} and record_id = ${id}
+    returning outbox_id`;
+  return entries.length + (await tx.query(ended)).length;
+}
+
+/** Deliveries with a body of their own cannot be sent without it; the others are made from the event. */
+async function eraseDeliveries(tx: Transaction, isOfRecord: SQL): Promise<number> {
+  if (!(await tx.columnsOf('webhook_deliveries')).has('record_id')) return 0;
+  const erased = sql`
+    update webhook_deliveries set response_start = null,
+      state = case when body is not null and state in ('ready', 'waiting') then 'dropped' else state end, body = null
+    where ${isOfRecord} returning id`;
+  return (await tx.query(erased)).length;
+}
+
+/** Entries of the outbox that concern a record and have not ended. */
+export async function openEntries(db: Queryable, { kind, id }: RecordKey): Promise<string[]> {
+  const open = sql`
+    select cast(id as text) from outbox where kind = ${kind} and record_id = ${id}
+      and state in ('ready', 'sending', 'unsettled', 'parked') order by id`;
+  return readTexts(db, open);
+}

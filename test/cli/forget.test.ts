@@ -1,0 +1,292 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import Sqlite from 'better-sqlite3';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../src/cli/program.ts';
+import { openSession } from '../../src/mirror/open-session.ts';
+import type { Row } from '../../src/mirror/session/session.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { sandbox } from '../pull/support.ts';
+import { document, kindIn, run } from '../support/command-line.ts';
+import type { Ended, Env } from '../support/command-line.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const ADDRESSES = {
+  SQLite: async () => `file:${await migratedMirror()}`,
+  PostgreSQL: () => freshDatabaseUrl('template_all_kinds'),
+};
+const DATABASES = ['SQLite', 'PostgreSQL'] as const;
+
+/** Personal data of the client that is forgotten: now, before, and of a contact. */
+const [NAME, FORMER, CONTACT] = ['Zénobie Quatrefages', 'Zénobie Duvoisin', 'Barnabé Quatrefages'];
+const PERSONAL = ['Quatrefages', 'Duvoisin', 'quatrefages@example.com'];
+
+interface Stage {
+  readonly service: Sandbox;
+  readonly env: Env;
+  readonly url: string;
+  readonly id: string;
+  readonly forget: (...argv: readonly string[]) => Promise<Ended>;
+  /** Asks the mirror with a session of its own. */
+  readonly ask: (question: string) => Promise<Row[]>;
+}
+
+/** A mirror with one client whose personal data is wherever it can be. */
+async function stage(database: (typeof DATABASES)[number], more: Env = {}): Promise<Stage> {
+  const [service, url] = [await sandbox({ size: 12 }), await ADDRESSES[database]()];
+  const env = {
+    ...{ BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url, ...more },
+    ...{ BMS__DELETIONS__GRACE_SECONDS: '0' },
+  };
+  const inserted = service.world.insert('clients', {
+    ...{ code: 'ZQ', name: FORMER, email: 'quatrefages@example.com', creation_date: 'Quatrefages: no date' },
+    contacts: [{ id: 1, nom: CONTACT }],
+  });
+  const id = String(Number(inserted['id']));
+  await run(['pull', 'clients'], env);
+  service.world.update('clients', Number(id), { name: NAME });
+  await run(['pull', 'clients'], env);
+  const ask = async (question: string): Promise<Row[]> => {
+    await using session = await openSession(url);
+    return await session.query(sql.raw(question));
+  };
+  await run(['push', 'update', 'clients', id, '--data', `{"name":"${NAME}"}`, '--key', 'k1'], env);
+  await settle(url, id);
+  return { service, env, url, id, ask, forget: (...argv) => run(['forget', 'clients', id, ...argv], env) };
+}
+
+/** Ends the entry as if it had been sent, with all that an attempt leaves. */
+async function settle(url: string, id: string): Promise<void> {
+  await using session = await openSession(url);
+  await session.atomically(async (tx) => {
+    await tx.query(
+      sql`update outbox set state = 'done', natural_key = ${NAME}, preimage = ${NAME}, result = ${NAME}, base = ${`{"name":"${FORMER}"}`}`,
+    );
+    await tx.query(sql`
+      insert into outbox_attempts (outbox_id, n, opened_at, request, response_start)
+      select id, 1, created_at, ${`PUT {"name":"${NAME}"}`}, ${`{"id":${id},"name":"${NAME}"}`} from outbox`);
+  });
+}
+
+/** Deletes the record at the service, and pulls until the mirror has its tombstone. */
+async function deleted({ service, env, id, ask }: Stage): Promise<void> {
+  service.world.remove('clients', Number(id));
+  for (let pull = 0; pull < 4; pull++) {
+    await run(['pull', 'clients'], env);
+    const [row] = await ask(`select _deleted_at as at from clients where id = ${id}`);
+    if (row?.['at'] !== null) return;
+  }
+  throw new Error('The record was not found to be deleted.');
+}
+
+/** The text of every row of every table of a mirror. */
+async function everything(stage: Stage, database: (typeof DATABASES)[number]): Promise<string> {
+  const tables =
+    database === 'SQLite'
+      ? `select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`
+      : `select relname as name from pg_class where relkind = 'r' and relnamespace = 'bms_sync'::regnamespace`;
+  const texts: string[] = [];
+  for (const { name } of await stage.ask(tables))
+    texts.push(JSON.stringify(await stage.ask(`select * from "${String(name)}"`)));
+  return texts.join('\n');
+}
+
+const found = (text: string): string[] => PERSONAL.filter((word) => text.includes(word));
+
+describe.each(DATABASES)('%s', (database) => {
+  test('a deleted record is forgotten wherever the mirror had it; a tombstone and a note stay', async () => {
+    const made = await stage(database);
+    const { id, ask, forget, env } = made;
+    await deleted(made);
+    expect(found(await everything(made, database))).toEqual(PERSONAL);
+
+    const ended = await forget('--yes', '--json');
+
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(document(ended)).toEqual({
+      ...{
+        kind: 'clients',
+        id,
+        suppressed: false,
+        scrubbed: database === 'SQLite' ? true : null,
+        snapshot: null,
+      },
+      erased: { row: true, events: 2, issues: 1, entries: 1, attempts: 1, deliveries: 0 },
+    });
+    expect(found(await everything(made, database))).toEqual([]);
+    const [row] = await ask(`select _raw, name, code, _deleted_at from clients where id = ${id}`);
+    expect(row).toMatchObject({
+      _raw: `{"id":${id}}`,
+      name: null,
+      code: null,
+      _deleted_at: expect.any(String) as string,
+    });
+    expect(await ask(`select kind, record_id, suppressed from erasures`)).toEqual([
+      { kind: 'clients', record_id: id, suppressed: 0 },
+    ]);
+    expect(await ask(`select change, before, after, fields from changes order by seq`)).toEqual([
+      { change: 'updated', before: `{"id":${id}}`, after: `{"id":${id}}`, fields: '{}' },
+      { change: 'deleted', before: `{"id":${id}}`, after: null, fields: '{}' },
+    ]);
+    const again = await run(['pull', 'clients', '--json'], env);
+    expect(kindIn(again, 'clients')).toMatchObject({
+      state: 'certified',
+      created: 0,
+      updated: 0,
+      deleted: 0,
+      restored: 0,
+    });
+    expect(await ask(`select count(*) as n from changes`)).toEqual([{ n: 2 }]);
+  });
+
+  test('a record that the service still lists is refused, and nothing changes', async () => {
+    const made = await stage(database);
+    const before = await everything(made, database);
+
+    const ended = await made.forget('--yes', '--json');
+
+    expect(ended).toMatchObject({ code: 1 });
+    expect(document(ended)).toMatchObject({ error: { code: 'forget.listed' } });
+    expect(await everything(made, database)).toBe(before);
+  });
+
+  test('a suppressed record counts as listed and never lands again, whatever happens to it', async () => {
+    const made = await stage(database);
+    const { service, env, id, ask, forget } = made;
+
+    expect(await forget('--yes', '--suppress')).toMatchObject({ code: 0 });
+
+    const pulled = async (): Promise<unknown> => {
+      const ended = await run(['pull', 'clients', '--json'], env);
+      const { state, created, updated, restored, deleted: gone } = kindIn(ended, 'clients');
+      return { code: ended.code, state, created, updated, restored, gone };
+    };
+    const quiet = { code: 0, state: 'certified', created: 0, updated: 0, restored: 0, gone: 0 };
+    expect(await pulled()).toEqual(quiet);
+    service.world.update('clients', Number(id), { city: 'Quatrefages-sur-Mer' });
+    expect(await pulled()).toEqual(quiet);
+    expect(await run(['backfill', 'clients', '--ids', id], env)).toMatchObject({ code: 0 });
+    expect(await run(['backfill', 'clients', '--all'], env)).toMatchObject({ code: 0 });
+    expect(await run(['verify', 'clients'], env)).toMatchObject({ code: 0 });
+    service.world.remove('clients', Number(id));
+    for (let pull = 0; pull < 3; pull++) expect(await pulled()).toEqual(quiet);
+    expect(found(await everything(made, database))).toEqual([]);
+    expect(
+      await ask(`select count(*) as n from changes where record_id = '${id}' and change <> 'updated'`),
+    ).toEqual([{ n: 0 }]);
+    const [row] = await ask(`select _deleted_at as at from clients where id = ${id}`);
+    expect(row?.['at']).not.toBeNull();
+  });
+
+  test('while an entry of the outbox is open, it is refused', async () => {
+    const made = await stage(database);
+    await run(['push', 'update', 'clients', made.id, '--data', '{"phone":"1"}'], made.env);
+
+    const ended = await made.forget('--yes', '--suppress');
+
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toContain('Entries of the outbox');
+  });
+
+  test('the snapshot is rewritten', async () => {
+    const folder = tempFolder();
+    const file = join(folder, 'bi.db');
+    const made = await stage(database, { BMS__BI__SNAPSHOT_PATH: file });
+    await run(['snapshot', file], made.env);
+    expect(found(readFileSync(file, 'utf8'))).not.toEqual([]);
+
+    const ended = await made.forget('--yes', '--suppress', '--json');
+
+    expect(document(ended)).toMatchObject({ snapshot: { file, rewritten: true } });
+    expect(found(readFileSync(file, 'utf8'))).toEqual([]);
+  });
+});
+
+test('in a SQLite file, no byte of it is left', async () => {
+  const made = await stage('SQLite');
+  await deleted(made);
+  const folder = dirname(made.url.replace('file:', ''));
+  const bytes = (): string =>
+    readdirSync(folder)
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+      .join('\n');
+  expect(found(bytes())).not.toEqual([]);
+
+  await made.forget('--yes');
+
+  expect(found(bytes())).toEqual([]);
+});
+
+test(
+  'while another process holds the file, it says that free space still has it',
+  { timeout: 60_000 },
+  async () => {
+    const made = await stage('SQLite');
+    const reader = new Sqlite(made.url.replace('file:', ''), { readonly: true });
+    reader.exec('begin; select * from clients');
+    reader.prepare('select count(*) from clients').get();
+
+    const ended = await made.forget('--yes', '--suppress', '--json');
+
+    reader.close();
+    expect(ended).toMatchObject({ code: 3 });
+    expect(document(ended)).toMatchObject({ scrubbed: false });
+    expect(document(await made.forget('--yes', '--suppress', '--json'))).toMatchObject({ scrubbed: true });
+  },
+);
+
+describe('it asks again', () => {
+  async function answered(
+    made: Stage,
+    answer: string,
+    argv: readonly string[] = ['--suppress'],
+  ): Promise<Ended> {
+    const [stdout, stderr]: [string[], string[]] = [[], []];
+    const code = await runCommandLine(['forget', 'clients', made.id, ...argv], {
+      env: made.env,
+      stdin: Object.assign(Readable.from([answer]), { isTTY: true }),
+      stdout: { write: (text) => stdout.push(text) },
+      stderr: { write: (text) => stderr.push(text) },
+      signal: new AbortController().signal,
+    });
+    return { code, stdout: stdout.join(''), stderr: stderr.join('') };
+  }
+
+  test('on a terminal, for the id', async () => {
+    const made = await stage('SQLite');
+
+    const refused = await answered(made, 'yes\n');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('Type the id again');
+    expect(await made.ask('select count(*) as n from erasures')).toEqual([{ n: 0 }]);
+
+    const done = await answered(made, `${made.id}\n`);
+    expect(done).toMatchObject({ code: 0 });
+    expect(done.stdout).toContain('is forgotten');
+  });
+
+  test('without a terminal, --yes is needed', async () => {
+    const made = await stage('SQLite');
+
+    const ended = await made.forget('--suppress');
+
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('--yes');
+  });
+
+  test.each([
+    [['forget', 'clinets', '17', '--yes'], 2, 'did you mean clients?'],
+    [['forget', 'clients', 'C-1', '--yes'], 2, '"C-1" is no id'],
+    [['forget', 'clients', '4711', '--yes'], 1, 'no trace of record 4711'],
+    [['forget', 'clients'], 2, "missing required argument 'id'"],
+  ] as const)('%s', async (argv, code, says) => {
+    const url = await ADDRESSES.SQLite();
+    const ended = await run(argv, { DATABASE_URL: url });
+    expect(ended).toMatchObject({ code, stdout: '' });
+    expect(ended.stderr).toContain(says);
+  });
+});
