@@ -2,9 +2,11 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/compare.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { isObject, parseJson } from '../../src/lib/json/json.ts';
+import { isArray, isObject, parseJson } from '../../src/lib/json/json.ts';
+import type { Json } from '../../src/lib/json/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/mirror/session/session.ts';
+import { nestedTables } from '../../src/mirror/tables/nested-table.ts';
 import { canonical, readJson } from './json-reader.ts';
 import type { Served } from './service.ts';
 
@@ -62,7 +64,9 @@ export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<
     const parsed = parseJson(raw);
     const decoded = recordDecoder(kind)(isObject(parsed) ? parsed : {});
     if (!isDeleted) live.add(id);
-    if (!isDeleted) misfits.push(...decoded.misfits.map(({ field, code }) => [id, field, code].join(' ')));
+    if (!isDeleted)
+      for (const { field, code } of [...decoded.misfits, ...nestedMisfits(kind, parsed)])
+        misfits.push([id, field, code].join(' '));
     kind.fields.forEach(({ name }, at) => {
       const [held, fresh] = [row[name] ?? null, decoded.values[at] ?? null];
       if (String(held) !== String(fresh)) found.push(`${kind.name} ${id}: ${name} is ${held}, not ${fresh}`);
@@ -74,6 +78,25 @@ export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<
   if (open.sort().join() !== misfits.sort().join())
     found.push(`${kind.name}: open issues [${open.join()}], misfits [${misfits.join()}]`);
   return found;
+}
+
+/** The misfits within a record's nested arrays, as the documentation of their tables has them. */
+function nestedMisfits(kind: Kind, record: Json): { readonly field: string; readonly code: string }[] {
+  return nestedTables(kind).flatMap(({ array, own, items }) => {
+    const elements = isObject(record) && Object.hasOwn(record, array) ? record[array] : undefined;
+    if (!isArray(elements)) return [];
+    const decode = recordDecoder({ ...kind, fields: items });
+    const keepsValue = own.length > 2;
+    return elements.flatMap((element, at) => {
+      const place = `${array}[${at}]`;
+      if (isObject(element) || keepsValue)
+        return decode(isObject(element) ? element : {}).misfits.map(({ field, code }) => ({
+          field: `${place}.${field}`,
+          code,
+        }));
+      return element === null ? [] : [{ field: place, code: 'not_an_object' }];
+    });
+  });
 }
 
 /** Records that the service has and the mirror calls deleted. */

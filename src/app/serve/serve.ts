@@ -125,8 +125,8 @@ async function work(
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    const stops = [stopSchedules(), stopSnapshots?.(), stopChecks(), closeHttp(), stopNotifying()];
-    await Promise.all(stops);
+    await Promise.all([stopSchedules(), stopSnapshots?.(), stopChecks()]);
+    await Promise.all([closeHttp(), stopNotifying()]);
   }
 }
 

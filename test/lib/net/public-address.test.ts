@@ -19,7 +19,7 @@ test('an address of IPv4 is never public in a form of IPv6', () => {
   const byte = fc.integer({ min: 0, max: 255 });
   fc.assert(
     fc.property(byte, byte, byte, byte, (...bytes) => {
-      const [a = 0, b = 0, c = 0, d = 0] = bytes;
+      const [a, b, c, d] = bytes;
       const [dotted, hex] = [bytes.join('.'), `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`];
       for (const form of [
         `::${dotted}`,
