@@ -46,7 +46,7 @@ export default {
       ignoreRegExpList: [`/\\[\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`],
     },
     {
-      filename: 'docs/{reporting/*,figures}.md', // What is typed into other programs.
+      filename: 'docs/{reporting/*,figures,webhooks}.md', // What is typed into other programs.
       ignoreRegExpList: ['/^```[^]*?^```$/gm', '/`[^`\n]*`/g', '/\]\([^)]*\)/g'],
     },
     {

@@ -6,7 +6,7 @@ import { plainJson, plainLine } from '../lib/text/plain-text.ts';
 import { CHANGE_HEADER, changeRow } from './print/change-row.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './print/exit-codes.ts';
 import type { Output } from './print/io.ts';
 
 /** The number of events for a person who gives none. */

@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import { logText } from '../lib/text/log-text.ts';
 import { createLogger } from '../lib/log/logger.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import type { ExitCode } from './exit-codes.ts';
+import type { ExitCode } from './print/exit-codes.ts';
 import type { Io, Output } from './print/io.ts';
 
 /** Options that every command takes. */

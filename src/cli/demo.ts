@@ -14,7 +14,7 @@ import { demoConfig, DEMO_DATABASE } from './demo/stage.ts';
 import type { DemoStage } from './demo/stage.ts';
 import { tellEvents, tellLostAnswer, tellRefusal } from './demo/story.ts';
 import type { LostAnswer, Refusal } from './demo/story.ts';
-import { EXIT, exitCodeOfPull } from './exit-codes.ts';
+import { EXIT, exitCodeOfPull } from './print/exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
 import { createProgress } from './print/progress.ts';
 import { openSandbox } from './sandbox.ts';

@@ -3,7 +3,7 @@ import { examine } from '../app/commands/doctor.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './print/exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
 import type { Output } from './print/io.ts';
 

@@ -6,7 +6,7 @@ import { writeSnapshot } from '../app/commands/snapshot.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './print/exit-codes.ts';
 import { createExportProgress } from './print/export-progress.ts';
 import { printJson, printLine } from './print/io.ts';
 import type { Io } from './print/io.ts';

@@ -4,7 +4,7 @@ import type { ForgetPlan, ForgetReport, ForgetRequest } from '../app/commands/fo
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './print/exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
 import type { Io } from './print/io.ts';
 

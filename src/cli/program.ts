@@ -4,8 +4,8 @@ import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { plainLine } from '../lib/text/plain-text.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { CommandContext } from './command.ts';
-import { EXIT, exitCodeOfError } from './exit-codes.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { EXIT, exitCodeOfError } from './print/exit-codes.ts';
+import type { ExitCode } from './print/exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
 import type { Io } from './print/io.ts';
 

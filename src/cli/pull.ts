@@ -3,7 +3,7 @@ import { pull } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { createCommand, loggerOf, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { exitCodeOfPull } from './exit-codes.ts';
+import { exitCodeOfPull } from './print/exit-codes.ts';
 import { printJson } from './print/io.ts';
 import { createProgress } from './print/progress.ts';
 import { printPull } from './print/pull-report.ts';

@@ -6,7 +6,7 @@ import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { exitCodeOfPush } from './exit-codes.ts';
+import { exitCodeOfPush } from './print/exit-codes.ts';
 import { printExactJson, printLine } from './print/io.ts';
 import { previewDocument, printPreview, printPushed, pushedDocument } from './print/push-print.ts';
 import { jsonOption, readStdin } from './input/push-input.ts';

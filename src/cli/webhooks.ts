@@ -18,7 +18,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import { seqNumber } from './changes.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './print/exit-codes.ts';
 import { printJson, printLine, textTable } from './print/io.ts';
 import type { Output } from './print/io.ts';
 

@@ -36,7 +36,7 @@ export async function landOwn(
   { rules, clock }: OutboundParts,
   { kind, record, origin, mayBeNew }: OwnReading,
 ): Promise<void> {
-  const incoming = await landable(tx, kind.name, record);
+  const incoming = await recordToLand(tx, kind.name, record);
   if (incoming === null) return;
   const mirrored = await asMirrored(tx, kind);
   const row = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
@@ -60,7 +60,7 @@ export async function landOwn(
 }
 
 /** The record as it can be landed; null if it cannot become a row (the next sweep opens the issue), or is kept out on purpose. */
-async function landable(tx: Transaction, kind: string, record: JsonObject): Promise<Incoming | null> {
+async function recordToLand(tx: Transaction, kind: string, record: JsonObject): Promise<Incoming | null> {
   const { incoming } = withoutSuppressed(sortPage([record]), await readSuppressed(tx, kind));
   return incoming[0] ?? null;
 }

@@ -1,6 +1,6 @@
-import type { PullSummary } from '../app/pull.ts';
-import type { Outcome } from '../app/commands/push.ts';
-import { SyncError, UsageError } from '../lib/sync-error.ts';
+import type { PullSummary } from '../../app/pull.ts';
+import type { Outcome } from '../../app/commands/push.ts';
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
 
 /** The exit codes of the commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { EXIT, exitCodeOfError, exitCodeOfPull } from '../../src/cli/exit-codes.ts';
-import type { KindReport as KindEnd } from '../support/command-line.ts';
-import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
+import { EXIT, exitCodeOfError, exitCodeOfPull } from '../../../src/cli/print/exit-codes.ts';
+import type { KindReport as KindEnd } from '../../support/command-line.ts';
+import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
 
 test.each([
   ['a command that cannot be carried out', new UsageError('No.', { code: 'usage.no' }), EXIT.usage],
