@@ -89,7 +89,7 @@ export const REFUSED_URLS: readonly string[] = [
     'https:/example.com/',
     'https:example.com',
   ],
-  ...['https://exa mple.com/', 'https://example.com/a b', 'https://example.com\t/', 'https://ex\nample.com/'],
+  ...['https://my host.com/', 'https://example.com/a b', 'https://example.com\t/', 'https://ex\nample.com/'],
   ...[
     'https://localhost/',
     'https://LOCALHOST/',
