@@ -7,7 +7,7 @@ import { dropPage, idsText, savePage } from '../../mirror/sightings/page-store.t
 import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
 import type { ListResponse } from '../../source/paging/sweep.ts';
 import { hasOtherWrites } from '../state/sweep.ts';
-import type { Sweep } from '../state/sweep.ts';
+import type { DraftedSweep, Sweep } from '../state/sweep.ts';
 import { landRecords } from './land-records.ts';
 import type { LandedRecords } from './land-records.ts';
 
@@ -35,7 +35,7 @@ const NOTHING: LandedRecords = {
 /** Lands one list response within a transaction: its records and its digest. */
 export async function landPage(
   tx: Transaction,
-  sweep: Sweep,
+  sweep: DraftedSweep,
   { response, now }: PageArrival,
 ): Promise<Landing> {
   const { page: number, keys, sent, answered, rows } = response;

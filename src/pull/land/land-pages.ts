@@ -2,12 +2,13 @@ import { arrivedTogether } from '../../lib/time/arrived-together.ts';
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { bindSource } from '../../mirror/kinds/source-binding.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';
+import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { readDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import { saveSightings } from '../../mirror/sightings/sighting-store.ts';
 import type { ListResponse } from '../../source/paging/sweep.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Sweep } from '../state/sweep.ts';
+import type { DraftedSweep, Sweep } from '../state/sweep.ts';
 import { landPage } from './land-page.ts';
 import type { Landing } from './land-page.ts';
 import type { Tally } from './tally.ts';
@@ -95,7 +96,7 @@ export async function landPages(
 export async function inDraft<T>(
   session: Session,
   sweep: Sweep,
-  { now, work }: { readonly now: Date; readonly work: (tx: Transaction, draft: Sweep) => Promise<T> },
+  { now, work }: { readonly now: Date; readonly work: (tx: Transaction, draft: DraftedSweep) => Promise<T> },
 ): Promise<T> {
   const { kind, lease, ticks, claim, tenants } = sweep;
   const saved = tenants.companies.size;
@@ -104,7 +105,8 @@ export async function inDraft<T>(
     const tick = await renewLease(tx, lease, { tick: ticks.latest(), now });
     await bindSource(tx, claim, tenants);
     state.touched.add(await readDirtyRows(tx, kind.name, state.touched.latest()));
-    return { result: await work(tx, { ...sweep, state }), state, tick };
+    const draft = { ...sweep, state, suppressed: await readSuppressed(tx, kind.name) };
+    return { result: await work(tx, draft), state, tick };
   });
   ticks.leap(tick);
   claim.isBound = true;

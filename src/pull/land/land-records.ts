@@ -7,14 +7,13 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
 import { saveFields } from '../../mirror/kinds/field-store.ts';
-import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { issueKey, saveQuarantined } from '../../mirror/records/issue-store.ts';
 import type { Issue } from '../../mirror/records/issue-store.ts';
 import { writeRows } from '../../mirror/records/stored-rows.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { confirmRows, dropPagesAfter, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
-import type { Sweep } from '../state/sweep.ts';
+import type { DraftedSweep, Sweep } from '../state/sweep.ts';
 import { compareRecords, isJudged, mustBeWritten } from './compare-records.ts';
 import type { ComparedRecord, LandingAnswer } from './compare-records.ts';
 
@@ -59,10 +58,10 @@ export function* slicesOf(records: readonly Incoming[]): Generator<readonly Inco
  */
 export async function landRecords(
   tx: Transaction,
-  sweep: Sweep,
+  sweep: DraftedSweep,
   { answer, ...page }: RecordsToLand,
 ): Promise<LandedRecords> {
-  const { incoming, quarantined } = withoutSuppressed(page, await readSuppressed(tx, sweep.kind.name));
+  const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
   const issues = await landQuarantined(tx, sweep, { quarantined, answer });
   const landed: LandedRecords = {
     ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },

@@ -36,6 +36,12 @@ export interface Sweep {
   readonly state: SweepState;
 }
 
+/** A sweep within a landing's transaction. */
+export interface DraftedSweep extends Sweep {
+  /** Ids of records that are kept out of the mirror; read in the transaction, because a person may add to them at any time. */
+  readonly suppressed: ReadonlySet<string>;
+}
+
 /** A kind's counter while its lease is held: every request takes a tick when it is sent and one when it is answered. */
 export interface Ticks {
   readonly next: () => number;
