@@ -7,7 +7,8 @@ import type { Queryable } from '../mirror/session/session.ts';
 
 /** How many live rows each kind has. */
 export interface RowCounts {
-  readonly read: () => Promise<ReadonlyMap<string, number>>;
+  /** @param standing Changes with every sweep that has ended and every event: rows are then counted again before the answer. */
+  readonly read: (standing: string) => Promise<ReadonlyMap<string, number>>;
 }
 
 interface CountParts {
@@ -17,33 +18,39 @@ interface CountParts {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Until then a count is as good as new: a page that a person looks at is not exact to the second. */
+/** Rows land before their sweep has ended, too: a count is as good as new until then, and made again beside the answer. */
 const FRESH_MS = 10_000;
 
-/** Counts rows beside the requests: counting a million of them would make each page wait. */
+/** Counts rows when something has changed: counting a million of them for each page would make each page wait. */
 export function createRowCounts({ session, kinds, clock, logger }: CountParts): RowCounts {
-  let known: ReadonlyMap<string, number> | null = null;
-  let countedAt = 0;
-  let counting: Promise<ReadonlyMap<string, number>> | null = null;
-  const countAll = async (): Promise<ReadonlyMap<string, number>> => {
+  let known: {
+    readonly counts: ReadonlyMap<string, number>;
+    readonly of: string;
+    readonly at: number;
+  } | null = null;
+  let counting: { readonly of: string; readonly counts: Promise<ReadonlyMap<string, number>> } | null = null;
+  const countAll = async (standing: string): Promise<ReadonlyMap<string, number>> => {
     try {
       const counts = new Map<string, number>();
       for (const { name } of kinds.filter(isListed)) counts.set(name, await countLive(session, name));
-      countedAt = clock.monotonicMs();
-      return (known = counts);
+      known = { counts, of: standing, at: clock.monotonicMs() };
+      return counts;
     } finally {
-      counting = null;
+      if (counting?.of === standing) counting = null;
     }
   };
+  const count = (standing: string): Promise<ReadonlyMap<string, number>> => {
+    if (counting?.of !== standing) counting = { of: standing, counts: countAll(standing) };
+    return counting.counts;
+  };
   return {
-    read: async () => {
-      if (known !== null && clock.monotonicMs() - countedAt < FRESH_MS) return known;
-      const now = (counting ??= countAll());
-      if (known === null) return await now;
-      void now.catch((error: unknown) => {
-        logger.warn({ err: error }, 'the rows of the mirror could not be counted');
-      });
-      return known;
+    read: async (standing) => {
+      if (known?.of !== standing) return await count(standing);
+      if (clock.monotonicMs() - known.at >= FRESH_MS)
+        void count(standing).catch((error: unknown) => {
+          logger.warn({ err: error }, 'the rows of the mirror could not be counted');
+        });
+      return known.counts;
     },
   };
 }

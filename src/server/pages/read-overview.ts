@@ -72,7 +72,7 @@ export async function readOverview(dashboard: Dashboard): Promise<Overview> {
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
   const { session, kinds, rowCounts, activity, schedules } = dashboard;
   const fresh = new Map((await readFreshness(session)).map((line) => [line.kind, line]));
-  const rows = await rowCounts.read();
+  const rows = await rowCounts.read(standingOf(fresh.values()));
   const hours = await activity.read(now);
   const stale = await staleNow(dashboard, fresh, now);
   const names = kinds.filter(isListed).map(({ name }) => name);
@@ -84,6 +84,9 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
     return [{ ...line, ...seen, nextAt: next.get(name)?.at ?? null, isStale: stale.has(name) }];
   });
 }
+
+const standingOf = (lines: Iterable<KindFreshness>): string =>
+  JSON.stringify(Array.from(lines, ({ last_sweep_at, last_change_at }) => [last_sweep_at, last_change_at]));
 
 const readsWhole = ({ pages, verifies }: Schedule): boolean => pages === null && verifies === undefined;
 

@@ -36,12 +36,11 @@ export function pageRoutes(app: Server, context: RouteContext): void {
 }
 
 /** Counts what the first page would have to wait for. */
-async function prepare({ activity, rowCounts, clock, logger }: Dashboard): Promise<void> {
+async function prepare(dashboard: Dashboard): Promise<void> {
   try {
-    await activity.read(clock.now());
-    await rowCounts.read();
+    await readKindLines(dashboard, dashboard.clock.now());
   } catch (error) {
-    logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
+    dashboard.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
   }
 }
 
