@@ -7,6 +7,7 @@ import { choicesOf, explain } from '../../outbound/report/verdicts.ts';
 import { cut, objectIn, recordAddress, valueText, verbatim } from './change-list.ts';
 import { decisionForms } from './decision-form.ts';
 import { entryBadge, entryRecord } from './entry-table.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { entryButtons, entryEffects } from './needs.ts';
@@ -127,22 +128,7 @@ function conflictPanel({ result }: Entry): Html | null {
   );
   return html`<section class="panel" aria-labelledby="conflicts-title">
     <header><h2 id="conflicts-title">Fields in doubt</h2></header>
-    <table>
-      <caption class="unseen">
-        Fields with the values of the base, of the service, and those that were wanted
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">field</th>
-          <th scope="col">base</th>
-          <th scope="col">in the service</th>
-          <th scope="col">wanted</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+    ${dataTable({ caption: 'Fields with the values of the base, of the service, and those that were wanted', headings: ['field', 'base', 'in the service', 'wanted'], rows })}
   </section>`;
 }
 
@@ -160,24 +146,8 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]):
         ${records.map((record) => html`<td>${verbatim(cut(valueText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
-  const links = candidates.map(
-    ({ id }) => html`<th scope="col"><a href="${recordAddress(kind, id)}">${kind} ${id}</a></th>`,
-  );
-  return html`<table>
-    <caption class="unseen">
-      Fields to write
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">field</th>
-        <th scope="col">wanted</th>
-        ${links}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  const links = candidates.map(({ id }) => html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`);
+  return dataTable({ caption: 'Fields to write', headings: ['field', 'wanted', ...links], rows });
 }
 
 const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };

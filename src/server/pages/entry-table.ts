@@ -1,6 +1,7 @@
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import { explain } from '../../outbound/report/verdicts.ts';
 import { cut, recordAddress } from './change-list.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { when } from './words.ts';
@@ -27,24 +28,14 @@ export function entryRecord({ kind, recordId }: Pick<Entry, 'kind' | 'recordId'>
 
 /** Entries of the outbox as a table, in the given order. */
 export function entryTable(entries: readonly Entry[], now: Date): Html {
-  return html`<table class="cards">
-    <caption class="unseen">
-      Entries of the outbox
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">entry</th>
-        <th scope="col">what</th>
-        <th scope="col">state</th>
-        <th scope="col">changed</th>
-        <th scope="col">next try</th>
-        <th scope="col" class="number">tries</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${entries.map((entry) => entryRow(entry, now))}
-    </tbody>
-  </table>`;
+  return dataTable(
+    {
+      caption: 'Entries of the outbox',
+      headings: ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }],
+      rows: entries.map((entry) => entryRow(entry, now)),
+    },
+    'cards',
+  );
 }
 
 const LONGEST_PAYLOAD = 90;

@@ -2,6 +2,7 @@ import type { Drift } from '../../mirror/kinds/drift-store.ts';
 import type { IssueCount } from '../../mirror/kinds/status-store.ts';
 import type { ListedIssue } from '../../mirror/records/issue-store.ts';
 import { cut, recordAddress } from './change-list.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { addressOf, filterForm, pageLinks } from './paging.ts';
@@ -60,23 +61,14 @@ export function issueTable(issues: readonly ListedIssue[]): Html {
         <td data-title="seen (UTC)" class="nowrap small">${exactly(firstSeenAt)}</td>
       </tr>`,
   );
-  return html`<table class="cards">
-    <caption class="unseen">
-      Open issues, the newest first
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">record</th>
-        <th scope="col">field</th>
-        <th scope="col">issue</th>
-        <th scope="col">detail</th>
-        <th scope="col">seen (UTC)</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return dataTable(
+    {
+      caption: 'Open issues, the newest first',
+      headings: ['record', 'field', 'issue', 'detail', 'seen (UTC)'],
+      rows,
+    },
+    'cards',
+  );
 }
 
 function countPanel(counts: readonly IssueCount[]): Html | null {
@@ -93,21 +85,7 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
   );
   return html`<section class="panel" aria-labelledby="counts-title">
     <header><h2 id="counts-title">How many</h2></header>
-    <table>
-      <caption class="unseen">
-        Open issues by kind and field
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">kind and field</th>
-          <th scope="col">issue</th>
-          <th scope="col" class="number">open</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+    ${dataTable({ caption: 'Open issues by kind and field', headings: ['kind and field', 'issue', { number: 'open' }], rows })}
   </section>`;
 }
 

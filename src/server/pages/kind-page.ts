@@ -3,6 +3,7 @@ import { instantOf } from '../../lib/time/clock.ts';
 import type { ReportedReading } from '../../mirror/runs/list-readings.ts';
 import { changeList } from './change-list.ts';
 import { decisionForms } from './decision-form.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { freshness, stateBadge, stateWords } from './kinds-panel.ts';
@@ -125,21 +126,18 @@ function readingTable(readings: readonly ReportedReading[], now: Date): Html {
         <td data-title="took" class="number">${(reading.durationMs / 1000).toFixed(1)} s</td>
       </tr>`,
   );
-  return html`<table class="cards">
-    <caption class="unseen">
-      The latest readings of the list, the newest first
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">run</th>
-        <th scope="col">began</th>
-        ${['pages', 'rows', 'changes', 'requests', 'took'].map((name) => html`<th scope="col" class="number">${name}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return dataTable(
+    {
+      caption: 'The latest readings of the list, the newest first',
+      headings: [
+        'run',
+        'began',
+        ...['pages', 'rows', 'changes', 'requests', 'took'].map((number) => ({ number })),
+      ],
+      rows,
+    },
+    'cards',
+  );
 }
 
 function changesIn({ created, updated, deleted, restored }: ReportedReading): string {

@@ -1,5 +1,6 @@
 import { instantOf } from '../../lib/time/clock.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { KindLine } from './read-overview.ts';
@@ -13,24 +14,7 @@ export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {
       <h2 id="kinds-title">Record kinds</h2>
       <p>${certifiedWords(kinds)}</p>
     </header>
-    <table class="cards">
-      <caption class="unseen">
-        Record kinds: how fresh and how sound each is
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">kind</th>
-          <th scope="col">certificate</th>
-          <th scope="col">read to its end</th>
-          <th scope="col" class="number">rows</th>
-          <th scope="col">changes, last 48 h</th>
-          <th scope="col" class="number">open issues</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${kinds.map((line) => kindRow(line, now))}
-      </tbody>
-    </table>
+    ${dataTable({ caption: 'Record kinds: how fresh and how sound each is', headings: ['kind', 'certificate', 'read to its end', { number: 'rows' }, 'changes, last 48 h', { number: 'open issues' }], rows: kinds.map((line) => kindRow(line, now)) }, 'cards')}
   </section>`;
 }
 

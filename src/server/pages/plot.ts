@@ -1,3 +1,4 @@
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { count } from './words.ts';
@@ -29,26 +30,17 @@ export function plotFigure({ id, title, unit, points, shape }: Plot): Html {
     <details id="table-${id}">
       <summary>${title}: as a table</summary>
       <div class="scroll">
-        <table>
-          <caption class="unseen">
-            ${title}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">when (UTC)</th>
-              <th scope="col" class="number">${unit}</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${points.toReversed().map(
-              ({ at, value }) =>
-                html`<tr>
-                  <th scope="row">${at.toISOString().slice(0, 16).replace('T', ' ')}</th>
-                  <td class="number">${count(value)}</td>
-                </tr>`,
-            )}
-          </tbody>
-        </table>
+        ${dataTable({
+          caption: title,
+          headings: ['when (UTC)', { number: unit }],
+          rows: points.toReversed().map(
+            ({ at, value }) =>
+              html`<tr>
+                <th scope="row">${at.toISOString().slice(0, 16).replace('T', ' ')}</th>
+                <td class="number">${count(value)}</td>
+              </tr>`,
+          ),
+        })}
       </div>
     </details>
   </figure>`;

@@ -1,5 +1,6 @@
 import type { ListedRecord } from '../../mirror/records/record-store.ts';
 import { recordAddress, recordName } from './change-list.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { PAGE_ROWS, addressOf } from './paging.ts';
@@ -42,20 +43,12 @@ function recordTable(kind: string, records: readonly ListedRecord[]): Html {
         <td data-title="changed (UTC)" class="small nowrap">${exactly(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
-  return html`<table class="cards">
-    <caption class="unseen">
-      Records in the order of their ids
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">id</th>
-        <th scope="col">name</th>
-        <th scope="col">state</th>
-        <th scope="col">changed (UTC)</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return dataTable(
+    {
+      caption: 'Records in the order of their ids',
+      headings: ['id', 'name', 'state', 'changed (UTC)'],
+      rows,
+    },
+    'cards',
+  );
 }

@@ -1,4 +1,5 @@
 import { instantOf } from '../../lib/time/clock.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { SummedRun } from './read-overview.ts';
@@ -19,24 +20,14 @@ export const runBadge = (state: string): Html =>
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], now: Date): Html {
   if (runs.length === 0) return html`<p class="none">No run yet.</p>`;
-  return html`<table class="cards">
-    <caption class="unseen">
-      Runs, the newest first
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">run</th>
-        <th scope="col">kinds</th>
-        <th scope="col">began</th>
-        <th scope="col" class="number">took</th>
-        <th scope="col" class="number">rows</th>
-        <th scope="col" class="number">changed</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${runs.map((run) => runRow(run, now))}
-    </tbody>
-  </table>`;
+  return dataTable(
+    {
+      caption: 'Runs, the newest first',
+      headings: ['run', 'kinds', 'began', { number: 'took' }, { number: 'rows' }, { number: 'changed' }],
+      rows: runs.map((run) => runRow(run, now)),
+    },
+    'cards',
+  );
 }
 
 function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: SummedRun, now: Date): Html {

@@ -1,5 +1,6 @@
 import type { KindReport, Run } from '../../mirror/runs/run-store.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { stateBadge } from './kinds-panel.ts';
@@ -96,20 +97,12 @@ function reportTable(reports: readonly KindReport[]): Html {
         <td class="number" data-title="took">${(report.durationMs / 1000).toFixed(1)} s</td>
       </tr>`,
   );
-  return html`<table class="cards">
-    <caption class="unseen">
-      What the run found, kind by kind
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">kind</th>
-        <th scope="col">end</th>
-        ${COUNTS.map((name) => html`<th scope="col" class="number">${name}</th>`)}
-        <th scope="col" class="number">took</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return dataTable(
+    {
+      caption: 'What the run found, kind by kind',
+      headings: ['kind', 'end', ...COUNTS.map((number) => ({ number })), { number: 'took' }],
+      rows,
+    },
+    'cards',
+  );
 }

@@ -1,5 +1,6 @@
 import type { ChangeLogSize } from '../../mirror/records/change-log-size.ts';
 import type { TableSize } from '../../mirror/session/table-sizes.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { bytesText, count } from './words.ts';
@@ -47,19 +48,9 @@ function tableOf(tables: readonly TableSize[]): Html {
           ${hasBytes ? html`<td class="number">${bytes === null ? '–' : bytesText(bytes)}</td>` : null}
         </tr>`,
     );
-  return html`<table>
-    <caption class="unseen">
-      Tables of the mirror, the largest first
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">table</th>
-        <th scope="col" class="number">rows, about</th>
-        ${hasBytes ? html`<th scope="col" class="number">size with indexes</th>` : null}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return dataTable({
+    caption: 'Tables of the mirror, the largest first',
+    headings: ['table', { number: 'rows, about' }, ...(hasBytes ? [{ number: 'size with indexes' }] : [])],
+    rows,
+  });
 }

@@ -1,6 +1,7 @@
 import type { LoggedDelivery } from '../../mirror/webhooks/delivery-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import { cut, recordAddress } from './change-list.ts';
+import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { filterForm, pageLinks } from './paging.ts';
@@ -62,21 +63,18 @@ function endpointTable(endpoints: readonly EndpointStanding[], now: Date): Html 
         <td data-title="failures in a row" class="number">${failures === 0 ? '–' : count(failures)}</td>
       </tr>`,
   );
-  return html`<table class="cards">
-    <caption class="unseen">
-      Endpoints, by name
-    </caption>
-    <thead>
-      <tr>
-        ${['endpoint', 'address', 'events', 'delivered'].map((title) => html`<th scope="col">${title}</th>`)}
-        <th scope="col" class="number">waiting</th>
-        <th scope="col" class="number">failures in a row</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return dataTable(
+    {
+      caption: 'Endpoints, by name',
+      headings: [
+        ...['endpoint', 'address', 'events', 'delivered'],
+        { number: 'waiting' },
+        { number: 'failures in a row' },
+      ],
+      rows,
+    },
+    'cards',
+  );
 }
 
 const STATES: Record<LoggedDelivery['state'], string> = {
@@ -105,21 +103,14 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], now: Date): Html {
         <td data-title="planned" class="nowrap">${when(delivery.createdAt, now)}</td>
       </tr>`,
   );
-  return html`<table class="cards">
-    <caption class="unseen">
-      Deliveries, the newest first
-    </caption>
-    <thead>
-      <tr>
-        ${['event', 'endpoint', 'record', 'state', 'answer'].map((title) => html`<th scope="col">${title}</th>`)}
-        <th scope="col" class="number">attempts</th>
-        <th scope="col">planned</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return dataTable(
+    {
+      caption: 'Deliveries, the newest first',
+      headings: [...['event', 'endpoint', 'record', 'state', 'answer'], { number: 'attempts' }, 'planned'],
+      rows,
+    },
+    'cards',
+  );
 }
 
 function recordOf({ kind, recordId, seq }: LoggedDelivery): Html {
