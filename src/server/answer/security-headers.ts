@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SIGN_IN_STYLE } from '../pages/sign-in-style.ts';
+import { SIGN_IN_STYLE } from '../pages/parts/sign-in-style.ts';
 
 const STYLE_HASH = `'sha256-${createHash('sha256').update(SIGN_IN_STYLE).digest('base64')}'`;
 

@@ -11,12 +11,12 @@ import {
   recordAddress,
   recordName,
   verbatim,
-} from './change-list.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { filterForm, pageLinks } from './paging.ts';
-import type { RowsShown } from './paging.ts';
-import { exactly } from './words.ts';
+} from './parts/change-list.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { filterForm, pageLinks } from './parts/paging.ts';
+import type { RowsShown } from './parts/paging.ts';
+import { exactly } from './parts/words.ts';
 
 interface ChangesQuery {
   readonly kind?: string | undefined;

@@ -1,12 +1,12 @@
 import { instantOf } from '../../lib/time/clock.ts';
 import { HOLD_WORDS, idsShown } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
-import { recordAddress } from './change-list.ts';
-import { decisionForms } from './decision-form.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { HOLD_EFFECTS, holdButtons } from './needs.ts';
-import { counted, roughly } from './words.ts';
+import { recordAddress } from './parts/change-list.ts';
+import { decisionForms } from './parts/decision-form.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { HOLD_EFFECTS, holdButtons } from './parts/needs.ts';
+import { counted, roughly } from './parts/words.ts';
 
 const TONES: Readonly<Record<string, string>> = {
   suspected: 'info',

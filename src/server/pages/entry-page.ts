@@ -4,14 +4,14 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { candidatesOf, jsonOrText } from '../../outbound/report/entry-list.ts';
 import type { History } from '../../outbound/report/entry-list.ts';
 import { choicesOf, explain } from '../../outbound/report/verdicts.ts';
-import { cut, objectIn, recordAddress, valueText, verbatim } from './change-list.ts';
-import { decisionForms } from './decision-form.ts';
-import { entryBadge, entryRecord } from './entry-table.ts';
-import { dataTable } from './data-table.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { entryButtons, entryEffects } from './needs.ts';
-import { exactly } from './words.ts';
+import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
+import { decisionForms } from './parts/decision-form.ts';
+import { entryBadge, entryRecord } from './parts/entry-table.ts';
+import { dataTable } from './parts/data-table.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { entryButtons, entryEffects } from './parts/needs.ts';
+import { exactly } from './parts/words.ts';
 
 /** A record that a create may have made. */
 export interface Candidate {

@@ -1,13 +1,13 @@
 import type { Drift } from '../../mirror/kinds/drift-store.ts';
 import type { IssueCount } from '../../mirror/kinds/status-store.ts';
 import type { ListedIssue } from '../../mirror/records/issue-store.ts';
-import { cut, recordAddress } from './change-list.ts';
-import { dataTable } from './data-table.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { addressOf, filterForm, pageLinks } from './paging.ts';
-import type { RowsShown } from './paging.ts';
-import { count, exactly } from './words.ts';
+import { cut, recordAddress } from './parts/change-list.ts';
+import { dataTable } from './parts/data-table.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { addressOf, filterForm, pageLinks } from './parts/paging.ts';
+import type { RowsShown } from './parts/paging.ts';
+import { count, exactly } from './parts/words.ts';
 
 /** The facts of the page of issues. */
 export interface IssueFacts {

@@ -1,15 +1,15 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { ReportedReading } from '../../mirror/runs/list-readings.ts';
-import { changeList } from './change-list.ts';
-import { decisionForms } from './decision-form.ts';
-import { dataTable } from './data-table.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { freshness, stateBadge, stateWords } from './kinds-panel.ts';
-import { plotFigure } from './plot.ts';
-import type { KindLine } from './read-overview.ts';
-import { count, exactly, when } from './words.ts';
+import { changeList } from './parts/change-list.ts';
+import { decisionForms } from './parts/decision-form.ts';
+import { dataTable } from './parts/data-table.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { freshness, stateBadge, stateWords } from './parts/kinds-panel.ts';
+import { plotFigure } from './parts/plot.ts';
+import type { KindLine } from './parts/read-overview.ts';
+import { count, exactly, when } from './parts/words.ts';
 
 /** The facts of a kind's page. */
 export interface KindFacts {

@@ -1,11 +1,11 @@
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import { STATES } from '../../outbound/report/entry-list.ts';
-import { entryTable } from './entry-table.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { filterForm, pageLinks } from './paging.ts';
-import type { RowsShown } from './paging.ts';
-import { count } from './words.ts';
+import { entryTable } from './parts/entry-table.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { filterForm, pageLinks } from './parts/paging.ts';
+import type { RowsShown } from './parts/paging.ts';
+import { count } from './parts/words.ts';
 
 /** The facts of the page of the outbox. */
 export interface OutboxFacts {

@@ -1,13 +1,13 @@
 import { STATES } from '../../outbound/report/entry-list.ts';
-import { changeList } from './change-list.ts';
-import { decisionForms } from './decision-form.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { kindsPanel } from './kinds-panel.ts';
-import type { Need } from './needs.ts';
-import type { Overview } from './read-overview.ts';
-import { runTable } from './run-table.ts';
-import { count, counted, when } from './words.ts';
+import { changeList } from './parts/change-list.ts';
+import { decisionForms } from './parts/decision-form.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { kindsPanel } from './parts/kinds-panel.ts';
+import type { Need } from './parts/needs.ts';
+import type { Overview } from './parts/read-overview.ts';
+import { runTable } from './parts/run-table.ts';
+import { count, counted, when } from './parts/words.ts';
 
 /** The first page: what needs a person, then how each kind stands, then what happened. */
 export function overviewPage(overview: Overview, mayDecide: boolean): Html {

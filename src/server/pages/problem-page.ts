@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Problem } from '../answer/problem.ts';
-import { html } from './html.ts';
-import { sendPage } from './layout.ts';
+import { html } from './parts/html.ts';
+import { sendPage } from './parts/layout.ts';
 
 /** Sends the reason of a refusal as a page. */
 export function sendProblemPage(

@@ -4,12 +4,20 @@ import type { TriedEntry } from '../../mirror/outbox/record-entries.ts';
 import { proofWords, STORY_STATES } from '../../mirror/records/record-story.ts';
 import type { RecordStory } from '../../mirror/records/record-story.ts';
 import { explain } from '../../outbound/report/verdicts.ts';
-import { changeList, cut, objectIn, recordAddress, recordName, valueText, verbatim } from './change-list.ts';
-import { entryBadge } from './entry-table.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { addressOf } from './paging.ts';
-import { exactly, when } from './words.ts';
+import {
+  changeList,
+  cut,
+  objectIn,
+  recordAddress,
+  recordName,
+  valueText,
+  verbatim,
+} from './parts/change-list.ts';
+import { entryBadge } from './parts/entry-table.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { addressOf } from './parts/paging.ts';
+import { exactly, when } from './parts/words.ts';
 
 /** Everything that the mirror knows of one record; `changes` are its latest events. */
 export function recordPage(story: RecordStory, changes: readonly RecordedChange[], now: Date): Html {

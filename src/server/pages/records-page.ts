@@ -1,10 +1,10 @@
 import type { ListedRecord } from '../../mirror/records/record-store.ts';
-import { recordAddress, recordName } from './change-list.ts';
-import { dataTable } from './data-table.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { PAGE_ROWS, addressOf } from './paging.ts';
-import { exactly } from './words.ts';
+import { recordAddress, recordName } from './parts/change-list.ts';
+import { dataTable } from './parts/data-table.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { PAGE_ROWS, addressOf } from './parts/paging.ts';
+import { exactly } from './parts/words.ts';
 
 /** Records of a kind in the order of their ids; `records` may be one more than the page shows. */
 export function recordsPage(kind: string, records: readonly ListedRecord[], after: string | undefined): Html {

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { Problem } from '../answer/problem.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { SIGN_IN_STYLE } from './sign-in-style.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { SIGN_IN_STYLE } from './parts/sign-in-style.ts';
 
 const STYLE_ELEMENT: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 

@@ -1,9 +1,9 @@
 import type { ChangeLogSize } from '../../mirror/records/change-log-size.ts';
 import type { TableSize } from '../../mirror/session/table-sizes.ts';
-import { dataTable } from './data-table.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { bytesText, count } from './words.ts';
+import { dataTable } from './parts/data-table.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { bytesText, count } from './parts/words.ts';
 
 /** The facts of the page of sizes. */
 export interface StorageFacts {

@@ -1,12 +1,12 @@
 import type { LoggedDelivery } from '../../mirror/webhooks/delivery-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
-import { cut, recordAddress } from './change-list.ts';
-import { dataTable } from './data-table.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { filterForm, pageLinks } from './paging.ts';
-import type { RowsShown } from './paging.ts';
-import { count, when } from './words.ts';
+import { cut, recordAddress } from './parts/change-list.ts';
+import { dataTable } from './parts/data-table.ts';
+import { html } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { filterForm, pageLinks } from './parts/paging.ts';
+import type { RowsShown } from './parts/paging.ts';
+import { count, when } from './parts/words.ts';
 
 /** The facts of the page of webhooks. */
 export interface WebhookFacts {

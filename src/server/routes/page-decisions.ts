@@ -7,7 +7,7 @@ import { abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
 import { resumeSends } from '../../outbound/freeze/freeze.ts';
 import { kindName, recordId, rowId } from '../fields.ts';
 import { pulledKinds, requireKind } from '../kinds.ts';
-import type { Notice } from '../pages/notices.ts';
+import type { Notice } from '../pages/parts/notices.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const back = z

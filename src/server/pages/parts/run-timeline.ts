@@ -1,4 +1,4 @@
-import { instantOf } from '../../lib/time/clock.ts';
+import { instantOf } from '../../../lib/time/clock.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { SummedRun } from './read-overview.ts';

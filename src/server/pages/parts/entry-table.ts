@@ -1,5 +1,5 @@
-import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
-import { explain } from '../../outbound/report/verdicts.ts';
+import type { Entry, EntryState } from '../../../mirror/outbox/outbox-store.ts';
+import { explain } from '../../../outbound/report/verdicts.ts';
 import { cut, recordAddress } from './change-list.ts';
 import { dataTable } from './data-table.ts';
 import { html } from './html.ts';

@@ -1,5 +1,5 @@
-import { instantOf } from '../../lib/time/clock.ts';
-import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
+import { instantOf } from '../../../lib/time/clock.ts';
+import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
 import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';

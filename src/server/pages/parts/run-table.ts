@@ -1,4 +1,4 @@
-import { instantOf } from '../../lib/time/clock.ts';
+import { instantOf } from '../../../lib/time/clock.ts';
 import { dataTable } from './data-table.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
