@@ -10,6 +10,7 @@ const MEANINGS: readonly (readonly [string, string])[] = [
   ['ETIMEDOUT', 'no connection was made in time'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS; use redis://'],
   ['DEPTH_ZERO_', 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS'],
+  ['UNABLE_TO_', 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS'],
   ['SELF_SIGNED_', 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS'],
 ];
 
@@ -19,6 +20,11 @@ export function redisWords(error: unknown, address: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
   const meant = MEANINGS.find(([sign]) => message.startsWith(sign) || code.startsWith(sign))?.[1] ?? message;
-  const tls = code === 'ETIMEDOUT' && protocol === 'rediss:' ? '; if it has no TLS, use redis://' : '';
-  return `Redis at ${hostname}:${port === '' ? '6379' : port} does not answer: ${meant}${tls}`;
+  return `Redis at ${hostname}:${port === '' ? '6379' : port} does not answer: ${meant}${tlsWords(code, protocol)}`;
+}
+
+/** A server without TLS leaves a client with TLS waiting; one with TLS closes the connection of a client without. */
+function tlsWords(code: string, protocol: string): string {
+  if (code === 'ETIMEDOUT' && protocol === 'rediss:') return '; if it has no TLS, use redis://';
+  return code === 'ECONNRESET' && protocol === 'redis:' ? '; if it speaks TLS, use rediss://' : '';
 }

@@ -1,8 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { checkPostgresQueue, checkRedis, judgeRedis } from '../../src/checks/queue.ts';
 import { canary } from '../support/canary.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { freshRedis } from '../support/redis.ts';
+import { freePort } from '../support/redis-server.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { SELF_SIGNED } from '../source/self-signed.ts';
 
 test('a Redis as it comes is fit for queues', async () => {
   const findings = await checkRedis(inject('redisUrl'));
@@ -22,6 +27,23 @@ test('a Redis that wants a password is told of, and that it is away', async () =
   expect(await codes()).toEqual(['jobs.redis_unreachable']);
   await redis.kill9();
   expect(await codes()).toEqual(['jobs.redis_unreachable']);
+});
+
+test('a Redis with TLS is told of where the address has none, and where its certificate is not trusted', async () => {
+  const [folder, port] = [tempFolder(), await freePort()];
+  const file = (name: 'key' | 'cert'): string => {
+    writeFileSync(join(folder, name), SELF_SIGNED[name]);
+    return join(folder, name);
+  };
+  const [cert, key] = [file('cert'), file('key')];
+  const ours = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert];
+  await freshRedis('--tls-port', String(port), ...ours, '--tls-auth-clients', 'no');
+
+  const [plain] = await checkRedis(`redis://localhost:${port}`);
+  const [encrypted] = await checkRedis(`rediss://localhost:${port}`);
+
+  expect(plain?.detail).toContain('if it speaks TLS, use rediss://');
+  expect(encrypted?.detail).toContain('not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS');
 });
 
 test.each([

@@ -64,10 +64,16 @@ const FAULTS: readonly Fault[] = [
     hint: 'Wait for it, or end it (pg_stat_activity shows it), then run the command again.',
   },
   {
-    signs: ['28P01', '28000', 'SASL'],
+    signs: ['28P01', 'SASL'],
     code: 'mirror.login_refused',
     what: 'does not let this user in',
     hint: 'Check the user and the password in DATABASE_URL, and pg_hba.conf on the server.',
+  },
+  {
+    signs: ['28000'],
+    code: 'mirror.login_refused',
+    what: 'does not let this user in from here',
+    hint: 'Check the user in DATABASE_URL and pg_hba.conf on the server; add sslmode=verify-full if it demands TLS.',
   },
   {
     signs: ['3D000'],
