@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
@@ -89,12 +88,19 @@ describe('demo', () => {
 describe('demo on a terminal', () => {
   test('shows which of how many kinds it reads', async () => {
     const command = `${process.execPath} ${join(import.meta.dirname, '../../dist/main.js')} demo --once`;
-    const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], {
       cwd: tempFolder(),
       env: { ...process.env, TERM: 'xterm' },
     });
-    expect(stdout).toMatch(/\(1 of 10\)/);
-    expect(stdout).toMatch(/\(10 of 10\)/);
+    const closed = once(terminal, 'close');
+    let shown = '';
+    for await (const piece of terminal.stdout) {
+      shown += String(piece);
+      if (shown.includes('(10 of 10)')) terminal.kill(); // The story that follows is that of the other tests.
+    }
+    await closed;
+    expect(shown).toMatch(/\(1 of 10\)/);
+    expect(shown).toMatch(/\(10 of 10\)/);
   });
 
   test('Ctrl-C in the midst of the story ends it: nothing more is queued, and nothing is told of it', async () => {

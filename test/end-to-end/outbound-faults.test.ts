@@ -20,7 +20,7 @@ import {
 } from './outbound-scene.ts';
 import type { Scene } from './outbound-scene.ts';
 
-const COUNT = sized({ quick: 60, acceptance: 1_000, deep: 5_000 });
+const COUNT = sized({ quick: 40, acceptance: 1_000, deep: 5_000 });
 /** So few that each is updated several times: only then is there an order to keep. */
 const RECORDS = Math.min(300, COUNT * 0.3);
 

@@ -6,12 +6,13 @@ import { shortened, storable } from '../../src/lib/text/text.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { kindNamed, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
+import { sized } from '../support/tiers.ts';
 import { asking } from './ask.ts';
 import type { Ask, Asked } from './ask.ts';
 import { TOKEN, serveMirror, signIn } from './stage.ts';
 import type { Stage } from './stage.ts';
 
-const REQUESTS = 5_000;
+const REQUESTS = sized({ quick: 1_500, acceptance: 5_000, deep: 5_000 });
 const RAW_REQUESTS = 500;
 const SEED = 20_260_301;
 const AT_ONCE = 8;

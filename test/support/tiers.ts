@@ -9,23 +9,34 @@ export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration'
   (name) => `test/${name}`,
 );
 
-/** What is killed, stopped or cut off for minutes, or sent far too much; `npm test` runs the same files at a smaller size. */
-const LONG_FILES = [
+const pathsOf = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
+
+/** What shows something only by the clock or by a million rows: no part of `npm test`. */
+const CLOCK_FILES = pathsOf([
   'end-to-end/export-memory',
   'end-to-end/frozen-process',
+  'end-to-end/outages',
+  'end-to-end/webhooks-latency',
+]);
+
+/** What is killed or cut off again and again, or sent far too much; `npm test` runs the same files at a smaller size. */
+const SIZED_FILES = pathsOf([
   'end-to-end/kill',
   'end-to-end/outbound-faults',
   'end-to-end/outbound-kill',
   'end-to-end/outbound-redis',
   'end-to-end/outbound-start',
-  'end-to-end/outages',
+  'end-to-end/outbound-workers',
   'end-to-end/racing-starts',
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
-  'end-to-end/webhooks-latency',
+  'mirror/records/as-of',
   'pull/crash',
   'pull/many-fields',
-].map((name) => `test/${name}.test.ts`);
+  'server/fuzz',
+]);
+
+const LONG_FILES = [...CLOCK_FILES, ...SIZED_FILES];
 
 /** Read both mirrors through the clients of docs/reporting, once `npm run test:clients` has installed them. */
 const CLIENTS = 'test/clients/**/*.test.ts';
@@ -34,7 +45,7 @@ const CLIENTS = 'test/clients/**/*.test.ts';
  * Files that get a worker of their own, as they put doubles in the place of modules, or measure their process. So do the
  * proofs. All others share workers, so that each worker loads our code once.
  */
-export const ALONE: readonly string[] = [
+export const ALONE: readonly string[] = pathsOf([
   'canary/sings',
   'lib/time/clock',
   'mirror/sqlite/session',
@@ -42,7 +53,7 @@ export const ALONE: readonly string[] = [
   'sandbox/generate/from-catalogue',
   'sandbox/large-company',
   'server/slow-clients',
-].map((name) => `test/${name}.test.ts`);
+]);
 
 interface Files {
   readonly include: string[];
@@ -66,7 +77,7 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
       return { shared: { include: [CLIENTS], exclude: [] }, alone: NONE };
     case 'tests':
       return {
-        shared: { ...shared, exclude: [...shared.exclude, CLIENTS] },
+        shared: { ...shared, exclude: [...shared.exclude, CLIENTS, ...CLOCK_FILES] },
         alone: { include: [...ALONE], exclude: [] },
       };
     case null:

@@ -19,8 +19,8 @@ const kind = 'clients';
 const HISTORIES = 2;
 /** A typed function of PostgreSQL is asked for each instant too. */
 const INSTANTS = {
-  SQLite: sized({ quick: 1_600, acceptance: 4_000, deep: 20_000 }),
-  PostgreSQL: sized({ quick: 400, acceptance: 2_000, deep: 5_000 }),
+  SQLite: sized({ quick: 600, acceptance: 4_000, deep: 20_000 }),
+  PostgreSQL: sized({ quick: 200, acceptance: 2_000, deep: 5_000 }),
 };
 
 /** One pull, and what happened at the service before it. */
