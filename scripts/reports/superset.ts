@@ -17,7 +17,7 @@ const CHART_HEIGHT = 60;
 /** The files of the starter: a database, and for each report a dataset with its SQL and a chart, on one dashboard. */
 export function starterFiles(): ReadonlyMap<string, string> {
   const files: readonly (readonly [string, object])[] = [
-    ['metadata.yaml', { version: VERSION, type: 'Dashboard', timestamp: '2026-01-01T00:00:00+00:00' }],
+    ['metadata.yaml', { version: VERSION, type: 'Dashboard' }],
     ['databases/mirror.yaml', databaseFile()],
     ...REPORTS.flatMap((report) => [
       [`datasets/mirror/${report.name}.yaml`, datasetFile(report)] as const,
@@ -39,7 +39,7 @@ const databaseFile = (): object => ({
 function datasetFile(report: Report): object {
   const { by, series } = report.plot;
   return {
-    ...{ table_name: report.name, description: report.question, schema: 'public', sql: sqlOf(report) },
+    ...{ table_name: report.name, description: report.question, schema: null, sql: sqlOf(report) },
     ...{ uuid: uuidOf(`dataset ${report.name}`), database_uuid: uuidOf('database') },
     columns: [
       ...by.map((name) => columnOf(name, 'TEXT')),
@@ -76,7 +76,7 @@ function paramsOf({ plot }: Report): object {
     ...(plot.isTime
       ? { row_limit: 10_000, x_axis_sort: plot.by[0], x_axis_sort_asc: true, zoomable: true }
       : { row_limit: plot.most, order_desc: true, x_axis_sort: metrics[0]?.label, x_axis_sort_asc: true }),
-    ...{ show_legend: metrics.length > 1, rich_tooltip: true, y_axis_format: ',.2f' },
+    ...{ show_legend: metrics.length > 1, rich_tooltip: true, y_axis_format: ',.0f' },
   };
 }
 
@@ -84,7 +84,11 @@ function paramsOf({ plot }: Report): object {
 function axisOf({ by }: ReportPlot): string | object {
   const [only = '', ...others] = by;
   if (others.length === 0) return only;
-  return { expressionType: 'SQL', label: by.join(' and '), sqlExpression: by.join(" || ' ' || ") };
+  return {
+    expressionType: 'SQL',
+    label: by.join(' and '),
+    sqlExpression: `coalesce(${by.join(" || ' ' || ")}, 'none')`,
+  };
 }
 
 function dashboardFile(): object {
@@ -92,6 +96,7 @@ function dashboardFile(): object {
   return {
     dashboard_title: 'bms-sync reports',
     slug: 'bms-sync-reports',
+    published: true,
     uuid: uuidOf('dashboard'),
     position: {
       DASHBOARD_VERSION_KEY: 'v2',
