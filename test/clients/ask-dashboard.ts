@@ -1,6 +1,5 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
 import { codeOf } from '../../scripts/clients/pages.ts';
 import { STARTER } from '../../scripts/reports/superset.ts';
 import { PROBES, runIn, withPort } from './ask.ts';
@@ -53,9 +52,8 @@ export async function askDashboard(
 function putAddress(stage: Stage, database: DatabaseName): void {
   const path = join(stage.folder, 'deploy/superset/databases/mirror.yaml');
   const text = withPort(readFileSync(path, 'utf8'), stage);
-  const file = parse(text) as Record<string, unknown>;
   const address = codeOf(PAGE, 'text', ['SQLite']).trim();
-  writeFileSync(path, database === 'SQLite' ? stringify({ ...file, sqlalchemy_uri: address }) : text);
+  writeFileSync(path, database === 'SQLite' ? text.replace(/postgresql\S+/, address) : text);
 }
 
 const envIn = (home: string): Record<string, string> => ({

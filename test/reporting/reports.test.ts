@@ -81,15 +81,19 @@ test(
   },
 );
 
-test('docs/reporting has the SQL of every report, its output and its plot: `npm run docs:reports` writes them', async () => {
-  const files = (end: string): string[] =>
-    readdirSync(join(REPORTING, 'reports'))
-      .filter((name) => name.endsWith(end))
-      .sort();
-  const { sections, plots } = await documentsOf();
-  const page = readFileSync(join(REPORTING, 'reports.md'), 'utf8');
-  expect(/<!-- reports -->\n\n(.*)\n\n<!-- \/reports -->/s.exec(page)?.[1]).toBe(sections);
-  for (const [name, svg] of plots) expect(readFileSync(join(REPORTING, 'reports', name), 'utf8')).toBe(svg);
-  expect(files('.svg')).toEqual([...plots.keys()].sort());
-  expect(files('.sql')).toEqual(REPORTS.map(({ name }) => `${name}.sql`).sort());
-});
+test(
+  'docs/reporting has the SQL of every report, its output and its plot: `npm run docs:reports` writes them',
+  { timeout: 60_000 },
+  async () => {
+    const files = (end: string): string[] =>
+      readdirSync(join(REPORTING, 'reports'))
+        .filter((name) => name.endsWith(end))
+        .sort();
+    const { sections, plots } = await documentsOf();
+    const page = readFileSync(join(REPORTING, 'reports.md'), 'utf8');
+    expect(/<!-- reports -->\n\n(.*)\n\n<!-- \/reports -->/s.exec(page)?.[1]).toBe(sections);
+    for (const [name, svg] of plots) expect(readFileSync(join(REPORTING, 'reports', name), 'utf8')).toBe(svg);
+    expect(files('.svg')).toEqual([...plots.keys()].sort());
+    expect(files('.sql')).toEqual(REPORTS.map(({ name }) => `${name}.sql`).sort());
+  },
+);

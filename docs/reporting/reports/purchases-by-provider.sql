@@ -1,16 +1,23 @@
 -- Purchase lines of each provider: what has arrived, and what is on hold. The provider is that of the line's product;
 -- provider 0 stands for lines whose product is unknown or has no provider.
 with lines as (
-  select coalesce(p.provider_id, 0) as provider_id, coalesce(l.produit_total_e4, 0) as total,
-    coalesce(l.produit_quantite_receive_e4, 0) as received, coalesce(l.produit_quantite_onhold_e4, 0) as on_hold
-  from bi_purchase_products l left join bi_products p on p.id = l.product_id
+  select coalesce(product_id, 0) as product_id, coalesce(produit_total_e4, 0) as total,
+    coalesce(produit_quantite_receive_e4, 0) as received, coalesce(produit_quantite_onhold_e4, 0) as on_hold
+  from bi_purchase_products
+),
+products as (
+  select product_id, count(*) as lines, sum(case when on_hold <> 0 then 1 else 0 end) as lines_on_hold,
+    sum(received) as received, sum(on_hold) as on_hold,
+    sum(case when on_hold = 0 then total else 0 end) as total_received,
+    sum(case when on_hold <> 0 then total else 0 end) as total_on_hold
+  from lines group by product_id
 ),
 sums as (
-  select provider_id, count(*) as lines, sum(case when on_hold <> 0 then 1 else 0 end) as lines_on_hold,
-    cast(sum(received) as bigint) as received, cast(sum(on_hold) as bigint) as on_hold,
-    cast(sum(case when on_hold = 0 then total else 0 end) as bigint) as total_received,
-    cast(sum(case when on_hold <> 0 then total else 0 end) as bigint) as total_on_hold
-  from lines group by provider_id
+  select coalesce(p.provider_id, 0) as provider_id, cast(sum(b.lines) as bigint) as lines,
+    cast(sum(b.lines_on_hold) as bigint) as lines_on_hold, cast(sum(b.received) as bigint) as received,
+    cast(sum(b.on_hold) as bigint) as on_hold, cast(sum(b.total_received) as bigint) as total_received,
+    cast(sum(b.total_on_hold) as bigint) as total_on_hold
+  from products b left join bi_products p on p.id = b.product_id group by coalesce(p.provider_id, 0)
 )
 select s.provider_id, v.code, v.name, s.lines, s.lines_on_hold,
   s.received as quantity_received_e4, s.on_hold as quantity_on_hold_e4,
