@@ -7,7 +7,10 @@ export default {
   language: 'en-GB',
   enableGlobDot: true,
   useGitignore: true,
-  ignorePaths: ['.git', 'migrations/*/meta', 'package-lock.json', 'proofs.lock', '**/*.sql', 'bench/*.py'],
+  ignorePaths: [
+    ...['.git', 'migrations/*/meta', 'package-lock.json', 'proofs.lock', '**/*.sql', 'bench/*.py'],
+    ...['docs/reporting/reports/*.svg', 'deploy/superset'], // Generated, of checked words and of data.
+  ],
   dictionaries: [
     ...['typescript', 'node', 'npm', 'softwareTerms', 'networking-terms', 'computing-acronyms'],
     ...['sql', 'bash', 'docker', 'k8s', 'html', 'css', 'html-symbol-entities'],
@@ -52,6 +55,14 @@ export default {
     {
       filename: 'test/clients/**', // Names and commands of other programs.
       ignoreRegExpList: ['/"[^"\\n]*"/g', "/'[^'\\n]*'/g", '/`[^`\\n]*`/g'],
+    },
+    {
+      filename: 'docs/reporting/reports.md', // Records of the simulated service.
+      ignoreRegExpList: ['/^\\|.*\\|$/gm'],
+    },
+    {
+      filename: 'scripts/reports/superset.ts', // Superset's names.
+      ignoreRegExpList: ["/'[^'\\n]*'/g", '/\\b\\w+(?=:)/g'],
     },
     { filename: '**/*.service', ignoreRegExpList: ['/^\\w+=.*$/gm'] }, // Settings of systemd.
   ],

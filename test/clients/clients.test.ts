@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { blocksOf } from '../../scripts/clients/pages.ts';
+import { REPORTS, sqlOf } from '../../scripts/reports/reports.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { askJavaIn } from './ask.ts';
+import { askDashboard, setUpSuperset } from './ask-dashboard.ts';
 import { runDbt } from './ask-servers.ts';
 import type { Answer, Client, Told } from './client.ts';
 import { CLIENTS } from './clients.ts';
@@ -118,6 +120,20 @@ test.each(['SQLite', 'PostgreSQL'])(
   },
   300_000,
 );
+
+test('Superset imports the reports as a dashboard, whose charts show what the reports answer', async () => {
+  const setUp = await setUpSuperset(stage);
+  for (const database of ['SQLite', 'PostgreSQL'] as const) {
+    const charts = await askDashboard(stage, database, setUp);
+    expect(charts.map(({ report }) => report).sort()).toEqual(REPORTS.map(({ name }) => name).sort());
+    for (const { report, rows, shown } of charts) {
+      expect(rows, `${report} on ${database}`).toEqual(
+        await askMirror(stage, database, sqlOf({ name: report })),
+      );
+      expect(shown.length, `${report} on ${database}`).toBeGreaterThan(0);
+    }
+  }
+}, 600_000);
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
   'the queries of Grafana and of the index run on %s',

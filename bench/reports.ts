@@ -1,0 +1,139 @@
+/**
+ * How long the reports of docs/reporting take over a million purchase lines, punches, bookings and changes, on both databases:
+ * `npm run bench:reports`. `-- 10000` takes so many instead, `-- 10000 SQLite` on one database.
+ */
+import { sql } from 'drizzle-orm';
+import { liveThrough } from '../scripts/reports/business.ts';
+import { REPORTS, sqlOf } from '../scripts/reports/reports.ts';
+import { LISTED_KINDS } from '../src/catalog/catalog.ts';
+import { recordDecoder } from '../src/diff/decode-record.ts';
+import { compactJson } from '../src/lib/json/json.ts';
+import type { JsonObject } from '../src/lib/json/json.ts';
+import { instantText } from '../src/lib/time/clock.ts';
+import { asMirrored } from '../src/mirror/kinds/field-store.ts';
+import { openSession } from '../src/mirror/open-session.ts';
+import type { Session, SqlValue } from '../src/mirror/session/session.ts';
+import { migrate } from '../src/mirror/shape/migrate.ts';
+import { writtenColumns, writtenRow } from '../src/mirror/tables/kind-table.ts';
+import { startSandbox } from '../src/sandbox/sandbox.ts';
+import type { World } from '../src/sandbox/world.ts';
+import { createWorld } from '../src/sandbox/world.ts';
+import { postgresServer, sqliteFiles } from './databases.ts';
+
+const MOST = Number(process.argv[2] ?? 1_000_000);
+const AT_ONCE = 10_000;
+const TIMES = 5;
+const DAYS = 200;
+/** The kinds of the reports, with the rows that each gets. */
+const ROWS = {
+  clients: MOST / 10,
+  providers: MOST / 100,
+  products: MOST / 10,
+  projects: MOST / 5,
+  bookings: MOST,
+  purchase_products: MOST,
+  punches: MOST,
+};
+const NOW = new Date('2025-09-28T12:00:00Z');
+
+/** Puts a company's records of a kind into the mirror, again and again under other ids until there are enough. */
+async function fillKind(session: Session, world: World, name: keyof typeof ROWS): Promise<void> {
+  const known = LISTED_KINDS.find((one) => one.name === name);
+  if (known === undefined) throw new RangeError(`No kind is named ${name}.`);
+  const kind = await asMirrored(session, known);
+  const decode = recordDecoder(kind);
+  const columns = writtenColumns(kind, session.dialect);
+  const at = instantText(NOW);
+  const rowOf = (record: JsonObject): SqlValue[] => {
+    const own = [compactJson(record), at, at, null, 1, 1];
+    return writtenRow(kind, session.dialect, { values: decode(record).values, own });
+  };
+  const first = columns.indexOf('id');
+  const originals = world.ids(name).map((id) => rowOf(world.get(name, id) ?? {}));
+  const ids = originals.map((row) => Number(row[first]));
+  const span =
+    1 + ids.reduce((most, id) => Math.max(most, id), 0) - ids.reduce((least, id) => Math.min(least, id));
+  for (let from = 0; from < ROWS[name]; from += AT_ONCE) {
+    const rows = Array.from({ length: Math.min(AT_ONCE, ROWS[name] - from) }, (_, n) => {
+      const [place, copy] = [(from + n) % ids.length, Math.floor((from + n) / ids.length)];
+      return originals[place]?.with(first, String((ids[place] ?? 0) + copy * span)) ?? [];
+    });
+    await session.atomically((tx) => tx.append({ table: name, columns, rows }));
+  }
+}
+
+/** A million events of 300 bytes before and after, evenly over some days. */
+async function fillChanges(session: Session): Promise<void> {
+  const record = JSON.stringify({ id: 1, code: 'C-1', name: 'Ada', note: 'x'.repeat(260) });
+  const columns = [
+    'kind',
+    'record_id',
+    'change',
+    'observed_at',
+    'before',
+    'after',
+    'fields',
+    'origin',
+    'run_id',
+  ];
+  const changes = ['updated', 'updated', 'updated', 'created', 'deleted'];
+  for (let from = 0; from < MOST; from += AT_ONCE) {
+    const rows = Array.from({ length: Math.min(AT_ONCE, MOST - from) }, (_, n) => {
+      const when = NOW.getTime() + Math.floor(((from + n) * DAYS * 86_400_000) / MOST);
+      const change = changes[n % changes.length] ?? '';
+      const facts = ['clients', String(n), change, instantText(new Date(when))];
+      return [...facts, record, record, '{"name":["Ada","Bea"]}', 'service', 1];
+    });
+    await session.atomically((tx) => tx.append({ table: 'changes', columns, rows }));
+  }
+}
+
+async function fill(session: Session): Promise<void> {
+  await migrate(session, LISTED_KINDS, { readerRole: null });
+  await using sandbox = await startSandbox({ size: 40 });
+  await liveThrough(sandbox, [session], 1); // The pulls make the columns and the indexes.
+  const world = createWorld({ size: MOST / 10, seed: 1, systemId: 8 });
+  for (const name of Object.keys(ROWS) as (keyof typeof ROWS)[]) {
+    const started = performance.now();
+    await fillKind(session, world, name);
+    console.error(`${name}: ${Math.round((performance.now() - started) / 1000)} s`);
+  }
+  await fillChanges(session);
+  await session.atomically((tx) => tx.query(sql`analyze`));
+}
+
+async function timeOf(
+  session: Session,
+  name: string,
+): Promise<{ rows: number; first: number; median: number }> {
+  const times: number[] = [];
+  let rows = 0;
+  for (let n = 0; n < TIMES; n++) {
+    const from = performance.now();
+    rows = (await session.query(sql.raw(sqlOf({ name })))).length;
+    times.push(performance.now() - from);
+  }
+  return { rows, first: times[0] ?? 0, median: times.toSorted((a, b) => a - b)[Math.floor(TIMES / 2)] ?? 0 };
+}
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+
+const servers = {
+  SQLite: () => Promise.resolve(sqliteFiles()),
+  PostgreSQL: () => postgresServer(54_332),
+};
+for (const [label, open] of Object.entries(servers)) {
+  if ((process.argv[3] ?? label) !== label) continue;
+  const databases = await open();
+  const session = await openSession(await databases.fresh());
+  try {
+    await fill(session);
+    for (const { name } of REPORTS) {
+      const { rows, first, median } = await timeOf(session, name);
+      console.log(`| ${label} | ${name} | ${rows} | ${seconds(first)} s | ${seconds(median)} s |`);
+    }
+  } finally {
+    await session.close();
+    await databases.close();
+  }
+}

@@ -1,0 +1,122 @@
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { createOwner } from '../../src/pull/run/owner.ts';
+import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { World } from '../../src/sandbox/world.ts';
+import { openSource } from '../../src/source/source.ts';
+import { fakeClock } from '../../test/support/fake-clock.ts';
+import { KEEP_ALL } from '../../test/support/retention.ts';
+
+const logger = createLogger({ level: 'silent', secrets: [], destination: { write: () => undefined } });
+const DAY_MS = 86_400_000;
+
+/** The kinds in which people work. */
+const CHANGED = ['clients', 'products', 'bookings'];
+
+/** The first day of the story: that on which the sandbox's records end. */
+export const FIRST_DAY = '2025-09-28';
+
+/** How many records of each sort of change people made on a day. */
+export interface DayOfWork {
+  readonly day: string;
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly restored: number;
+}
+
+interface Reading {
+  readonly instant: string;
+  /** All of them where none are named. */
+  readonly kinds: readonly string[];
+}
+
+/** Reads lists of a sandbox into mirrors, by a clock that stands at an instant. */
+async function read(
+  { url, token }: Sandbox,
+  mirrors: readonly Session[],
+  { instant, kinds: names }: Reading,
+): Promise<void> {
+  const kinds = LISTED_KINDS.filter(({ name }) => names.length === 0 || names.includes(name));
+  for (const session of mirrors) {
+    const clock = fakeClock(instant);
+    await using source = openSource(
+      {
+        ...{ baseUrl: url, token, concurrency: 4, requestsPerSecond: null, timeoutSeconds: 30 },
+        ...{ maxAttempts: 5, maxBodyBytes: 1e8, authHeaders: 'all', proxyUrl: null },
+      },
+      { clock, logger },
+    );
+    const report = await pullKinds(
+      { session, source, clock, logger, owner: createOwner() },
+      {
+        ...{ kinds, baseUrl: url, acceptNewSource: false, repeatBelowPages: 20 },
+        ...{ digestScope: 'token', ignoreFields: {}, retention: KEEP_ALL },
+        deletions: { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } },
+      },
+    );
+    const failed = report.kinds.filter(({ state }) => state !== 'certified' && state !== 'complete');
+    const texts = failed.map(({ kind, state, reason }) => `${kind} ${state} (${reason ?? 'no reason'})`);
+    if (texts.length > 0) throw new Error(`At ${instant} not read to the end: ${texts.join(', ')}.`);
+  }
+}
+
+/**
+ * Pulls a sandbox into mirrors, and again on each day while people work there.
+ *
+ * @returns The days with what was done on them, by the work itself and not by the mirrors.
+ */
+export async function liveThrough(
+  sandbox: Sandbox,
+  mirrors: readonly Session[],
+  days: number,
+): Promise<readonly DayOfWork[]> {
+  await read(sandbox, mirrors, { instant: `${FIRST_DAY}T06:00:00Z`, kinds: [] });
+  await read(sandbox, mirrors, { instant: `${FIRST_DAY}T07:00:00Z`, kinds: CHANGED });
+  const gone: JsonObject[] = [];
+  const worked: DayOfWork[] = [];
+  for (let number = 1; number <= days; number++) {
+    const day = new Date(Date.parse(FIRST_DAY) + number * DAY_MS).toISOString().slice(0, 10);
+    const work = workOn(sandbox.world, number, gone);
+    worked.push({ day, ...work });
+    await read(sandbox, mirrors, { instant: `${day}T00:30:00Z`, kinds: CHANGED });
+    if (work.deleted === 0) continue;
+    await read(sandbox, mirrors, { instant: `${day}T23:30:00Z`, kinds: ['clients'] }); // Proves what the first one suspects.
+  }
+  return worked;
+}
+
+/** A day's work: more of it on some days than on others. What happens follows from the number of the day. */
+function workOn(world: World, number: number, gone: JsonObject[]): Omit<DayOfWork, 'day'> {
+  const busy = 3 + ((number * 5) % 7);
+  const idOf = (kind: string, place: number): number => {
+    const ids = world.ids(kind);
+    return ids[(place * 7) % ids.length] ?? 0;
+  };
+  for (let step = 0; step < busy; step++) {
+    const at = number * 10 + step;
+    world.update('products', idOf('products', at), { price: `${20 + at}.${10 + (at % 89)}00` });
+  }
+  for (let step = 0; step < number % 3; step++)
+    world.insert('bookings', {
+      ...{ code: `R9${number}${step}`, client_id: idOf('clients', number + step), fact_number: null },
+      ...{ pickup_date: '2025-10-15', price: `${100 + number}.25`, distance: '12.00', items: [] },
+    });
+  const deletes = number % 4 === 1;
+  if (deletes) {
+    const id = idOf('clients', number * 3);
+    gone.push(world.get('clients', id) ?? {});
+    world.remove('clients', id);
+  }
+  const back = number % 4 === 3 ? gone.shift() : undefined;
+  if (back !== undefined) world.insert('clients', back);
+  return {
+    created: number % 3,
+    updated: busy,
+    deleted: deletes ? 1 : 0,
+    restored: back === undefined ? 0 : 1,
+  };
+}

@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { openSession } from '../../src/mirror/open-session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { FIRST_DAY, liveThrough } from './business.ts';
+import { plotOf, sectionOf } from './page.ts';
+import { svgOf } from './plot.ts';
+import { REPORTS, sqlOf } from './reports.ts';
+
+const SIZE = 400;
+const DAYS = 12;
+
+/** What docs/reporting/reports.md shows of the reports: always the same texts. */
+export interface ReportDocuments {
+  readonly sections: string;
+  /** File names with their SVG. */
+  readonly plots: ReadonlyMap<string, string>;
+}
+
+/** Runs the reports over the sandbox's business after some days of work. */
+export async function documentsOf(): Promise<ReportDocuments> {
+  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-reports-'));
+  try {
+    await using sandbox = await startSandbox({ size: SIZE, today: new Date(FIRST_DAY) });
+    await using session = await openSession(`file:${join(folder, 'mirror.db')}`);
+    await migrate(session, LISTED_KINDS, { readerRole: null });
+    await liveThrough(sandbox, [session], DAYS);
+    return await draw(session);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function draw(session: Session): Promise<ReportDocuments> {
+  const sections: string[] = [];
+  const plots = new Map<string, string>();
+  for (const report of REPORTS) {
+    const rows = await session.query(sql.raw(sqlOf(report)));
+    sections.push(sectionOf(report, rows));
+    plots.set(`${report.name}.svg`, svgOf(plotOf(report, rows)));
+  }
+  return { sections: sections.join('\n\n'), plots };
+}

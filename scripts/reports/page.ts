@@ -1,0 +1,57 @@
+import type { Row } from '../../src/mirror/session/session.ts';
+import type { Plot } from './plot.ts';
+import { sqlOf } from './reports.ts';
+import type { Report, ReportPlot } from './reports.ts';
+
+const ROWS_SHOWN = 6;
+const UNITS = 10_000;
+
+/** The section of docs/reporting/reports.md about a report, with the first rows of its answer. */
+export function sectionOf(report: Report, rows: readonly Row[]): string {
+  const { name, title, question, notes, plot } = report;
+  return [
+    `## ${title}`,
+    question,
+    notes.map((note) => `- ${note}`).join('\n'),
+    `[\`reports/${name}.sql\`](reports/${name}.sql):`,
+    `\`\`\`sql\n${sqlOf(report)}\`\`\``,
+    `The first of ${rows.length} rows${report.shown === undefined ? '' : ', with some of the columns'}:`,
+    tableOf(rows.slice(0, ROWS_SHOWN), report.shown ?? Object.keys(rows[0] ?? {})),
+    `![${plot.caption}](reports/${name}.svg)`,
+  ].join('\n\n');
+}
+
+function tableOf(rows: readonly Row[], columns: readonly string[]): string {
+  const cells = rows.map((row) => columns.map((column) => String(row[column] ?? '')));
+  const lines = [columns.map((column) => `\`${column}\``), columns.map(() => '---'), ...cells];
+  return lines.map((line) => `| ${line.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
+}
+
+/** The values that a plot shows, summed by its label. */
+export function plotOf({ plot }: Report, rows: readonly Row[]): Plot {
+  const { caption, series, isTime, most } = plot;
+  const sums = new Map<string, number[]>();
+  for (const row of rows) {
+    const names = plot.by.map((column) => row[column] ?? null);
+    const label = names.includes(null) ? 'none' : names.join(' ');
+    const before = sums.get(label);
+    sums.set(
+      label,
+      valuesOf(plot, row).map((value, at) => value + (before?.[at] ?? 0)),
+    );
+  }
+  const known = [...sums].filter(([label]) => label !== 'none').map(([label, values]) => ({ label, values }));
+  return {
+    caption,
+    isTime,
+    series: Object.keys(series),
+    rows: isTime ? known.slice(-most) : known.slice(0, most),
+  };
+}
+
+/** As floats, which are exact enough to draw. */
+function valuesOf({ series }: ReportPlot, row: Row): number[] {
+  return Object.values(series).map((column) =>
+    column.endsWith('_e4') ? Number(row[column] ?? 0) / UNITS : Number(row[column] ?? 0),
+  );
+}

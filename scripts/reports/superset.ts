@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { REPORTS, sqlOf } from './reports.ts';
+import type { Report, ReportPlot } from './reports.ts';
+
+/** The folder that Superset imports once it is zipped. */
+export const STARTER = join(import.meta.dirname, '../../deploy/superset');
+
+const VERSION = '1.0.0';
+/** As docs/reporting names it. Days are those of UTC, as on SQLite. */
+const ADDRESS = 'postgresql+psycopg2://analyst:secret@localhost:5432/mirror?options=-c%20timezone%3DUTC';
+const COLUMNS_OF_GRID = 12;
+const CHARTS_A_ROW = 2;
+const CHART_HEIGHT = 60;
+
+/** The files of the starter: a database, and for each report a dataset with its SQL and a chart, on one dashboard. */
+export function starterFiles(): ReadonlyMap<string, string> {
+  const files: readonly (readonly [string, object])[] = [
+    ['metadata.yaml', { version: VERSION, type: 'Dashboard' }],
+    ['databases/mirror.yaml', databaseFile()],
+    ...REPORTS.flatMap((report) => [
+      [`datasets/mirror/${report.name}.yaml`, datasetFile(report)] as const,
+      [`charts/${report.name}.yaml`, chartFile(report)] as const,
+    ]),
+    ['dashboards/bms-sync-reports.yaml', dashboardFile()],
+  ];
+  return new Map(
+    files.map(([name, content]) => [name, stringify(content, { lineWidth: 0, singleQuote: true })]),
+  );
+}
+
+const databaseFile = (): object => ({
+  ...{ database_name: 'bms-sync mirror', sqlalchemy_uri: ADDRESS, uuid: uuidOf('database') },
+  ...{ expose_in_sqllab: true, allow_run_async: false, allow_ctas: false, allow_cvas: false },
+  ...{ allow_dml: false, allow_csv_upload: false, extra: {}, version: VERSION },
+});
+
+function datasetFile(report: Report): object {
+  const { by, series } = report.plot;
+  return {
+    ...{ table_name: report.name, description: report.question, schema: null, sql: sqlOf(report) },
+    ...{ uuid: uuidOf(`dataset ${report.name}`), database_uuid: uuidOf('database') },
+    columns: [
+      ...by.map((name) => columnOf(name, 'TEXT')),
+      ...Object.values(series).map((name) => columnOf(name, 'BIGINT')),
+    ],
+    metrics: [],
+    version: VERSION,
+  };
+}
+
+const columnOf = (name: string, type: string): object => ({
+  ...{ column_name: name, type, is_dttm: false, groupby: true, filterable: true },
+});
+
+function chartFile(report: Report): object {
+  return {
+    ...{ slice_name: report.title, description: report.notes.join(' '), viz_type: VIZ_TYPE },
+    ...{ params: paramsOf(report), uuid: uuidOf(`chart ${report.name}`) },
+    ...{ dataset_uuid: uuidOf(`dataset ${report.name}`), version: VERSION },
+  };
+}
+
+const VIZ_TYPE = 'echarts_timeseries_bar';
+
+/** A bar for each time, or for the names with the largest first series. */
+function paramsOf({ plot }: Report): object {
+  const metrics = Object.entries(plot.series).map(([label, column]) => ({
+    ...{ expressionType: 'SQL', hasCustomLabel: true, label, optionName: `metric_${column}` },
+    sqlExpression: column.endsWith('_e4') ? `SUM(${column}) / 10000.0` : `SUM(${column})`,
+  }));
+  return {
+    ...{ viz_type: VIZ_TYPE, x_axis: axisOf(plot), metrics, groupby: [], adhoc_filters: [] },
+    ...{ orientation: plot.isTime ? 'vertical' : 'horizontal', stack: 'Stack' },
+    ...(plot.isTime
+      ? { row_limit: 10_000, x_axis_sort: plot.by[0], x_axis_sort_asc: true, zoomable: true }
+      : { row_limit: plot.most, order_desc: true, x_axis_sort: metrics[0]?.label, x_axis_sort_asc: true }),
+    ...{ show_legend: metrics.length > 1, rich_tooltip: true, y_axis_format: ',.0f' },
+  };
+}
+
+/** A column, or several put together: a code beside the name, as two records may have one name. */
+function axisOf({ by }: ReportPlot): string | object {
+  const [only = '', ...others] = by;
+  if (others.length === 0) return only;
+  return {
+    expressionType: 'SQL',
+    label: by.join(' and '),
+    sqlExpression: `coalesce(${by.join(" || ' ' || ")}, 'none')`,
+  };
+}
+
+function dashboardFile(): object {
+  const rows = Array.from({ length: Math.ceil(REPORTS.length / CHARTS_A_ROW) }, (_, at) => at);
+  return {
+    dashboard_title: 'bms-sync reports',
+    slug: 'bms-sync-reports',
+    published: true,
+    uuid: uuidOf('dashboard'),
+    position: {
+      DASHBOARD_VERSION_KEY: 'v2',
+      ROOT_ID: { type: 'ROOT', id: 'ROOT_ID', children: ['GRID_ID'] },
+      GRID_ID: { type: 'GRID', id: 'GRID_ID', children: rows.map(rowId), parents: ['ROOT_ID'] },
+      HEADER_ID: { type: 'HEADER', id: 'HEADER_ID', meta: { text: 'bms-sync reports' } },
+      ...Object.fromEntries(rows.map((at) => [rowId(at), rowOf(at)])),
+      ...Object.fromEntries(REPORTS.map((report, at) => [chartId(report), placeOf(report, at)])),
+    },
+    metadata: { cross_filters_enabled: false },
+    version: VERSION,
+  };
+}
+
+const rowId = (at: number): string => `ROW-${at + 1}`;
+const chartId = ({ name }: Report): string => `CHART-${name}`;
+
+const rowOf = (at: number): object => ({
+  ...{ type: 'ROW', id: rowId(at), parents: ['ROOT_ID', 'GRID_ID'] },
+  children: REPORTS.slice(at * CHARTS_A_ROW, (at + 1) * CHARTS_A_ROW).map(chartId),
+  meta: { background: 'BACKGROUND_TRANSPARENT' },
+});
+
+const placeOf = (report: Report, at: number): object => ({
+  ...{ type: 'CHART', id: chartId(report), children: [] },
+  parents: ['ROOT_ID', 'GRID_ID', rowId(Math.floor(at / CHARTS_A_ROW))],
+  meta: {
+    ...{ chartId: at + 1, uuid: uuidOf(`chart ${report.name}`), sliceName: report.title },
+    ...{ width: COLUMNS_OF_GRID / CHARTS_A_ROW, height: CHART_HEIGHT },
+  },
+});
+
+/** An id that stays the same from release to release, so that a second import replaces the first. */
+function uuidOf(what: string): string {
+  const digits = createHash('sha256').update(`bms-sync superset ${what}`).digest('hex');
+  const groups = [
+    [0, 8],
+    [8, 12],
+    [13, 16],
+    [17, 20],
+    [20, 32],
+  ].map(([from, to]) => digits.slice(from, to));
+  const [first = '', second = '', third = '', fourth = '', fifth = ''] = groups;
+  return `${first}-${second}-5${third}-a${fourth}-${fifth}`;
+}
