@@ -10,8 +10,7 @@ import { faultsFrom } from './faults.ts';
 import { furtherKindFaults } from './further-kind-faults.ts';
 import { combined, isTree, merged } from './layer.ts';
 import type { ReadLayers } from './layer.ts';
-import { namedKindFaults } from './named-kind-faults.ts';
-import { privacyFaults } from './privacy-faults.ts';
+import { namedKindFaults, privacyFaults } from './named-kind-faults.ts';
 import { settings } from './settings.ts';
 import type { Config } from './settings.ts';
 

@@ -10,7 +10,7 @@ import type { History, OutboxList } from '../../outbound/report/entry-list.ts';
 import { resumeSends } from '../../outbound/freeze/freeze.ts';
 import type { Frozen } from '../../outbound/freeze/freeze.ts';
 import { openExistingMirror } from '../open-mirror.ts';
-import { openSendMark } from '../serve/send-mark.ts';
+import { openSendMark } from '../../outbound/freeze/send-mark.ts';
 
 export { explain } from '../../outbound/report/verdicts.ts';
 export { OPEN_STATES, STATES } from '../../outbound/report/entry-list.ts';

@@ -1,9 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { sortPage } from '../../diff/judge-page.ts';
+import { sortPage, withoutSuppressed } from '../../diff/judge-page.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
 import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { RecordFacts } from '../../diff/plan-repairs.ts';
-import { withoutSuppressed } from '../../diff/suppressed.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
@@ -94,4 +93,23 @@ async function readFacts(
     wasShown: row.listed !== null,
     mayBeForgotten: forgottenBefore !== null && String(row.deletedAt) < forgottenBefore,
   });
+}
+
+/** The mirror's copy of a record. */
+export interface MirrorRow {
+  /** The record as compact JSON, by the names of a read. */
+  readonly raw: string;
+  readonly isLive: boolean;
+}
+
+/** Reads the mirror's copies of these records; a record without a row is absent from the map. */
+export async function readRows(
+  tx: Transaction,
+  kind: string,
+  ids: readonly string[],
+): Promise<Map<string, MirrorRow>> {
+  const rows = await tx.rowsById(kind, ['_raw', '_deleted_at'], ids);
+  return new Map(
+    [...rows].map(([id, [raw, deletedAt]]) => [id, { raw: String(raw), isLive: deletedAt === null }]),
+  );
 }

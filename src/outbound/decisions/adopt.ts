@@ -7,7 +7,7 @@ import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import { change, decide, entryIn } from './decide.ts';
 import type { DecidedEntry } from './decide.ts';
-import { readRows } from '../attempt/mirror-row.ts';
+import { readRows } from '../attempt/land-own.ts';
 
 const ADOPTING: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
 

@@ -1,8 +1,7 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Values } from '../../mirror/session/session.ts';
-import { csvEncoding } from './csv.ts';
-import type { TextEncoding } from './csv.ts';
-import { ndjsonEncoding } from './ndjson.ts';
+import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
+import type { TextEncoding } from './text-encodings.ts';
 import { loadDuckdb, writeParquet } from './parquet.ts';
 import type { Unfit } from './parquet.ts';
 import type { ExportSource } from './read-rows.ts';

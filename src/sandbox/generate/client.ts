@@ -8,9 +8,8 @@ import {
   SURNAMES,
 } from '../vocabulary/people.ts';
 import type { Town } from '../vocabulary/places.ts';
-import { codesFrom } from './code.ts';
+import { codesFrom, NO_DATE, dayOf, fixed } from './text-values.ts';
 import type { Draw } from './draw.ts';
-import { NO_DATE, dayOf, fixed } from './text-values.ts';
 import {
   email,
   officeEmail,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codedFault } from '../../../src/source/http/network-faults.ts';
-import { networkWords } from '../../../src/source/http/network-words.ts';
+import { codedFault, networkWords } from '../../../src/source/http/network-faults.ts';
 
 const failing = (code: string, more: object = {}): Error => Object.assign(new Error('x'), { code, ...more });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readJob } from '../../../src/jobs/bullmq/job.ts';
+import { readJob } from '../../../src/jobs/bullmq/queue-client.ts';
 
 test('a job is two numbers', () => {
   expect(readJob({ name: 'work', data: { id: 5, epoch: 0 } })).toEqual({ id: 5, epoch: 0 });

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readKnown, readPage } from '../../../src/source/page/list-page.ts';
-import type { KnownPageHint, ListPage } from '../../../src/source/page/list-page.ts';
-import type { KnownPage } from '../../../src/source/page/page-digest.ts';
+import { readKnown, readPage } from '../../../src/source/paging/list-page.ts';
+import type { KnownPageHint, ListPage, KnownPage } from '../../../src/source/paging/list-page.ts';
 import type { Received } from '../../../src/source/http/http.ts';
 import { lists, received, textOf } from '../lists.ts';
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../../src/lib/time/clock.ts';
 import { changeEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { waitForEntries } from '../../../src/outbound/report/wait-for-entry.ts';
+import { waitForEntries } from '../../../src/outbound/report/entry-list.ts';
 import { NOON, kindNamed, tempMirror } from '../../mirror/temp-mirror.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
