@@ -3,8 +3,8 @@ import type { Config } from '../../config/settings.ts';
 import { instantText, systemClock } from '../../lib/time/clock.ts';
 import { takeSnapshot } from '../../report/snapshot.ts';
 import type { SnapshotContent } from '../../report/snapshot.ts';
+import { outputFault, snapshotFile } from '../../report/output-file.ts';
 import { openExistingMirror } from '../open-mirror.ts';
-import { outputFault, snapshotFile } from '../output-file.ts';
 
 /** The document of `snapshot --json`. */
 export interface SnapshotReport extends SnapshotContent {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/lib/sync-error.ts';
-import { asOfInstant, whyPartial, whyUnknown } from '../../../src/report/export/as-of-instant.ts';
+import { asOfInstant, whyPartial, whyUnknown } from '../../../src/report/export/export-source.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 

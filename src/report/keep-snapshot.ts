@@ -3,22 +3,31 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { sql } from 'drizzle-orm';
-import type { Config } from '../../config/settings.ts';
-import { errorCode } from '../../lib/error-code.ts';
-import { createFaultLog } from '../../lib/log/fault-log.ts';
-import { repeat } from '../../lib/log/repeat.ts';
-import { SyncError } from '../../lib/sync-error.ts';
-import { instantOf } from '../../lib/time/clock.ts';
-import { isAway } from '../../mirror/session/errors.ts';
-import type { Session } from '../../mirror/session/session.ts';
-import { readTexts } from '../../mirror/tables/rows.ts';
-import { isIdle as hasNoRun } from '../../mirror/runs/startable-runs.ts';
-import { snapshotFile } from '../output-file.ts';
-import type { ServiceParts } from './queues.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat } from '../lib/log/repeat.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { instantOf } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { isAway } from '../mirror/session/errors.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { readTexts } from '../mirror/tables/rows.ts';
+import { isIdle as hasNoRun } from '../mirror/runs/startable-runs.ts';
+import { snapshotFile } from './output-file.ts';
+import type { MirrorPlace } from './output-file.ts';
 
-interface SnapshotParts extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'> {
+interface SnapshotParts {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly owner: { readonly isDead: (owner: string) => boolean };
   /** The arguments with which Node runs this program, before the name of a command. */
   readonly program: readonly string[];
+}
+
+interface SnapshotSettings extends MirrorPlace {
+  readonly bi: { readonly snapshotPath: string | null; readonly snapshotMinSeconds: number };
 }
 
 interface SnapshotState {
@@ -54,10 +63,10 @@ const LOOK_MS = 1_000;
  *
  * @throws {UsageError} If the file cannot be replaced.
  */
-export function startSnapshots(config: Config, parts: SnapshotParts): () => Promise<void> {
-  const { snapshotPath, snapshotMinSeconds: minSeconds } = config.bi;
+export function startSnapshots(settings: SnapshotSettings, parts: SnapshotParts): () => Promise<void> {
+  const { snapshotPath, snapshotMinSeconds: minSeconds } = settings.bi;
   if (snapshotPath === null) return () => Promise.resolve();
-  const path = snapshotFile(config, snapshotPath);
+  const path = snapshotFile(settings, snapshotPath);
   const stop = new AbortController();
   const startedAt = parts.clock.now();
   let [takenOf, triedAt] = [writtenAt(path), writtenAt(path)];

@@ -1,32 +1,36 @@
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Config } from '../config/settings.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../mirror/open-session.ts';
 import { isReplaceable } from '../mirror/sqlite/snapshot-file.ts';
+
+/** The mirror that a file must not overwrite. */
+export interface MirrorPlace {
+  readonly database: { readonly url: string };
+}
 
 /**
  * The whole path of a file that a command is to write; an existing one will be replaced.
  *
  * @throws {UsageError} `usage.file` where its folder is missing, it is a folder itself, or it is the mirror.
  */
-export function outputFile(config: Config, file: string): string {
+export function outputFile(mirror: MirrorPlace, file: string): string {
   const path = resolve(file);
   const refuse = (what: string, hint: string): UsageError =>
     new UsageError(`${file} ${what}`, { code: 'usage.file', hint });
   if (statOf(dirname(path))?.isDirectory() !== true)
     throw refuse('cannot be written: there is no such folder.', 'Create the folder, or name another file.');
   if (statOf(path)?.isDirectory() === true) throw refuse('is a folder, not a file.', 'Name a file in it.');
-  if (isMirror(config, path))
+  if (isMirror(mirror, path))
     throw refuse('is the mirror itself, or belongs to it.', 'Name another file: it would be overwritten.');
   return path;
 }
 
 /** The whole path of a snapshot. @throws {UsageError} As `outputFile`, and for a file that is no snapshot. */
-export function snapshotFile(config: Config, file: string): string {
-  const path = outputFile(config, file);
+export function snapshotFile(mirror: MirrorPlace, file: string): string {
+  const path = outputFile(mirror, file);
   if (isReplaceable(path)) return path;
   throw new UsageError(`${file} is no snapshot, and would be overwritten.`, {
     code: 'usage.file',
@@ -35,7 +39,7 @@ export function snapshotFile(config: Config, file: string): string {
 }
 
 /** By name, and by the file that a link leads to. */
-function isMirror({ database }: Config, path: string): boolean {
+function isMirror({ database }: MirrorPlace, path: string): boolean {
   const mirror = sqlitePath(database.url);
   if (mirror === null) return false;
   const names = ['', '-wal', '-shm', '-journal'].map((end) => `${resolve(mirror)}${end}`);

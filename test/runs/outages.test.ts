@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { watchService } from '../../../src/app/serve/outages.ts';
-import type { Source } from '../../../src/source/source.ts';
-import { memoryLog } from '../../jobs/support.ts';
-import { clockAt, kindsNamed } from '../../pull/steps.ts';
-import { openSandboxSource, sandbox } from '../../pull/support.ts';
+import { watchService } from '../../src/runs/outages.ts';
+import type { Source } from '../../src/source/source.ts';
+import { memoryLog } from '../jobs/support.ts';
+import { clockAt, kindsNamed } from '../pull/steps.ts';
+import { openSandboxSource, sandbox } from '../pull/support.ts';
 
 async function sweptBy(source: Source): Promise<unknown> {
   const [kind] = kindsNamed('departments');

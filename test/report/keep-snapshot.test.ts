@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isSnapshotDue } from '../../../src/app/serve/snapshots.ts';
+import { isSnapshotDue } from '../../src/report/keep-snapshot.ts';
 
 const at = (seconds: number): Date => new Date(Date.UTC(2026, 2, 1) + seconds * 1000);
 const state = {
