@@ -127,7 +127,7 @@ async function takeInChild(
   }
 }
 
-/** What the command said, as its `--json` document has it. */
+/** The fault that the command reported in its `--json` document. */
 function snapshotFault(path: string, said: string): SyncError {
   const { error } =
     said === '' ? { error: null } : (JSON.parse(said) as { error: { message: string; hint: string } | null });

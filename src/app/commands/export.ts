@@ -28,7 +28,7 @@ interface ExportOutcome {
   /** Null where the rows went to stdout. */
   readonly report: ExportReport | null;
   readonly rows: number;
-  /** What a reader of the rows should know. */
+  /** Facts that a reader of the rows should know. */
   readonly remarks: readonly string[];
 }
 

@@ -29,7 +29,7 @@ interface Forgetting extends Forgettable {
 /** How a record stands before it is forgotten: live, as a tombstone, or not in the mirror at all. */
 type RecordStanding = 'live' | 'deleted' | 'absent';
 
-/** What there is to forget. */
+/** The traces of a record that would be forgotten. */
 export interface ForgetPlan {
   readonly standing: RecordStanding;
   readonly events: number;

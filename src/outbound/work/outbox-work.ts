@@ -75,7 +75,7 @@ async function carryOut(parts: OutboundParts, claimed: Claimed): Promise<void> {
 
 type Parts = Pick<OutboundParts, 'session' | 'logger'>;
 
-/** Tells in the log what has become of an entry that was worked from `begunAt` on: it has ended, or its kind is blocked now. */
+/** Logs the state of an entry that was worked from `begunAt` on, if it has ended or its kind is blocked now. */
 async function tellEntry(parts: Parts, id: number, begunAt: Date): Promise<void> {
   const entry = await findEntry(parts.session, id);
   if (entry === null) return;

@@ -22,7 +22,7 @@ export interface ExportWish {
 
 interface OpenedSource {
   readonly source: ExportSource;
-  /** What a reader of the rows should know; null = nothing. */
+  /** A fact that a reader of the rows should know; null = none. */
   readonly remark: string | null;
 }
 
@@ -122,7 +122,7 @@ export function whyUnknown(kind: string, instant: Date, past: KnownPast): string
   return null;
 }
 
-/** What to say beside a state of which the mirror knew only a part then; null where it knew the whole list. */
+/** A remark on a state that the mirror knew only in part at that instant; null where it knew the whole list. */
 export function whyPartial(kind: string, instant: Date, { baselineAt }: KnownPast): string | null {
   if (baselineAt !== null && instantText(instant) >= baselineAt) return null;
   const since = baselineAt === null ? 'it still is not' : `it is since ${baselineAt} UTC`;

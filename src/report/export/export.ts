@@ -137,7 +137,7 @@ async function* stoppable(
   }
 }
 
-/** What a reader of exported rows should know of values that fit no column. */
+/** Tells a reader of exported rows how many values fit no column. */
 export const unfitRemarks = (unfit: Unfit): readonly string[] =>
   [...unfit].map(
     ([column, count]) =>
