@@ -50,7 +50,7 @@ export interface AbsenceFacts {
 }
 
 /** The records of a kind that are held together, as one plan leaves them. */
-export interface HeldAbsences {
+interface HeldAbsences {
   /** The records that were retrieved longest ago first. */
   readonly ids: readonly string[];
   /** The held records are those of before, and none of them has been shown since. */

@@ -12,7 +12,7 @@ interface Parts extends Pick<PullParts, 'session' | 'clock' | 'logger'> {
 }
 
 /** The facts from before a run; the rest of the story is in the rows. */
-export interface RunBeginning {
+interface RunBeginning {
   readonly runId: number;
   readonly startedAt: Date;
   readonly startMs: number;

@@ -7,7 +7,7 @@ import { outputFault, snapshotFile } from '../../report/output-file.ts';
 import { openExistingMirror } from '../open-mirror.ts';
 
 /** The document of `snapshot --json`. */
-export interface SnapshotReport extends SnapshotContent {
+interface SnapshotReport extends SnapshotContent {
   readonly file: string;
   readonly takenAt: string;
 }
