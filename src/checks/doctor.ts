@@ -30,7 +30,7 @@ const isWell = (findings: readonly CheckResult[], name: string): boolean =>
   findings.some((finding) => finding.name === name && finding.ok);
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */
-export async function checkTenants(
+async function checkTenants(
   { config, openMirror, openSource }: DoctorParts,
   kinds: readonly ListedKind[],
 ): Promise<readonly CheckResult[]> {

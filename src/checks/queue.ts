@@ -138,7 +138,7 @@ const MEANINGS: readonly (readonly [string, string])[] = [
 ];
 
 /** Says why a Redis does not answer. The host and port are shown, nothing else of the address. */
-export function redisWords(error: unknown, address: string): string {
+function redisWords(error: unknown, address: string): string {
   const { protocol, hostname, port } = new URL(address);
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);

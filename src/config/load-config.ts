@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
-import { fileFault } from '../lib/file-fault.ts';
+import { fileFault } from '../lib/error-code.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { readEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';

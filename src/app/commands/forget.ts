@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { Kind } from '../../catalog/kind.ts';
-import { kindNamed } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
-import { recordId } from '../../diff/judge-page.ts';
-import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { SyncError } from '../../lib/sync-error.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { sqlitePath } from '../../mirror/open-session.ts';
 import { forgetRecord, planForgetting as planOf } from '../../mirror/records/forget-record.ts';
 import type { Forgotten, ForgetPlan } from '../../mirror/records/forget-record.ts';
 import { scrubFile } from '../../mirror/sqlite/scrub.ts';
 import { openExistingMirror } from '../open-mirror.ts';
+import { kindOfRecord } from './show.ts';
 import { writeSnapshot } from './snapshot.ts';
 
 export type { ForgetPlan } from '../../mirror/records/forget-record.ts';
@@ -41,24 +40,14 @@ export interface ForgetReport {
  * @throws {UsageError} For an unknown kind or an impossible id. @throws {SyncError} As `planForgetting` of the mirror.
  */
 export async function planForgetting(config: Config, request: ForgetRequest): Promise<ForgetPlan> {
-  const kind = possibleKind(config, request);
+  const kind = kindOfRecord(config, { ...request, command: 'forget' });
   await using session = await openExistingMirror(config);
   return await planOf(session, { ...request, kind });
 }
 
-/** The kind of a record that can exist. */
-function possibleKind(config: Config, { kind: name, id }: ForgetRequest): Kind {
-  const kind = kindNamed(config, name);
-  if (!('fault' in recordId({ id }))) return kind;
-  throw new UsageError(
-    `"${id}" is no id of a record: expected a whole number from 1 to 9223372036854775807.`,
-    { code: 'usage.record', hint: `For example: bms-sync forget ${name} 17` },
-  );
-}
-
 /** Removes the content of a record wherever the mirror has it. @throws As `planForgetting`. */
 export async function forget(config: Config, request: ForgetRequest): Promise<ForgetReport> {
-  const kind = possibleKind(config, request);
+  const kind = kindOfRecord(config, { ...request, command: 'forget' });
   const { id, suppress } = request;
   const erased = await eraseRecord(config, { kind, id, suppress });
   const mirror = sqlitePath(config.database.url);

@@ -24,14 +24,7 @@ export type { RecordStory } from '../../mirror/records/record-story.ts';
  * mirror has no trace of it.
  */
 export async function recordStory(config: Config, kindName: string, id: string): Promise<RecordStory> {
-  const kind = kindNamed(config, kindName);
-  if ('fault' in recordId({ id }))
-    throw new UsageError(
-      `"${id}" is no id of a record: expected a whole number from 1 to 9223372036854775807.`,
-      {
-        ...{ code: 'usage.record', hint: `For example: bms-sync record ${kind.name} 17` },
-      },
-    );
+  const kind = kindOfRecord(config, { kind: kindName, id, command: 'record' });
   await using session = await openExistingMirror(config);
   const story = await readRecordStory(session, kind, id);
   if (story !== null) return story;
@@ -39,6 +32,27 @@ export async function recordStory(config: Config, kindName: string, id: string):
     code: 'record.absent',
     hint: `If the service has it: bms-sync ${kind.retrieve === null ? `pull ${kind.name}` : `backfill ${kind.name} --ids ${id}`}`,
   });
+}
+
+interface NamedRecord {
+  readonly kind: string;
+  readonly id: string;
+  /** The command that names the record, for its advice. */
+  readonly command: string;
+}
+
+/**
+ * The kind of a record that can exist.
+ *
+ * @throws {UsageError} For an unknown kind, or an id that no record can have.
+ */
+export function kindOfRecord(config: Config, { kind: name, id, command }: NamedRecord): Kind {
+  const kind = kindNamed(config, name);
+  if (!('fault' in recordId({ id }))) return kind;
+  throw new UsageError(
+    `"${id}" is no id of a record: expected a whole number from 1 to 9223372036854775807.`,
+    { code: 'usage.record', hint: `For example: bms-sync ${command} ${kind.name} 17` },
+  );
 }
 
 export type { KindDescription } from '../../report/describe-kind.ts';
