@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
-import { sqlitePath } from '../mirror/open-session.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
 export function absentFile(url: string): string | null {

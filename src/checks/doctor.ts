@@ -1,15 +1,15 @@
+import type { ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import type { CheckResult } from '../lib/check-result.ts';
 import { passed } from '../lib/check-result.ts';
-import type { DoctorParts } from './check.ts';
+import type { CheckResult } from '../lib/check-result.ts';
+import { boundUrl, claimSource } from '../mirror/kinds/source-binding.ts';
+import { findForeign } from '../pull/tenant/find-foreign.ts';
 import { check } from './check.ts';
+import type { DoctorParts } from './check.ts';
 import { checkDatabase } from './database.ts';
 import { tellPlans, tellSettings } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkService } from './service.ts';
-import type { ListedKind } from '../catalog/kind.ts';
-import { boundUrl, claimSource } from '../mirror/kinds/source-binding.ts';
-import { findForeign } from '../pull/tenant/find-foreign.ts';
 
 /** Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing. */
 export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult[]> {

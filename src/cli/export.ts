@@ -4,13 +4,13 @@ import { EXPORT_FORMATS, ExportStopped, exportRows } from '../app/commands/expor
 import type { ExportFormat, ExportOutput } from '../app/commands/export.ts';
 import { writeSnapshot } from '../app/commands/snapshot.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { EXIT } from './print/exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
 import type { Io, Output } from './print/io.ts';
-import { systemClock } from '../lib/time/clock.ts';
-import type { Clock } from '../lib/time/clock.ts';
 
 interface ExportCommandOptions extends CommonOptions {
   readonly format: ExportFormat;

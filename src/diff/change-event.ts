@@ -1,7 +1,7 @@
+import type { Field, Kind } from '../catalog/kind.ts';
 import { compactJson, canonicalJson } from '../lib/json/json.ts';
 import type { JsonObject, Json } from '../lib/json/json.ts';
 import { ownValue, fittingValue } from './decode-record.ts';
-import type { Field, Kind } from '../catalog/kind.ts';
 
 export type Change = 'created' | 'updated' | 'deleted' | 'restored';
 

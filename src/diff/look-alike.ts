@@ -1,11 +1,11 @@
 import { Big } from 'big.js';
 import type { Field } from '../catalog/kind.ts';
+import { decimalPlaces } from '../lib/json/decimal.ts';
 import { canonicalJson, isArray, isObject } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { ownValue } from './decode-record.ts';
 import { numberText, holds } from './written.ts';
 import type { SentAndShown } from './written.ts';
-import { decimalPlaces } from '../lib/json/decimal.ts';
 
 /** Whether a shown value could be the service's version of a sent one. */
 export function couldHold(field: Field | undefined, { sent, remote }: SentAndShown): boolean {

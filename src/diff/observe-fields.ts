@@ -1,14 +1,14 @@
 import type { Field, Kind, FieldType } from '../catalog/kind.ts';
-import { isArray, isNumber, isObject } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
-import { isStorable } from '../lib/text/text.ts';
-import { fittingValue } from './decode-record.ts';
 import {
   DECIMAL_TWINS,
   LONGEST_IDENTIFIER,
   LONGEST_NAMES,
   POSTGRES_COLUMNS,
 } from '../catalog/reserved-names.ts';
+import { isArray, isNumber, isObject } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isStorable } from '../lib/text/text.ts';
+import { fittingValue } from './decode-record.ts';
 
 /** The observed values of a field so far. */
 export interface SeenField {

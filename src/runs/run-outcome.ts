@@ -1,8 +1,8 @@
-import { isRead } from '../mirror/runs/run-store.ts';
-import type { KindReport } from '../mirror/runs/run-store.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import { lengthOf, sleepUnlessStopped } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import type { Logger } from '../lib/log/logger.ts';
+import { isRead } from '../mirror/runs/run-store.ts';
+import type { KindReport } from '../mirror/runs/run-store.ts';
 import { AWAY_REASONS } from '../source/http/errors.ts';
 
 /** A run that has ended, or several that are told together. */

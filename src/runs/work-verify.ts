@@ -1,20 +1,20 @@
-import type { ListedKind } from '../catalog/kind.ts';
-import { putRunBack } from '../mirror/runs/run-requests.ts';
-import { findRun, saveKindReport } from '../mirror/runs/run-store.ts';
-import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
-import { claimSource } from '../mirror/kinds/source-binding.ts';
-import { isIdle } from '../mirror/runs/startable-runs.ts';
-import { sweptKinds } from '../mirror/kinds/status-store.ts';
-import type { PullParts } from '../pull/run/parts.ts';
-import { recordRun } from '../pull/run/record-run.ts';
-import type { PullSettings } from './pull-between.ts';
-import { pullBetween } from './pull-between.ts';
 import { readKind } from '../audit/read-kind.ts';
 import { verifyKind } from '../audit/verify-kind.ts';
 import type { KindAudit } from '../audit/verify-kind.ts';
+import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
+import { claimSource } from '../mirror/kinds/source-binding.ts';
+import { sweptKinds } from '../mirror/kinds/status-store.ts';
+import { putRunBack } from '../mirror/runs/run-requests.ts';
+import { findRun, saveKindReport } from '../mirror/runs/run-store.ts';
+import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
+import { isIdle } from '../mirror/runs/startable-runs.ts';
 import { LeaseError, OtherSourceError } from '../mirror/session/errors.ts';
 import { backfill } from '../pull/backfill/backfill.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+import { recordRun } from '../pull/run/record-run.ts';
+import { pullBetween } from './pull-between.ts';
+import type { PullSettings } from './pull-between.ts';
 
 interface VerifyRun {
   readonly runId: number;

@@ -1,6 +1,6 @@
+import type { Kind } from '../catalog/kind.ts';
 import { compactJson } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
-import type { Kind } from '../catalog/kind.ts';
 
 /** An answer of the service as data, so that a fault can bend it before it is sent. */
 export interface Answer {

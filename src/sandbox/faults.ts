@@ -1,9 +1,9 @@
 import { YAMLParseError, parse } from 'yaml';
 import { z } from 'zod';
-import { UsageError } from '../lib/sync-error.ts';
-import { SERVED_KINDS } from './served-kinds.ts';
 import { compactJson } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { SERVED_KINDS } from './served-kinds.ts';
 import { readObject } from './service.ts';
 import type { ServiceRequest } from './service.ts';
 

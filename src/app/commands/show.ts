@@ -1,21 +1,22 @@
+import { kindNamed as documentedKind } from '../../catalog/catalog.ts';
+import type { Kind } from '../../catalog/kind.ts';
 import { kindNamed, allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { readRecordStory } from '../../mirror/records/record-story.ts';
-import type { RecordStory } from '../../mirror/records/record-story.ts';
-import { openExistingMirror, isFileMissing } from '../open-mirror.ts';
-import { kindNamed as documentedKind } from '../../catalog/catalog.ts';
-import type { Kind } from '../../catalog/kind.ts';
 import { readFields } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { openSession } from '../../mirror/open-session.ts';
+import { readRecordStory } from '../../mirror/records/record-story.ts';
+import type { RecordStory } from '../../mirror/records/record-story.ts';
 import { isMirrorPresent } from '../../mirror/shape/mirror-present.ts';
 import { describeKind } from '../../report/describe-kind.ts';
 import type { KindDescription } from '../../report/describe-kind.ts';
+import { openExistingMirror, isFileMissing } from '../open-mirror.ts';
 
 export { proofWords, STORY_STATES } from '../../mirror/records/record-story.ts';
 export type { RecordStory } from '../../mirror/records/record-story.ts';
+export type { FieldDescription, KindDescription } from '../../report/describe-kind.ts';
 
 /**
  * Reads everything that the mirror knows of one record.
@@ -54,9 +55,6 @@ export function kindOfRecord(config: Config, { kind: name, id, command }: NamedR
     { code: 'usage.record', hint: `For example: bms-sync ${command} ${kind.name} 17` },
   );
 }
-
-export type { KindDescription } from '../../report/describe-kind.ts';
-export type { FieldDescription } from '../../report/describe-kind.ts';
 
 export interface KindDescriptions {
   readonly kinds: readonly KindDescription[];

@@ -1,16 +1,16 @@
 import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import type { OpenMark } from '../../outbound/freeze/freeze.ts';
 import { createSignInCodes } from '../../server/access/sign-in-codes.ts';
 import { createServer } from '../../server/create-server.ts';
 import { BACKLOG } from '../../server/limits.ts';
 import type { ServerParts } from '../../server/server.ts';
 import { packageVersion } from '../package-version.ts';
+import { settingsSecrets } from '../webhook-settings.ts';
 import type { ServiceParts } from './queues.ts';
 import { allSchedules } from './schedules.ts';
-import { settingsSecrets } from '../webhook-settings.ts';
-import type { OpenMark } from '../../outbound/freeze/freeze.ts';
-import { SyncError } from '../../lib/sync-error.ts';
-import { errorCode } from '../../lib/error-code.ts';
 
 export interface HttpParts
   extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {

@@ -1,17 +1,17 @@
+import type { RecordedChange } from '../../app/commands/changes.ts';
 import { push, waitForOutcomes } from '../../app/commands/push.ts';
 import type { Outcome, EntryRequest } from '../../app/commands/push.ts';
-import type { RecordedChange } from '../../app/commands/changes.ts';
-import { isObject, parseJson, compactJson } from '../../lib/json/json.ts';
-import { eventLine, pullEvents } from './events.ts';
-import { changeThree } from './other-users.ts';
-import type { DemoStage } from './stage.ts';
-import { DEMO_DATABASE } from './stage.ts';
-import { pull } from '../../app/pull.ts';
-import type { PullReport } from '../../app/pull.ts';
 import { queryMirror } from '../../app/commands/report.ts';
 import type { Row } from '../../app/commands/report.ts';
+import { pull } from '../../app/pull.ts';
+import type { PullReport } from '../../app/pull.ts';
+import { isObject, parseJson, compactJson } from '../../lib/json/json.ts';
 import { textTable } from '../print/io.ts';
 import type { createProgress } from '../print/progress.ts';
+import { eventLine, pullEvents } from './events.ts';
+import { changeThree } from './other-users.ts';
+import { DEMO_DATABASE } from './stage.ts';
+import type { DemoStage } from './stage.ts';
 
 const MOST_PULLS = 6;
 const SECONDS = 20;

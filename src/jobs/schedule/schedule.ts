@@ -1,14 +1,14 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { CronExpression } from 'cron-parser';
 import { schedule as tickBy } from 'node-cron';
-import type { Clock } from '../../lib/time/clock.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { createFaultLog } from '../../lib/log/fault-log.ts';
 import type { Logger } from '../../lib/log/logger.ts';
+import { repeat } from '../../lib/log/repeat.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-requests.ts';
 import { isAway } from '../../mirror/session/errors.ts';
 import type { Session } from '../../mirror/session/session.ts';
-import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-requests.ts';
-import { createFaultLog } from '../../lib/log/fault-log.ts';
-import { repeat } from '../../lib/log/repeat.ts';
 
 /** When to request a run, and for which kinds. */
 export interface Schedule {

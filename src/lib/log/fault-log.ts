@@ -1,7 +1,7 @@
+import { errorCode } from '../error-code.ts';
+import { SyncError } from '../sync-error.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Logger } from './logger.ts';
-import { SyncError } from '../sync-error.ts';
-import { errorCode } from '../error-code.ts';
 
 /** Logs an error together with the name of the work. */
 export type FaultLog = (work: string, error: unknown) => void;

@@ -1,22 +1,22 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
+import type { AbsenceState } from '../../diff/plan-deletions.ts';
 import { isArray, isNumber, parseObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
-import { linkedEntry } from '../outbox/link-store.ts';
 import { endedEntriesOf } from '../outbox/ended-entries.ts';
 import type { EndedEntry } from '../outbox/ended-entries.ts';
+import { linkedEntry } from '../outbox/link-store.ts';
 import { entriesOfRecord } from '../outbox/record-entries.ts';
 import type { TriedEntry } from '../outbox/record-entries.ts';
-import { findRecord } from './record-store.ts';
-import type { MirroredRecord } from './record-store.ts';
 import type { Queryable } from '../session/session.ts';
-import type { AbsenceState } from '../../diff/plan-deletions.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
 import { optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
 import { pick, select, selectOne } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import type { Proof } from './deletion-store.ts';
+import { findRecord } from './record-store.ts';
+import type { MirroredRecord } from './record-store.ts';
 
 /** Everything that the mirror knows of one record. */
 export interface RecordStory {

@@ -4,10 +4,10 @@ import Sqlite from 'better-sqlite3';
 import type { Database, Statement } from 'better-sqlite3';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
-import { MirrorError } from '../session/errors.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { identifier } from '../session/sql-text.ts';
+import { MirrorError } from '../session/errors.ts';
 import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
+import { identifier } from '../session/sql-text.ts';
 
 /** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
 const OLDEST_SAFE = '3.51.3';

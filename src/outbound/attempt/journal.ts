@@ -1,18 +1,18 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { instantText } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
 import { parseObject, isObject } from '../../lib/json/json.ts';
 import type { JsonObject, Json } from '../../lib/json/json.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { readTick } from '../../mirror/kinds/tick-store.ts';
 import { closeAttempt, openAttempt } from '../../mirror/outbox/attempt-store.ts';
+import { dropBlock } from '../../mirror/outbox/block-store.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { readTick } from '../../mirror/kinds/tick-store.ts';
 import type { WriteAnswer } from '../../source/answer/write-answer.ts';
-import { claimLost, blockKind, finishAs, tryLater, waitAfter } from './conclude.ts';
 import { countSend } from '../freeze/freeze.ts';
 import type { OutboundParts } from '../parts.ts';
-import { dropBlock } from '../../mirror/outbox/block-store.ts';
+import { claimLost, blockKind, finishAs, tryLater, waitAfter } from './conclude.ts';
 import type { Grade } from './grade.ts';
 
 /** A request that is in the journal, and may go out now. */

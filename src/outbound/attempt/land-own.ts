@@ -5,14 +5,14 @@ import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { readMeta } from '../../mirror/kinds/meta.ts';
 import { noteOwnChange, readStanding } from '../../mirror/kinds/kind-standing.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import { readMeta } from '../../mirror/kinds/meta.ts';
+import { leapTick } from '../../mirror/kinds/tick-store.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
-import { leapTick } from '../../mirror/kinds/tick-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
 import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 

@@ -1,14 +1,14 @@
-import { instantText } from '../../lib/time/clock.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { recordId as readId } from '../../diff/judge-page.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
+import { linkedEntry, saveLink } from '../../mirror/outbox/link-store.ts';
 import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
 import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
-import type { Kind } from '../../catalog/kind.ts';
-import { recordId as readId } from '../../diff/judge-page.ts';
-import { linkedEntry, saveLink } from '../../mirror/outbox/link-store.ts';
 import { readRows } from '../attempt/land-own.ts';
 
 /** The entry after a person's decision. */

@@ -3,10 +3,10 @@ import type { Field, Kind } from '../../catalog/kind.ts';
 import { readNameOf, writeNameOf } from '../../diff/written.ts';
 import { DEEPEST, canonicalJson, isDeeper } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { nearestName } from '../../lib/text/nearest-name.ts';
 import { isStorable } from '../../lib/text/text.ts';
 import { shown, writtenValue } from './write-value.ts';
 import type { WrittenValue } from './write-value.ts';
-import { nearestName } from '../../lib/text/nearest-name.ts';
 
 /** The body of a write, with all faults and warnings. */
 interface WriteBody {

@@ -1,6 +1,8 @@
 import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { sleepUnlessStopped } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
 import { readBlocks } from '../../mirror/outbox/block-store.ts';
@@ -15,8 +17,6 @@ import { absent } from '../decisions/decide.ts';
 import { readFrozen } from '../freeze/freeze.ts';
 import type { Frozen } from '../freeze/freeze.ts';
 import { explain } from './verdicts.ts';
-import { sleepUnlessStopped } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
 
 /** States in the order in which they need a person. */
 export const STATES = [

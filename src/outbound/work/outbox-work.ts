@@ -1,20 +1,20 @@
+import { instantText } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import { readBlock } from '../../mirror/outbox/block-store.ts';
 import { dueEntries, raiseEntry } from '../../mirror/outbox/outbox-queue.ts';
+import { findEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';
 import { sendCreate } from '../create/create.ts';
 import { settle } from '../create/settle.ts';
 import { watchTwins } from '../create/watch-twins.ts';
 import { readFrozen } from '../freeze/freeze.ts';
 import type { OutboundParts } from '../parts.ts';
+import { explain } from '../report/verdicts.ts';
 import { update } from '../update/update.ts';
 import { claim } from './claim.ts';
 import type { Claimed } from './claim.ts';
 import { recoverEntries } from './recover.ts';
-import { instantText } from '../../lib/time/clock.ts';
-import { readBlock } from '../../mirror/outbox/block-store.ts';
-import { findEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { explain } from '../report/verdicts.ts';
 
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
 export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
