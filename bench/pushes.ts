@@ -17,7 +17,7 @@ import { createInProcessNotifier } from '../src/jobs/notifier.ts';
 import { systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
 import type { Session } from '../src/mirror/session/session.ts';
-import { createFileMark } from '../src/outbound/freeze/file-mark.ts';
+import { createFileMark } from '../src/outbound/freeze/send-mark.ts';
 import { storeEntries } from '../src/outbound/intake/intake.ts';
 import { createOwner } from '../src/pull/run/owner.ts';
 import { sqliteFiles } from './databases.ts';

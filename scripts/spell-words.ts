@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KINDS } from '../src/catalog/catalog.ts';
-import * as people from '../src/sandbox/vocabulary/people.ts';
-import * as places from '../src/sandbox/vocabulary/places.ts';
+import * as peopleAndPlaces from '../src/sandbox/vocabulary/people-and-places.ts';
 import * as trade from '../src/sandbox/vocabulary/trade.ts';
 
 /** A word of docs/glossary.md. */
@@ -21,6 +20,6 @@ export function readGlossary(): readonly Term[] {
 
 /** The words of the service: names of kinds and fields, paths, and the labels of the simulated company. */
 export function serviceWords(): readonly string[] {
-  const text = JSON.stringify([KINDS, people, places, trade]);
+  const text = JSON.stringify([KINDS, peopleAndPlaces, trade]);
   return [...new Set(text.match(/\p{L}{4,}/gu))];
 }

@@ -31,7 +31,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** The wings of the larger folders, from the lowest to the highest: a wing imports only from wings before it. */
 const WINGS: Record<string, readonly string[]> = {
   lib: ['', 'text', 'time', 'json', 'ids', 'log', 'net'],
-  source: ['http', 'answer', 'page', 'paging', ''],
+  source: ['http', 'answer', 'paging', ''],
   mirror: [
     ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'webhooks', 'sightings'],
     ...['records', 'runs', 'views', 'shape'],

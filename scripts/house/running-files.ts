@@ -6,6 +6,8 @@ import { join } from 'node:path';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const ENTRIES = 20;
+/** Clients of the service that is pulled: nothing at the beginning or the end of so long a list runs as often as its pages. */
+const CLIENTS = 20_000;
 
 /** The files whose functions run for every page of a first pull, and for every entry that is pushed, by V8's counts. */
 export async function filesThatRun(): Promise<{ readonly page: string[]; readonly entry: string[] }> {
@@ -19,7 +21,7 @@ export async function filesThatRun(): Promise<{ readonly page: string[]; readonl
 }
 
 async function pullAll(coverage: string, folder: string): Promise<string[]> {
-  const sandbox = await startSandbox(folder, 'pull');
+  const sandbox = await startSandbox(folder, 'pull', ['--size', String(CLIENTS)]);
   try {
     const report = await run(['pull', '--json'], { folder, coverage, env: sandbox.env });
     const { kinds } = JSON.parse(report) as { readonly kinds: readonly { readonly pages: number }[] };
@@ -86,8 +88,9 @@ async function run(args: readonly string[], running: Running): Promise<string> {
 async function startSandbox(
   folder: string,
   name: string,
+  options: readonly string[] = [],
 ): Promise<{ readonly env: NodeJS.ProcessEnv; readonly stop: () => void }> {
-  const child = start(['sandbox', '--port', '0', '--json'], { folder });
+  const child = start(['sandbox', '--port', '0', '--json', ...options], { folder });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const { url, token } = JSON.parse(line.toString()) as { readonly url: string; readonly token: string };
   const env = { BMS_BASE_URL: url, BMS_TOKEN: token, DATABASE_URL: `file:${join(folder, `${name}.db`)}` };

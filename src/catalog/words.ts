@@ -1,6 +1,6 @@
 import type { Field } from './kind.ts';
 
-/** What a person calls a field, and what it holds, as far as the documentation or its names say so. */
+/** The name of a field for a person, and its content, as far as the documentation or its names say so. */
 export interface FieldWords {
   /** Label in English. */
   readonly en: string;

@@ -17,8 +17,7 @@ import { check } from './check.ts';
 import type { DoctorParts } from './check.ts';
 import { DAMAGE_HINT } from './daily-check.ts';
 import { checkFutureReader, checkReaderRole } from './reader-role.ts';
-import { MB, judgeSpace, megabytes } from './space.ts';
-import { absentFile, checkAbsentFile } from './absent-mirror.ts';
+import { MB, judgeSpace, megabytes, absentFile, checkAbsentFile } from './absent-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { examineShape } from '../mirror/shape/migrate.ts';
 

@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { sqlitePath } from '../mirror/open-session.ts';
-import type { ScheduleSlot } from '../jobs/schedule/next-slots.ts';
+import type { ScheduleSlot } from '../jobs/schedule/schedule.ts';
 
 /** Says of valid settings which of them have no effect. */
 export function tellSettings(config: Config, slots: readonly ScheduleSlot[]): CheckResult {

@@ -8,7 +8,7 @@ import { EXIT } from './print/exit-codes.ts';
 import type { ExitCode } from './print/exit-codes.ts';
 import { printJson, printLine } from './print/io.ts';
 import type { Output } from './print/io.ts';
-import { createProgress } from './print/progress.ts';
+import { showingProgress } from './print/progress.ts';
 import { expandIds, parsePages } from './input/ranges.ts';
 
 interface BackfillOptions extends CommonOptions {
@@ -31,21 +31,17 @@ export function backfillCommand(context: CommandContext): Command {
 async function runBackfill(context: CommandContext, kind: string, options: BackfillOptions): Promise<void> {
   const { extent, request } = extentOf(options);
   const config = settingsOf(context, options);
-  const progress = createProgress(context.io);
-  try {
-    const report = await backfillKind(config, {
+  const report = await showingProgress(context.io, {}, ({ onProgress, stderr }) =>
+    backfillKind(config, {
       ...{ kind, extent, request, restart: options.restart ?? false },
-      logger: loggerOf(context, config, progress.stderr),
-      onProgress: progress.onProgress,
+      logger: loggerOf(context, config, stderr),
+      onProgress,
       signal: context.io.signal,
-    });
-    progress.stop();
-    if (options.json) printJson(context.io.stdout, report);
-    else printReport(context.io.stdout, report);
-    context.exit(exitCodeOf(report));
-  } finally {
-    progress.stop();
-  }
+    }),
+  );
+  if (options.json) printJson(context.io.stdout, report);
+  else printReport(context.io.stdout, report);
+  context.exit(exitCodeOf(report));
 }
 
 /** As for a pull: a backfill that got nothing at all, and was not stopped, has failed. */

@@ -2,14 +2,19 @@ import type { Command } from 'commander';
 import { migrateMirror } from '../app/open-mirror.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
-import type { Config } from '../config/settings.ts';
 import { printJson, printLine } from './print/io.ts';
-import { createProgress } from './print/progress.ts';
+import { showingProgress } from './print/progress.ts';
 
 export function migrateCommand(context: CommandContext): Command {
   return createCommand('migrate', 'bring the mirror to the shape of this release').action(
     async (options: CommonOptions) => {
-      const migration = await migrateShowing(context, settingsOf(context, options));
+      const config = settingsOf(context, options);
+      // Shows how many rows of a kind have been decoded again.
+      const migration = await showingProgress(context.io, {}, ({ onProgress }) =>
+        migrateMirror(config, (refilled) => {
+          onProgress({ ...refilled, pages: 0, lastPage: null });
+        }),
+      );
       if (options.json) printJson(context.io.stdout, migration);
       else
         printLine(
@@ -18,16 +23,4 @@ export function migrateCommand(context: CommandContext): Command {
         );
     },
   );
-}
-
-/** Shows how many rows of a kind have been decoded again. */
-async function migrateShowing({ io }: CommandContext, config: Config): ReturnType<typeof migrateMirror> {
-  const { onProgress, stop } = createProgress(io);
-  try {
-    return await migrateMirror(config, (refilled) => {
-      onProgress({ ...refilled, pages: 0, lastPage: null });
-    });
-  } finally {
-    stop();
-  }
 }

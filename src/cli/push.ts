@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { previewPush, push, readBatch, waitForOutcomes } from '../app/commands/push.ts';
+import { previewPush, push, readBatch, waitForOutcomes, whyUnsent } from '../app/commands/push.ts';
 import type { EntryRequest, Outcome } from '../app/commands/push.ts';
-import { whyUnsent } from '../app/commands/why-unsent.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { createCommand, settingsOf, wholeNumber } from './command.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { systemClock } from '../lib/time/clock.ts';
-import { fileFault } from '../lib/file-fault.ts';
+import { fileFault } from '../lib/error-code.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';

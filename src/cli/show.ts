@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { describeKinds } from '../app/commands/kind-descriptions.ts';
-import { recordStory } from '../app/commands/record-story.ts';
+import { describeKinds, recordStory } from '../app/commands/show.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { printExactJson, printJson, printLine } from './print/io.ts';

@@ -8,7 +8,7 @@ import { EXIT } from './print/exit-codes.ts';
 import type { ExitCode } from './print/exit-codes.ts';
 import { printJson, printLine, textTable } from './print/io.ts';
 import type { Output } from './print/io.ts';
-import { createProgress } from './print/progress.ts';
+import { showingProgress } from './print/progress.ts';
 
 const DIFFERENCES_SHOWN = 20;
 
@@ -24,17 +24,14 @@ async function runVerify(
   options: CommonOptions,
 ): Promise<void> {
   const config = settingsOf(context, options);
-  const { onProgress, stop, stderr } = createProgress(context.io, { of: listedKinds(config, kinds).length });
-  try {
+  const of = listedKinds(config, kinds).length;
+  const report = await showingProgress(context.io, { of }, ({ onProgress, stderr }) => {
     const logger = loggerOf(context, config, stderr);
-    const report = await verify(config, { kinds, logger, onProgress, signal: context.io.signal });
-    stop();
-    if (options.json) printJson(context.io.stdout, report);
-    else printReport(context.io.stdout, report);
-    context.exit(exitCodeOf(report));
-  } finally {
-    stop();
-  }
+    return verify(config, { kinds, logger, onProgress, signal: context.io.signal });
+  });
+  if (options.json) printJson(context.io.stdout, report);
+  else printReport(context.io.stdout, report);
+  context.exit(exitCodeOf(report));
 }
 
 /**

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { PLACES, settingAt } from './settings.ts';
-import type { SettingPlace } from './settings.ts';
-import { correction } from './correction.ts';
 import { located, merged, valueAt } from './layer.ts';
 import type { Layer, Path } from './layer.ts';
+import { PLACES, settingAt } from './settings.ts';
+import type { SettingPlace } from './settings.ts';
 
 const NAMES = PLACES.map(({ name }) => name);
 const LONGEST = 60;
@@ -70,4 +69,24 @@ function shapeOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'a map' : `a ${typeof value}`;
+}
+
+const LOCAL = /^(localhost|[\d.]+)(:|\/|$)/;
+
+/** Settings to the value that a wrong one was probably meant to be. */
+const MEANT: Readonly<Record<string, (wrong: string) => string>> = {
+  'source.baseUrl': (wrong) => withScheme(wrong, LOCAL.test(wrong) ? 'http://' : 'https://'),
+  'source.proxyUrl': (wrong) => withScheme(wrong, 'http://'),
+  'queue.url': (wrong) => withScheme(wrong, 'redis://'),
+  'database.url': (wrong) => withScheme(wrong, 'file:'),
+  'schedules.timezone': (wrong) => didYouMean(wrong, Intl.supportedValuesOf('timeZone')),
+};
+
+/** Ends a message about a wrong value: `; did you mean https://your-company.example?`, or nothing. */
+function correction(setting: string, wrong: string): string {
+  return MEANT[setting]?.(wrong) ?? '';
+}
+
+function withScheme(wrong: string, scheme: string): string {
+  return /^[a-z]+:\/\//i.test(wrong) || wrong === '' ? '' : `; did you mean ${scheme}${wrong}?`;
 }

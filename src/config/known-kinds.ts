@@ -21,7 +21,7 @@ export function allKinds(config: Config): readonly Kind[] {
 }
 
 /** An excluded field that neither the documentation nor the settings show: whether it exists, only a mirror can say. */
-export interface DoubtfulField {
+interface DoubtfulField {
   readonly kind: string;
   readonly name: string;
   /** The names that are known of the kind. */

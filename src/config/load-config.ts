@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
-import { fileFault } from '../lib/file-fault.ts';
+import { fileFault } from '../lib/error-code.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { readEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
@@ -10,8 +10,7 @@ import { faultsFrom } from './faults.ts';
 import { furtherKindFaults } from './further-kind-faults.ts';
 import { combined, isTree, merged } from './layer.ts';
 import type { ReadLayers } from './layer.ts';
-import { namedKindFaults } from './named-kind-faults.ts';
-import { privacyFaults } from './privacy-faults.ts';
+import { namedKindFaults, privacyFaults } from './named-kind-faults.ts';
 import { settings } from './settings.ts';
 import type { Config } from './settings.ts';
 

@@ -9,7 +9,7 @@ import {
   parseObject,
 } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
-import { changedFields } from './compare.ts';
+import { changedFields } from './change-event.ts';
 import { isStorable, shortened } from '../lib/text/text.ts';
 
 /** A record with a usable id: the id, and the record as compact JSON with every number as received. */
@@ -152,4 +152,14 @@ export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Inc
   const fields = changedFields(kind, before, record);
   const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(record, name));
   return { is: 'changed', fields: inBoth, before };
+}
+
+/**
+ * Leaves out the records that a person had removed for good (`forget --suppress`): they are not landed, not even as issues.
+ * The list still shows them, so that sightings and certificates count them.
+ */
+export function withoutSuppressed(page: SortedPage, suppressed: ReadonlySet<string>): SortedPage {
+  if (suppressed.size === 0) return page;
+  const isKept = ({ id }: { readonly id: string | null }): boolean => id === null || !suppressed.has(id);
+  return { incoming: page.incoming.filter(isKept), quarantined: page.quarantined.filter(isKept) };
 }

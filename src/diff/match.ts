@@ -2,8 +2,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { canonicalJson } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { ownValue } from './decode-record.ts';
-import { couldHold } from './look-alike.ts';
-import { isLooselyWithin } from './loosened.ts';
+import { couldHold, isLooselyWithin } from './look-alike.ts';
 import { isBlank, keyForm, fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
 import type { SentAndShown } from './written.ts';
 

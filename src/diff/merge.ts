@@ -1,6 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
-import { changedFields } from './compare.ts';
+import { changedFields } from './change-event.ts';
 import { holdsWritten, readNameOf, shownValue } from './written.ts';
 
 interface MergeInput {

@@ -50,7 +50,7 @@ export interface AbsenceFacts {
 }
 
 /** The records of a kind that are held together, as one plan leaves them. */
-export interface HeldAbsences {
+interface HeldAbsences {
   /** The records that were retrieved longest ago first. */
   readonly ids: readonly string[];
   /** The held records are those of before, and none of them has been shown since. */
@@ -180,3 +180,34 @@ function isMissedAgain(row: Candidate, facts: AbsenceFacts, rules: DeletionRules
 
 const isPast = (since: Date, now: Date, { graceSeconds }: DeletionRules): boolean =>
   now.getTime() - since.getTime() >= graceSeconds * 1000;
+
+/** Since when the same records of a kind are held without any contrary evidence. */
+export interface HoldClock {
+  readonly since: Date;
+  readonly records: number;
+}
+
+interface HoldFacts {
+  readonly before: HoldClock | null;
+  readonly held: HeldAbsences;
+  /** The list may have been cut off: then it misses the same records for ever, and time proves nothing. */
+  readonly mayBeCutOff: boolean;
+  readonly now: Date;
+}
+
+/** The clock of a hold after a sweep: it restarts if the set of held records has changed. */
+export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldClock | null {
+  const records = held.ids.length;
+  if (records === 0) return null;
+  const goesOn = before !== null && held.isSame && before.records === records && !mayBeCutOff;
+  return goesOn ? before : { since: now, records };
+}
+
+/** Whether a hold has lasted long enough to end by itself; never if a person must decide. */
+export function isOverdue(
+  { since }: HoldClock,
+  now: Date,
+  { releaseHeldAfterHours: hours }: DeletionRules,
+): boolean {
+  return typeof hours === 'number' && now.getTime() - since.getTime() >= hours * 3_600_000;
+}

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { LATE, within } from '../lib/time/within.ts';
+import { LATE, within } from '../lib/time/deadline.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { isAway } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';

@@ -11,7 +11,7 @@ import { namesOfViews } from '../mirror/views/views.ts';
 import { exportColumns, keyOf } from './export/columns.ts';
 import { readView } from './export/read-rows.ts';
 
-export interface SnapshotRequest {
+interface SnapshotRequest {
   /** The address of the mirror. */
   readonly url: string;
   readonly kinds: readonly Kind[];

@@ -1,5 +1,5 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { faultReason } from '../lib/log/fault-reason.ts';
+import { faultReason } from '../lib/log/fault-log.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
 import {
@@ -19,8 +19,8 @@ import { backfill } from '../pull/backfill/backfill.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import type { PullSettings } from './pull-between.ts';
-import { createTellEnd } from './failed-runs.ts';
-import type { TellEnd } from './failed-runs.ts';
+import { createTellEnd } from './run-outcome.ts';
+import type { TellEnd } from './run-outcome.ts';
 import { beginTelling, tellRun, tellUnreadRun } from './tell-run.ts';
 import { workVerify } from './work-verify.ts';
 

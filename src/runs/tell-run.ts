@@ -5,14 +5,14 @@ import type { Hold } from '../mirror/records/deletion-store.ts';
 import { findRun } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
-import type { TellEnd } from './failed-runs.ts';
+import type { TellEnd } from './run-outcome.ts';
 
 interface Parts extends Pick<PullParts, 'session' | 'clock' | 'logger'> {
   readonly tellEnd: TellEnd;
 }
 
 /** The facts from before a run; the rest of the story is in the rows. */
-export interface RunBeginning {
+interface RunBeginning {
   readonly runId: number;
   readonly startedAt: Date;
   readonly startMs: number;

@@ -1,5 +1,6 @@
+import type { Kind } from '../catalog/kind.ts';
 import { compactJson } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
 
 /** An answer of the service as data, so that a fault can bend it before it is sent. */
 export interface Answer {
@@ -22,3 +23,55 @@ export function jsonAnswer(status: number, value: Json): Answer {
 /** The body of an error is not documented (§7): this is what the envelopes of §2.1 suggest. */
 export const failure = (status: number, message: string): Answer =>
   jsonAnswer(status, { success: false, message });
+
+/** `documented`: as the service's documentation reads. `wild`: as the live service was seen to answer. */
+export type Envelopes = 'documented' | 'wild';
+
+interface Page {
+  readonly records: readonly JsonObject[];
+  readonly number: number;
+  readonly size: number;
+  readonly total: number;
+}
+
+/** Lists without `meta` come whole: §4.7, §4.8, §4.10; in the wild the categories too. */
+const WHOLE: Readonly<Record<Envelopes, ReadonlySet<string>>> = {
+  documented: new Set(['punches', 'vehicle_brands', 'bookings']),
+  wild: new Set(['punches', 'vehicle_brands', 'bookings', 'categories']),
+};
+
+/** Kinds whose single record comes as an array of one, in the wild. */
+const IN_ARRAY = new Set(['categories', 'departments', 'purchase_products', 'sales_products']);
+
+/** Kinds whose answers never say `success` (§2.1). */
+const SILENT = new Set(['products']);
+
+export const comesWhole = (kind: Kind, envelopes: Envelopes): boolean => WHOLE[envelopes].has(kind.name);
+
+/** Wraps a page of a list (§2.1). */
+export function listEnvelope(kind: Kind, page: Page, envelopes: Envelopes): Json {
+  return {
+    data: page.records,
+    ...(comesWhole(kind, envelopes) ? {} : { meta: metaOf(page, envelopes) }),
+    ...successOf(kind),
+  };
+}
+
+/** Wraps one record: bare as §4 reads, in `data` or in an array of one in the wild. */
+export function recordEnvelope(kind: Kind, record: JsonObject, envelopes: Envelopes): Json {
+  if (envelopes === 'documented') return record;
+  return { data: IN_ARRAY.has(kind.name) ? [record] : record, ...successOf(kind) };
+}
+
+const successOf = (kind: Kind): JsonObject => (SILENT.has(kind.name) ? {} : { success: true });
+
+function metaOf({ number, size, total }: Page, envelopes: Envelopes): JsonObject {
+  const meta = {
+    current_page: number,
+    last_page: Math.max(1, Math.ceil(total / size)),
+    per_page: size,
+    total,
+  };
+  if (envelopes === 'documented') return meta;
+  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, String(value)]));
+}

@@ -1,6 +1,6 @@
 import { failure, jsonAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
-import { textsAs, withoutFields } from './bend-body.ts';
+import { textsAs, withoutFields } from './faults.ts';
 import type { Deed, Fault } from './faults.ts';
 import type { Serve, ServiceRequest } from './service.ts';
 

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../lib/time/clock.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
-import type { Envelopes } from './envelopes.ts';
+import type { Envelopes } from './answer.ts';
 import type { Fault } from './faults.ts';
 import { armFaults, delaysOf, withDeed } from './inject-faults.ts';
-import type { LoggedRequest } from './request-log.ts';
+import type { LoggedRequest } from './server.ts';
 import { createServer } from './server.ts';
 import { createService } from './service.ts';
 import { LARGEST_SIZE, createWorld } from './world.ts';

@@ -3,10 +3,8 @@ import type { Field, FieldType, Kind } from '../catalog/kind.ts';
 import { atScale, shortestNumber } from '../lib/json/decimal.ts';
 import { isNumber, isObject, tryParse } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
-import { failure, jsonAnswer } from './answer.ts';
-import type { Answer } from './answer.ts';
-import { comesWhole, listEnvelope, recordEnvelope } from './envelopes.ts';
-import type { Envelopes } from './envelopes.ts';
+import { failure, jsonAnswer, comesWhole, listEnvelope, recordEnvelope } from './answer.ts';
+import type { Answer, Envelopes } from './answer.ts';
 import type { World } from './world.ts';
 
 export type ServiceOperation = 'list' | 'retrieve' | 'create' | 'update';

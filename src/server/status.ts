@@ -1,7 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
-import { nextPulls, nextSlots } from '../jobs/schedule/next-slots.ts';
-import type { KindSlot, ScheduleSlot } from '../jobs/schedule/next-slots.ts';
-import type { Schedule } from '../jobs/schedule/schedule.ts';
+import { nextPulls, nextSlots } from '../jobs/schedule/schedule.ts';
+import type { KindSlot, ScheduleSlot, Schedule } from '../jobs/schedule/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import type { Drift } from '../mirror/kinds/drift-store.ts';
 import { readDamage } from '../mirror/kinds/integrity-store.ts';

@@ -2,6 +2,7 @@ import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts
 import { withoutExcluded } from '../catalog/exclude.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
+import { somePages } from './paging/some-pages.ts';
 import { sweepList } from './paging/sweep.ts';
 import type { ListResponse, SweepOptions } from './paging/sweep.ts';
 import { pageQuery } from './paging/load-page.ts';
@@ -9,9 +10,8 @@ import type { LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './answer/read-answer.ts';
 import type { Received, SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester } from './http/requester.ts';
-import { withoutQuote } from './http/without-quote.ts';
+import { withoutQuote } from './http/errors.ts';
 import type { Requester } from './http/requester.ts';
-import { somePages } from './paging/some-pages.ts';
 import type { PageRange } from './paging/sweep-state.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';

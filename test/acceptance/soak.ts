@@ -13,7 +13,7 @@ import { openConfiguredSource } from '../../src/app/open-source.ts';
 import { outboundQueue, runsQueue } from '../../src/app/serve/queues.ts';
 import { pullSettings } from '../../src/app/pull.ts';
 import { startSchedules } from '../../src/app/serve/schedules.ts';
-import { openSendMark } from '../../src/app/serve/send-mark.ts';
+import { openSendMark } from '../../src/outbound/freeze/send-mark.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/settings.ts';
 import { startEngine } from '../../src/jobs/engine.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { checkDatabase } from '../../src/checks/database.ts';
-import { judgeSpace } from '../../src/checks/space.ts';
+import { judgeSpace } from '../../src/checks/absent-mirror.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { saveBlock } from '../../src/mirror/outbox/block-store.ts';
 import { openMirror } from '../../src/app/open-mirror.ts';

@@ -9,6 +9,7 @@ import {
   recordId,
   inListShape,
   judgeFirstListing,
+  withoutSuppressed,
 } from '../../src/diff/judge-page.ts';
 import type { Incoming, Stored } from '../../src/diff/judge-page.ts';
 import { compactJson, parseJson, isObject } from '../../src/lib/json/json.ts';
@@ -390,4 +391,23 @@ describe('retrieve, list, retrieve', () => {
       { numRuns: 1000 },
     );
   });
+});
+
+const ids = fc.array(fc.integer({ min: 1, max: 9 }).map(String), { maxLength: 8 });
+
+test('exactly the suppressed records are left out of a page, in its order', () => {
+  fc.assert(
+    fc.property(ids, ids, ids, (shown, faulty, kept) => {
+      const page = {
+        incoming: shown.map((id) => ({ id, raw: `{"id":${id}}`, record: { id } })),
+        quarantined: [...faulty, null].map((id) => ({ id, code: 'two_versions' as const, raw: '' })),
+      };
+      const suppressed = new Set(kept);
+      const left = withoutSuppressed(page, suppressed);
+      expect(left.incoming).toEqual(page.incoming.filter(({ id }) => !suppressed.has(id)));
+      expect(left.quarantined).toEqual(
+        page.quarantined.filter(({ id }) => id === null || !suppressed.has(id)),
+      );
+    }),
+  );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Envelopes } from '../../src/sandbox/envelopes.ts';
+import type { Envelopes } from '../../src/sandbox/answer.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { PullReport } from '../support/command-line.ts';

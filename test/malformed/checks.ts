@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { changedFields } from '../../src/diff/compare.ts';
+import { changedFields } from '../../src/diff/change-event.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { isArray, isObject, parseJson } from '../../src/lib/json/json.ts';
 import type { Json } from '../../src/lib/json/json.ts';

@@ -2,8 +2,7 @@ import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
-import { adoptRecord } from '../../src/outbound/decisions/adopt.ts';
-import { retryEntry } from '../../src/outbound/decisions/decide.ts';
+import { adoptRecord, retryEntry } from '../../src/outbound/decisions/decide.ts';
 import type { Stage } from './stage.ts';
 
 export async function entriesOf({ session, intents }: Stage): Promise<Entry[]> {

@@ -4,7 +4,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { ListResponse, SweepOptions } from '../../src/source/paging/sweep.ts';
-import type { KnownPage } from '../../src/source/page/page-digest.ts';
+import type { KnownPage } from '../../src/source/paging/list-page.ts';
 import { documentedKind, open, send, serve, ticker, TOKEN } from './service.ts';
 
 type Options = Partial<SweepOptions>;

@@ -4,7 +4,7 @@ import type { CheckResult } from '../../lib/check-result.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { openSession } from '../../mirror/open-session.ts';
-import { nextSlots } from '../../jobs/schedule/next-slots.ts';
+import { nextSlots } from '../../jobs/schedule/schedule.ts';
 import { allSchedules } from '../serve/schedules.ts';
 import { openConfiguredSource } from '../open-source.ts';
 

@@ -2,15 +2,14 @@ import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { EntryState } from '../../mirror/outbox/outbox-store.ts';
-import { adoptRecord } from '../../outbound/decisions/adopt.ts';
-import { abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
+import { adoptRecord, abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
 import type { DecidedEntry } from '../../outbound/decisions/decide.ts';
 import { readHistory as historyOf, listOutbox as entriesIn } from '../../outbound/report/entry-list.ts';
 import type { History, OutboxList } from '../../outbound/report/entry-list.ts';
 import { resumeSends } from '../../outbound/freeze/freeze.ts';
 import type { Frozen } from '../../outbound/freeze/freeze.ts';
 import { openExistingMirror } from '../open-mirror.ts';
-import { openSendMark } from '../serve/send-mark.ts';
+import { openSendMark } from '../../outbound/freeze/send-mark.ts';
 
 export { explain } from '../../outbound/report/verdicts.ts';
 export { OPEN_STATES, STATES } from '../../outbound/report/entry-list.ts';

@@ -3,11 +3,11 @@ import type { Config } from '../../config/settings.ts';
 import { instantText, systemClock } from '../../lib/time/clock.ts';
 import { takeSnapshot } from '../../report/snapshot.ts';
 import type { SnapshotContent } from '../../report/snapshot.ts';
+import { outputFault, snapshotFile } from '../../report/output-file.ts';
 import { openExistingMirror } from '../open-mirror.ts';
-import { outputFault, snapshotFile } from '../output-file.ts';
 
 /** The document of `snapshot --json`. */
-export interface SnapshotReport extends SnapshotContent {
+interface SnapshotReport extends SnapshotContent {
   readonly file: string;
   readonly takenAt: string;
 }

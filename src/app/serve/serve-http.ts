@@ -1,15 +1,16 @@
 import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import type { OpenMark } from '../../outbound/freeze/freeze.ts';
 import { createSignInCodes } from '../../server/access/sign-in-codes.ts';
 import { createServer } from '../../server/create-server.ts';
 import { BACKLOG } from '../../server/limits.ts';
 import type { ServerParts } from '../../server/server.ts';
-import { listenFault } from './listen-fault.ts';
 import { packageVersion } from '../package-version.ts';
+import { settingsSecrets } from '../webhook-settings.ts';
 import type { ServiceParts } from './queues.ts';
 import { allSchedules } from './schedules.ts';
-import { settingsSecrets } from '../webhook-settings.ts';
-import type { OpenMark } from './send-mark.ts';
 
 export interface HttpParts
   extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {
@@ -54,4 +55,22 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     throw listenFault(error, { host, port });
   }
   return () => app.close();
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there already',
+  EACCES: 'this user may not open that port',
+  EADDRNOTAVAIL: 'that is no address of this machine',
+  ENOTFOUND: 'that host name is not known here',
+};
+
+/** The fault of a server that could not begin to listen: why, and the settings to change. */
+export function listenFault(error: unknown, { host, port }: { host: string; port: number }): SyncError {
+  const code = errorCode(error);
+  const why = REASONS[code] ?? code;
+  return new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {
+    code: 'server.no_address',
+    hint: 'Set HOST and PORT to an address of this machine that is free (PORT=0 takes any), or leave http out: serve --only pulls,outbound.',
+    cause: error,
+  });
 }

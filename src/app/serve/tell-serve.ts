@@ -1,8 +1,8 @@
 import { isAllOverruled } from '../../checks/plans.ts';
 import type { Config } from '../../config/settings.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import { nextSlots } from '../../jobs/schedule/next-slots.ts';
-import type { ScheduleSlot } from '../../jobs/schedule/next-slots.ts';
+import { nextSlots } from '../../jobs/schedule/schedule.ts';
+import type { ScheduleSlot } from '../../jobs/schedule/schedule.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { Role } from '../roles.ts';
 import { allSchedules } from './schedules.ts';

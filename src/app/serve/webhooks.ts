@@ -7,7 +7,7 @@ import { createFaultLog } from '../../lib/log/fault-log.ts';
 import { repeat } from '../../lib/log/repeat.ts';
 import type { WorkQueue } from '../../lib/work-queue.ts';
 import { livingWorkers } from '../../mirror/runs/worker-store.ts';
-import { watchAppends } from '../../mirror/session/commit-watch.ts';
+import { watchAppends } from '../../mirror/session/write-watch.ts';
 import { isAway } from '../../mirror/session/errors.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { dueEndpoints } from '../../mirror/webhooks/endpoint-queue.ts';

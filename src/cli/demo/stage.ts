@@ -24,7 +24,7 @@ export function demoConfig({ url, token }: Pick<Sandbox, 'url' | 'token'>): Conf
     flags: {
       source: { baseUrl: url, token },
       database: { url: `file:${DEMO_DATABASE}` },
-      log: { level: 'error' }, // The story shows what is lost and refused.
+      log: { level: 'error' }, // The story shows lost and refused requests.
       // Proofs that take minutes by default, in the time of a demo.
       deletions: { graceSeconds: 0.2 },
       outbound: { writes: 'on', settleSeconds: 0.2, lookScheduleSeconds: [0.5, 1, 2, 4, 8, 16] },

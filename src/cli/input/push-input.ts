@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fileFault } from '../../lib/file-fault.ts';
+import { fileFault } from '../../lib/error-code.ts';
 import { parseJson } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';

@@ -1,8 +1,4 @@
-import type {
-  FieldDescription,
-  KindDescription,
-  KindDescriptions,
-} from '../../app/commands/kind-descriptions.ts';
+import type { FieldDescription, KindDescription, KindDescriptions } from '../../app/commands/show.ts';
 import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 

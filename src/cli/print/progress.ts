@@ -32,6 +32,20 @@ export function createProgress(
   return stderr.isTTY === true ? liveLines(stderr, noted) : linesNowAndThen(stderr, noted);
 }
 
+/** Runs a reading with its progress shown; the display is gone before the report is printed. */
+export async function showingProgress<T>(
+  io: Pick<Io, 'stderr'>,
+  options: DisplayOptions,
+  read: (display: Omit<ProgressDisplay, 'stop'>) => Promise<T>,
+): Promise<T> {
+  const display = createProgress(io, options);
+  try {
+    return await read(display);
+  } finally {
+    display.stop();
+  }
+}
+
 interface NotedKinds {
   readonly note: (progress: Progress) => void;
   readonly all: () => readonly KindProgress[];

@@ -1,6 +1,6 @@
 import { entryDocument, explain, jsonOrText } from '../../app/commands/outbox.ts';
-import { proofWords, STORY_STATES } from '../../app/commands/record-story.ts';
-import type { RecordStory } from '../../app/commands/record-story.ts';
+import { proofWords, STORY_STATES } from '../../app/commands/show.ts';
+import type { RecordStory } from '../../app/commands/show.ts';
 import { compactJson, isObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { changedFields } from './change-row.ts';

@@ -1,7 +1,7 @@
 import { createPostgresBackend, runMigrations, withBackend } from 'bullmq';
 import type { PgPool } from 'bullmq';
 import pg from 'pg';
-import { KEEP_ALIVE, LIVENESS_SETTINGS, settingStatements } from '../../mirror/postgres/liveness.ts';
+import { KEEP_ALIVE, LIVENESS_SETTINGS, settingStatements } from '../../mirror/postgres/connection.ts';
 import { WORKER_OPTIONS, queueClient } from './queue-client.ts';
 import type { ClientOptions, QueueClient } from './queue-client.ts';
 

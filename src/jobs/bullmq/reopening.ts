@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/time/clock.ts';
-import { within } from '../../lib/time/within.ts';
+import { within } from '../../lib/time/deadline.ts';
 import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Timings } from '../timings.ts';
 import type { ClientOptions, QueueClient } from './queue-client.ts';

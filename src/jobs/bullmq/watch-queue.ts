@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/time/clock.ts';
 import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { createOutageLog } from '../../lib/log/outage-log.ts';
-import { LATE, within } from '../../lib/time/within.ts';
+import { LATE, within } from '../../lib/time/deadline.ts';
 import { sleepUnlessStopped } from '../../lib/time/clock.ts';
 import type { Timings } from '../timings.ts';
 

@@ -1,13 +1,14 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { CronExpression } from 'cron-parser';
 import { schedule as tickBy } from 'node-cron';
-import type { Clock } from '../../lib/time/clock.ts';
+import { createFaultLog } from '../../lib/log/fault-log.ts';
 import type { Logger } from '../../lib/log/logger.ts';
+import { repeat } from '../../lib/log/repeat.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-requests.ts';
 import { isAway } from '../../mirror/session/errors.ts';
 import type { Session } from '../../mirror/session/session.ts';
-import { readMark, requestSlot, writeMark } from '../../mirror/runs/slot-requests.ts';
-import { createFaultLog } from '../../lib/log/fault-log.ts';
-import { repeat } from '../../lib/log/repeat.ts';
 
 /** When to request a run, and for which kinds. */
 export interface Schedule {
@@ -157,3 +158,55 @@ export function slotBefore(
 
 const parse = (cron: string, timezone: string, from: number): CronExpression =>
   CronExpressionParser.parse(cron, { currentDate: new Date(from), tz: timezone });
+
+interface Check {
+  readonly everyMs: number;
+  /** Names the check in the log of faults. */
+  readonly name: string;
+  readonly task: () => Promise<void>;
+}
+
+/** Runs a check at once and then with pauses. Returns a function that stops it. */
+export function startCheck(
+  { clock, logger }: Pick<ScheduleParts, 'clock' | 'logger'>,
+  check: Check,
+): () => Promise<void> {
+  const checks = repeat({ clock, faults: createFaultLog({ clock, logger, isTold: isAway }), ...check });
+  return () => checks.stop();
+}
+
+/** A schedule of the background service, with the instant (UTC) when it comes due next. */
+export interface ScheduleSlot extends Omit<Schedule, 'verifies'> {
+  readonly verifies: boolean;
+  readonly at: string;
+}
+
+/** The next slot of every schedule, the earliest first. */
+export function nextSlots(schedules: readonly Schedule[], now: Date): readonly ScheduleSlot[] {
+  return schedules
+    .map(({ name, cron, timezone, kinds, pages, verifies = false }) => {
+      const at = instantText(nextSlot(cron, timezone, now));
+      return { ...{ name, cron, timezone, kinds, pages, verifies }, at };
+    })
+    .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
+}
+
+/** When `serve` pulls a kind next. */
+export interface KindSlot {
+  readonly kind: string;
+  /** The name of the schedule. */
+  readonly schedule: string;
+  /** The number of pages from the beginning of the list; null = the whole list. */
+  readonly pages: number | null;
+  /** UTC. */
+  readonly at: string;
+}
+
+/** The next pull of each kind that has a schedule, in the order of the kinds. */
+export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]): readonly KindSlot[] {
+  const pulls = slots.filter(({ verifies }) => !verifies);
+  return kinds.flatMap((kind) => {
+    const slot = pulls.find(({ kinds: named }) => named.includes(kind));
+    return slot === undefined ? [] : [{ kind, schedule: slot.name, pages: slot.pages, at: slot.at }];
+  });
+}

@@ -4,9 +4,8 @@ import { readStatus } from '../../mirror/kinds/status-store.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { openRuns } from '../../mirror/runs/startable-runs.ts';
 import { leaveNews, staleNews } from '../../mirror/webhooks/news.ts';
-import { slotBefore } from './schedule.ts';
+import { slotBefore, startCheck } from './schedule.ts';
 import type { Schedule, ScheduleParts } from './schedule.ts';
-import { startCheck } from './start-check.ts';
 
 const CHECK_MS = 60_000;
 

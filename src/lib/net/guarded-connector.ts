@@ -6,7 +6,7 @@ import { isPublicAddress } from './public-address.ts';
 import { addressOf, isAllowedHost } from './target-url.ts';
 
 /** A connection to an address that is not public was refused before it was used. */
-export class AddressRefusedError extends Error {
+class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError';
   readonly code = 'address_refused';
 }

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * IPv4 ranges that are not public: IANA's registry of special-purpose addresses, multicast, and what is reserved. The relays
+ * IPv4 ranges that are not public: IANA's registry of special-purpose addresses, multicast, and reserved ranges. The relays
  * of 6to4 are among them.
  */
 const SPECIAL_V4: readonly (readonly [network: string, prefix: number])[] = [

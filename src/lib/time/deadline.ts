@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Clock } from './clock.ts';
 
 interface Deadline {
   /** Fires with any of the given signals, or when time is up. */
@@ -45,4 +46,17 @@ export function createDeadline(ms: number | null, signals: readonly (AbortSignal
       for (const signal of signals) signal?.removeEventListener('abort', abort);
     },
   };
+}
+
+/** Stands for a result that did not come in time. */
+export const LATE = Symbol('late');
+
+/** Waits for `work` no longer than `ms`; a later result or error is ignored. */
+export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | typeof LATE> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([work, clock.sleep(ms, timer.signal).then((): typeof LATE => LATE)]);
+  } finally {
+    timer.abort();
+  }
 }

@@ -106,7 +106,7 @@ function discoveredField({ hints }: Pick<Kind, 'hints'>, row: RowOf<typeof FIELD
   return [{ position, field: { name, type: hint?.type ?? type, ...scale, ...shape, ...refersTo } }];
 }
 
-/** What a nested value is made of: by the hint, or an object as long as no array has come. */
+/** The shape of a nested value: by the hint, or an object as long as no array has come. */
 function shapeOf(hint: Field | undefined, { wire }: RowOf<typeof FIELDS>): Pick<Field, 'items' | 'isObject'> {
   if (hint?.items !== undefined) return { items: hint.items };
   return { isObject: hint?.isObject ?? wire === 'object' };

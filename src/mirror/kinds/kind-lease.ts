@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { HoldClock } from '../../diff/judge-hold.ts';
+import type { HoldClock } from '../../diff/plan-deletions.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { LeaseError } from '../session/errors.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';

@@ -132,7 +132,7 @@ export function idsShown(
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
-/** What happens next to disappeared records, by their state. */
+/** The next step for disappeared records, by their state. */
 export const HOLD_WORDS: Readonly<Record<string, string>> = {
   suspected: 'deleted once the service, or a later list, proves that they are gone',
   held: 'stay until you decide: bms-sync deletions approve|reject KIND',

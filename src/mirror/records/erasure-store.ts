@@ -13,7 +13,7 @@ export async function readSuppressed(db: Queryable, kind: string): Promise<Reado
   return new Set(await readTexts(db, ids));
 }
 
-export interface RecordKey {
+interface RecordKey {
   readonly kind: string;
   readonly id: string;
 }

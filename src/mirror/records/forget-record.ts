@@ -4,44 +4,96 @@ import type { Kind } from '../../catalog/kind.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { compactJson, parseObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
+import { SyncError } from '../../lib/sync-error.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { leapTick } from '../kinds/tick-store.ts';
-import type { Transaction } from '../session/session.ts';
-import { eraseTraces, saveErasure } from './erasure-store.ts';
+import type { Session, Transaction } from '../session/session.ts';
+import { eraseTraces, openEntries, saveErasure } from './erasure-store.ts';
 import type { ErasedTraces } from './erasure-store.ts';
+import { readRecordStory } from './record-story.ts';
 import { readStored, writeRows } from './stored-rows.ts';
 import type { StoredRow } from './stored-rows.ts';
 
-interface Forgetting {
+interface Forgettable {
   readonly kind: Kind;
   readonly id: string;
-  /** Keeps the record out of the mirror from now on. */
+  /** Forgets a record that the service still lists, and keeps it out from now on. */
   readonly suppress: boolean;
+}
+
+interface Forgetting extends Forgettable {
   readonly by: string;
   readonly now: Date;
 }
 
-/** How a record stands before it is forgotten. */
-export type RecordStanding = 'live' | 'deleted' | 'absent';
+/** How a record stands before it is forgotten: live, as a tombstone, or not in the mirror at all. */
+type RecordStanding = 'live' | 'deleted' | 'absent';
+
+/** The traces of a record that would be forgotten. */
+export interface ForgetPlan {
+  readonly standing: RecordStanding;
+  readonly events: number;
+  readonly issues: number;
+  readonly entries: number;
+}
 
 export interface Forgotten extends ErasedTraces {
   readonly row: boolean;
 }
 
-/** Tells whether the mirror has a record live, as a tombstone, or not at all. */
-export async function recordStanding(tx: Transaction, kind: Kind, id: string): Promise<RecordStanding> {
+/**
+ * Says what would be forgotten, and refuses what must not be; changes nothing.
+ *
+ * @throws {SyncError} `forget.listed` while the service lists the record, `forget.entries_open` while entries of the outbox
+ * are under way, `record.absent` without a trace of it.
+ */
+export async function planForgetting(session: Session, wanted: Forgettable): Promise<ForgetPlan> {
+  const { kind, id } = wanted;
+  const standing = await session.atomically((tx) => checkedStanding(tx, wanted));
+  const story = await readRecordStory(session, kind, id);
+  if (story === null)
+    throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
+      code: 'record.absent',
+      hint: 'Nothing needs to be forgotten.',
+    });
+  const entries = story.entries.length + story.endedEntries.length;
+  return { standing, events: story.events.length, issues: story.issues.length, entries };
+}
+
+async function checkedStanding(
+  tx: Transaction,
+  { kind, id, suppress }: Forgettable,
+): Promise<RecordStanding> {
   const row = (await readStored(tx, kind, [id])).get(id);
+  const isLive = row !== undefined && !row.isDeleted;
+  if (isLive && !suppress)
+    throw new SyncError(`Record ${id} of ${kind.name} is live: the next pull would read it again.`, {
+      code: 'forget.listed',
+      hint: 'Delete it at the service and pull until the mirror has its deletion, or add --suppress to keep it out.',
+    });
+  const open = await openEntries(tx, { kind: kind.name, id });
+  if (open.length > 0)
+    throw new SyncError(
+      `Entries of the outbox for record ${id} of ${kind.name} are open: ${open.join(', ')}.`,
+      {
+        code: 'forget.entries_open',
+        hint: 'Wait for their end, or decide: bms-sync outbox show ID, then abandon ID.',
+      },
+    );
   if (row === undefined) return 'absent';
-  return row.isDeleted ? 'deleted' : 'live';
+  return isLive ? 'live' : 'deleted';
 }
 
 /**
  * Removes the content of a record from the mirror, in one transaction: a tombstone with the id stays, and a note of the
  * erasure. No answer that was requested before can land the record again.
+ *
+ * @throws {SyncError} `forget.listed`, `forget.entries_open`
  */
 export async function forgetRecord(tx: Transaction, forgetting: Forgetting): Promise<Forgotten> {
   const { kind, id, suppress, by, now } = forgetting;
   const key = { kind: kind.name, id };
+  await checkedStanding(tx, forgetting);
   const row = (await readStored(tx, kind, [id])).get(id);
   const left = { id: (row === undefined ? null : parseObject(row.raw)['id']) ?? new LosslessNumber(id) };
   if (row !== undefined) await emptyRow(tx, forgetting, { stored: row, left });

@@ -84,7 +84,7 @@ export async function removeOrphans(tx: Transaction, kind: Kind): Promise<void> 
 }
 
 /** Removes the elements of these parents. */
-export async function removeNested(tx: Transaction, table: string, ids: readonly string[]): Promise<void> {
+async function removeNested(tx: Transaction, table: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0)
     await tx.write(sql`delete from ${sql.identifier(table)} where parent_id in ${idsIn(tx, ids)}`);
 }

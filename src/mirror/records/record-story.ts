@@ -1,16 +1,22 @@
+import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
+import type { AbsenceState } from '../../diff/plan-deletions.ts';
 import { isArray, isNumber, parseObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
-import { linkedEntry } from '../outbox/link-store.ts';
 import { endedEntriesOf } from '../outbox/ended-entries.ts';
 import type { EndedEntry } from '../outbox/ended-entries.ts';
+import { linkedEntry } from '../outbox/link-store.ts';
 import { entriesOfRecord } from '../outbox/record-entries.ts';
 import type { TriedEntry } from '../outbox/record-entries.ts';
-import { readRecordAbsence, readRecordEvents, readRecordIssues } from './record-history.ts';
-import type { RecordAbsence, RecordEvent, RecordIssue } from './record-history.ts';
+import type { Queryable } from '../session/session.ts';
+import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
+import { optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
+import { ISSUES } from '../tables/engine-tables.ts';
+import { pick, select, selectOne } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
+import type { Proof } from './deletion-store.ts';
 import { findRecord } from './record-store.ts';
 import type { MirroredRecord } from './record-store.ts';
-import type { Queryable } from '../session/session.ts';
 
 /** Everything that the mirror knows of one record. */
 export interface RecordStory {
@@ -94,4 +100,48 @@ export const STORY_STATES: Readonly<Record<RecordStory['state'], string>> = {
 export function proofWords(absence: RecordAbsence | null): string | null {
   if (!absence?.proof) return null;
   return absence.proof === 'list' ? 'later certified lists lack it' : 'the service answered that it is gone';
+}
+
+const EVENT = pick(
+  CHANGES,
+  ...(['seq', 'change', 'observed_from', 'observed_at', 'origin', 'run_id', 'fields'] as const),
+);
+
+/** A change event of a record; `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates. */
+type RecordEvent = RowOf<typeof EVENT>;
+
+/** All change events of a record that are kept, oldest first. */
+async function readRecordEvents(db: Queryable, kind: string, id: string): Promise<RecordEvent[]> {
+  return select(db, EVENT, sql`where kind = ${kind} and record_id = ${id} order by observed_at, seq`);
+}
+
+const ISSUE = pick(ISSUES, 'field', 'code', 'detail', 'first_seen_at', 'closed_at');
+
+/** An issue of a record; open while `closedAt` is null. */
+type RecordIssue = RowOf<typeof ISSUE>;
+
+/** All issues of a record that are kept, oldest first. */
+async function readRecordIssues(db: Queryable, kind: string, id: string): Promise<RecordIssue[]> {
+  return select(db, ISSUE, sql`where kind = ${kind} and record_id = ${id} order by id`);
+}
+
+const ABSENCE = {
+  name: DELETIONS.name,
+  columns: [
+    text<'state', AbsenceState | 'deleted'>('state'),
+    timestamp('absent_since'),
+    optionalTimestamp('last_seen_at'),
+    optionalText<'proof', Proof>('proof'),
+    optionalTimestamp('concluded_at'),
+  ],
+} as const;
+
+/**
+ * A record's absence from its list: suspected, held or decided by a person, or concluded with its proof. `lastSeenAt` is when a
+ * list last showed the record; null = unknown.
+ */
+type RecordAbsence = RowOf<typeof ABSENCE>;
+
+async function readRecordAbsence(db: Queryable, kind: string, id: string): Promise<RecordAbsence | null> {
+  return selectOne(db, ABSENCE, sql`where kind = ${kind} and record_id = ${id}`);
 }

@@ -3,7 +3,7 @@ import { isListed } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../../catalog/reserved-names.ts';
 import type { MisfitCode } from '../../diff/decode-record.ts';
-import { columnObstacle, discoveredColumn, textColumnName } from '../../diff/discovered-column.ts';
+import { columnObstacle, discoveredColumn, textColumnName } from '../../diff/observe-fields.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import type { Drift } from '../kinds/drift-store.ts';
 import {

@@ -8,7 +8,7 @@ const BUSY_TIMEOUT_MS = 10_000;
  *
  * Takes about a second for 100 MB, during which others wait to write. Call it without a session on the file.
  *
- * @returns False if another process kept the file busy: the file then still holds what was removed.
+ * @returns False if another process kept the file busy: the file then still holds the removed content.
  */
 export function scrubFile(path: string): boolean {
   const file = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });

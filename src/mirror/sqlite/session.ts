@@ -5,8 +5,7 @@ import { createQueue } from '../../lib/queue.ts';
 import { sqliteError } from '../session/errors.ts';
 import { refuseTruncated } from './refuse-truncated.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import { openReader, openWriter } from './connection.ts';
-import { insertAll, readById, runStatement, tableColumns } from './statements.ts';
+import { openReader, openWriter, insertAll, readById, runStatement, tableColumns } from './connection.ts';
 
 /** The number of sessions of this process by file. Only a file without a session may be read without SQLite. */
 const sessions = new Map<string, number>();

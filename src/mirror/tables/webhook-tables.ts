@@ -64,7 +64,7 @@ export const WEBHOOK_SECRETS = {
   indexes: [['endpoint_id']],
 } as const satisfies EngineTable;
 
-/** What an endpoint is sent: one row an event, whatever the number of attempts; and the log of what was sent. */
+/** The deliveries to endpoints: one row an event, however many attempts it takes; and the log of sent events. */
 export const WEBHOOK_DELIVERIES = {
   name: 'webhook_deliveries',
   columns: [

@@ -1,17 +1,19 @@
 import type { Kind } from '../../catalog/kind.ts';
+import { parseObject, isObject } from '../../lib/json/json.ts';
+import type { JsonObject, Json } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
-import { parseObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
+import { readTick } from '../../mirror/kinds/tick-store.ts';
 import { closeAttempt, openAttempt } from '../../mirror/outbox/attempt-store.ts';
+import { dropBlock } from '../../mirror/outbox/block-store.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { readTick } from '../../mirror/kinds/tick-store.ts';
 import type { WriteAnswer } from '../../source/answer/write-answer.ts';
-import { claimLost } from './conclude.ts';
 import { countSend } from '../freeze/freeze.ts';
 import type { OutboundParts } from '../parts.ts';
+import { claimLost, blockKind, finishAs, tryLater, waitAfter } from './conclude.ts';
+import type { Grade } from './grade.ts';
 
 /** A request that is in the journal, and may go out now. */
 export interface Journalled {
@@ -81,3 +83,34 @@ export async function closeWith(
 
 /** The fields that an entry wants written, by the names of a write. */
 export const payloadOf = ({ payload }: Pick<Entry, 'payload'>): JsonObject => parseObject(payload);
+
+interface Failed {
+  readonly entry: Entry;
+  readonly answer: WriteAnswer;
+  readonly graded: Exclude<Grade, { readonly is: 'accepted' | 'ambiguous' }>;
+  readonly now: Date;
+}
+
+/** Stores that a write has certainly changed nothing, and why; part of the transaction that closes its attempt. */
+export async function closeFailed(
+  tx: Transaction,
+  parts: OutboundParts,
+  { entry, answer, graded, now }: Failed,
+): Promise<void> {
+  await closeWith(tx, entry, { grade: graded.is, answer, now });
+  const status = answer.is === 'answered' ? answer.status : null;
+  if (graded.is === 'refused') return blockKind(tx, entry, { reason: `status ${String(status)}`, now });
+  if (graded.is === 'unsent')
+    return tryLater(tx, entry, { verdict: 'unreachable', now, waitMs: waitAfter(entry, parts, null) });
+  await dropBlock(tx, entry.kind, now); // Its answer does not prove that the write is forbidden.
+  if (graded.is === 'busy')
+    return tryLater(tx, entry, { verdict: 'busy', now, waitMs: waitAfter(entry, parts, graded.waitMs) });
+  const result = { status, answer: answer.is === 'answered' ? said(answer.body, answer.start) : null };
+  return finishAs(tx, entry, { state: 'rejected', verdict: 'service_refused', result, now });
+}
+
+/** The service's own message, if there is one. */
+function said(body: Json | undefined, start: string): string {
+  const message = isObject(body) ? body['message'] : undefined;
+  return typeof message === 'string' && start.includes(message) ? message : start;
+}

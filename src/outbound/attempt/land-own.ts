@@ -1,19 +1,18 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { sortPage } from '../../diff/judge-page.ts';
+import { sortPage, withoutSuppressed } from '../../diff/judge-page.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
 import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { RecordFacts } from '../../diff/plan-repairs.ts';
-import { withoutSuppressed } from '../../diff/suppressed.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { readMeta } from '../../mirror/kinds/meta.ts';
 import { noteOwnChange, readStanding } from '../../mirror/kinds/kind-standing.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import { readMeta } from '../../mirror/kinds/meta.ts';
+import { leapTick } from '../../mirror/kinds/tick-store.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
-import { leapTick } from '../../mirror/kinds/tick-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
 import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 
@@ -94,4 +93,23 @@ async function readFacts(
     wasShown: row.listed !== null,
     mayBeForgotten: forgottenBefore !== null && String(row.deletedAt) < forgottenBefore,
   });
+}
+
+/** The mirror's copy of a record. */
+export interface MirrorRow {
+  /** The record as compact JSON, by the names of a read. */
+  readonly raw: string;
+  readonly isLive: boolean;
+}
+
+/** Reads the mirror's copies of these records; a record without a row is absent from the map. */
+export async function readRows(
+  tx: Transaction,
+  kind: string,
+  ids: readonly string[],
+): Promise<Map<string, MirrorRow>> {
+  const rows = await tx.rowsById(kind, ['_raw', '_deleted_at'], ids);
+  return new Map(
+    [...rows].map(([id, [raw, deletedAt]]) => [id, { raw: String(raw), isLive: deletedAt === null }]),
+  );
 }

@@ -15,15 +15,14 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/answer/write-answer.ts';
+import { closeFailed, closeWith, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import { finishAs, release } from '../attempt/conclude.ts';
-import { closeFailed } from '../attempt/close-failed.ts';
 import { grade } from '../attempt/grade.ts';
-import { closeWith, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import type { Journalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
 import { markerOf, withMarker } from './marker.ts';
 import type { OutboundParts, OutboundRules } from '../parts.ts';
-import { lookTimes } from './look-schedule.ts';
+import { lookTimes } from './decide-settlement.ts';
 
 /** Journals the request of a create. */
 export async function journalCreate(

@@ -12,7 +12,7 @@ import { release } from '../attempt/conclude.ts';
 import { watermarkOf } from './create.ts';
 import { payloadOf } from '../attempt/journal.ts';
 import { markerOf } from './marker.ts';
-import { readRows } from '../attempt/mirror-row.ts';
+import { readRows } from '../attempt/land-own.ts';
 import type { OutboundParts } from '../parts.ts';
 
 const WATCH_MS = 7 * 86_400_000;

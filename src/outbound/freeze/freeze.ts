@@ -11,6 +11,11 @@ export interface SendMark {
   readonly write: (sends: number) => Promise<void>;
 }
 
+/** A mark that can be closed. */
+export interface OpenMark extends SendMark {
+  readonly close: () => void;
+}
+
 /** Counts a send within the transaction that journals it; returns the number of sends so far. */
 export async function countSend(tx: Transaction): Promise<number> {
   const sends = Number((await readMeta(tx, 'outbox.sends')) ?? 0) + 1;

@@ -1,19 +1,15 @@
 import { Redis } from 'ioredis';
-import type { SendMark } from './freeze.ts';
-
-/** A mark that can be closed. */
-interface RedisMark extends SendMark {
-  readonly close: () => void;
-}
+import type { OpenMark } from './freeze.ts';
 
 const RAISE = `if tonumber(ARGV[1]) > tonumber(redis.call('get', KEYS[1]) or '0') then redis.call('set', KEYS[1], ARGV[1]) end`;
 const CONNECT_MS = 2_000;
 const COMMAND_MS = 500; // A send gives up where more than two seconds pass between its journal and its start.
 
 /**
- * Opens a mark in Redis, for a database that is no file. While Redis is away writes are dropped, so that no send waits; the next write catches up.
+ * Opens a mark in Redis, for a database that is no file. While Redis is away writes are dropped, so that no send waits; the
+ * next write catches up.
  */
-export function createRedisMark(url: string, name: string): RedisMark {
+export function createRedisMark(url: string, name: string): OpenMark {
   const key = `bms-sync:sends:${name}`;
   const client = new Redis(url, {
     enableOfflineQueue: false,

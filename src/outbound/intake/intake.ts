@@ -8,8 +8,8 @@ import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-st
 import type { Queryable, Session, Transaction } from '../../mirror/session/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
-import { readRows } from '../attempt/mirror-row.ts';
-import type { MirrorRow } from '../attempt/mirror-row.ts';
+import { readRows } from '../attempt/land-own.ts';
+import type { MirrorRow } from '../attempt/land-own.ts';
 
 /** The result of a request. */
 export interface StoredEntry {

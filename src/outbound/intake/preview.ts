@@ -8,7 +8,7 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { liveRecords } from '../../mirror/records/record-store.ts';
 import type { Queryable, Session } from '../../mirror/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
-import { readRows } from '../attempt/mirror-row.ts';
+import { readRows } from '../attempt/land-own.ts';
 
 /** A request as it would be sent. */
 export interface RequestShown {

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
 import type { Entry, Operation } from '../../mirror/outbox/outbox-store.ts';
-import type { NameRules } from './unknown-field.ts';
+import type { NameRules } from './write-body.ts';
 import { readBase, writeBody } from './write-body.ts';
 import { shown } from './write-value.ts';
 

@@ -1,6 +1,8 @@
 import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { sleepUnlessStopped } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { readAttempts } from '../../mirror/outbox/attempt-store.ts';
 import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
 import { readBlocks } from '../../mirror/outbox/block-store.ts';
@@ -109,4 +111,40 @@ export function candidatesOf({ operation, result }: Pick<Entry, 'operation' | 'r
 export function jsonOrText(text: string | null): Json {
   const value = text === null ? null : tryParse(text);
   return value === undefined ? text : value;
+}
+
+interface EntryWait {
+  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const POLL_MS = 500;
+const ENDED: readonly EntryState[] = ['done', 'rejected', 'parked', 'abandoned'];
+
+/** Waits until these entries are done or need a person, or the time is up; returns their states. */
+export async function waitForEntries(
+  db: Queryable,
+  ids: readonly number[],
+  waiting: EntryWait,
+): Promise<Entry[]> {
+  const { clock, timeoutMs, signal } = waiting;
+  const deadline = clock.monotonicMs() + timeoutMs;
+  const isOver = (): boolean => signal.aborted || clock.monotonicMs() >= deadline;
+  for (const id of ids) {
+    while (!(await hasEnded(db, id)) && !isOver())
+      await sleepUnlessStopped(Math.max(1, Math.min(POLL_MS, deadline - clock.monotonicMs())), waiting);
+    if (isOver()) break;
+  }
+  const entries: Entry[] = [];
+  for (const id of ids) {
+    const entry = await findEntry(db, id);
+    if (entry !== null) entries.push(entry);
+  }
+  return entries;
+}
+
+async function hasEnded(db: Queryable, id: number): Promise<boolean> {
+  const entry = await findEntry(db, id);
+  return entry === null || ENDED.includes(entry.state);
 }

@@ -154,7 +154,7 @@ export function explain(entry: About): Explanation {
 const CHOICES = { adopt: [adopt], retry: [retry], abandon: [abandon, pushAnew] } as const;
 
 /** A person's decision on an entry. */
-export type EntryChoice = keyof typeof CHOICES;
+type EntryChoice = keyof typeof CHOICES;
 
 /** The decisions that an entry waits for; none while it goes on by itself. */
 export function choicesOf(entry: About): readonly EntryChoice[] {

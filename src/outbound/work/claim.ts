@@ -15,7 +15,7 @@ import type { Transaction } from '../../mirror/session/session.ts';
 import { release, finishAs, tryLater } from '../attempt/conclude.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';
-import { readRows } from '../attempt/mirror-row.ts';
+import { readRows } from '../attempt/land-own.ts';
 import { journalCreate } from '../create/create.ts';
 import { notesOf } from '../create/settle.ts';
 import { readFrozen } from '../freeze/freeze.ts';

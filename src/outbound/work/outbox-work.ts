@@ -1,16 +1,20 @@
+import { instantText } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import { readBlock } from '../../mirror/outbox/block-store.ts';
 import { dueEntries, raiseEntry } from '../../mirror/outbox/outbox-queue.ts';
+import { findEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';
 import { sendCreate } from '../create/create.ts';
 import { settle } from '../create/settle.ts';
 import { watchTwins } from '../create/watch-twins.ts';
 import { readFrozen } from '../freeze/freeze.ts';
 import type { OutboundParts } from '../parts.ts';
+import { explain } from '../report/verdicts.ts';
 import { update } from '../update/update.ts';
 import { claim } from './claim.ts';
 import type { Claimed } from './claim.ts';
 import { recoverEntries } from './recover.ts';
-import { tellEntry } from './tell-entry.ts';
 
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
 export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
@@ -67,4 +71,35 @@ async function carryOut(parts: OutboundParts, claimed: Claimed): Promise<void> {
   const journalled = await session.atomically((tx) => settle(tx, parts, { kind, entry, now: clock.now() }));
   if (journalled === null) return;
   await sendCreate(parts, kind, journalled);
+}
+
+type Parts = Pick<OutboundParts, 'session' | 'logger'>;
+
+/** Logs the state of an entry that was worked from `begunAt` on, if it has ended or its kind is blocked now. */
+async function tellEntry(parts: Parts, id: number, begunAt: Date): Promise<void> {
+  const entry = await findEntry(parts.session, id);
+  if (entry === null) return;
+  if (entry.state === 'ready' && entry.verdict === 'kind_blocked')
+    await tellBlock(parts, entry.kind, begunAt);
+  if (entry.state === 'done' || entry.state === 'parked' || entry.state === 'rejected')
+    tellEnd(parts, entry, entry.state);
+}
+
+function tellEnd({ logger }: Parts, entry: Entry, state: 'done' | 'parked' | 'rejected'): void {
+  const { id: entryId, kind, operation, recordId: record, verdict } = entry;
+  const { meaning, next } = explain(entry);
+  const facts = { event: `entry.${state}`, entryId, kind, record, operation, verdict };
+  const what = record === null ? `${operation} of ${kind}` : `${operation} of ${kind} ${record}`;
+  const message = `entry ${entryId} (${what}) is ${state}: ${meaning}`;
+  if (state === 'done') logger.info(facts, message);
+  else logger.warn({ ...facts, next }, message);
+}
+
+/** A block that was there before is told already: each probe only puts it off. */
+async function tellBlock({ session, logger }: Parts, kind: string, begunAt: Date): Promise<void> {
+  const block = await readBlock(session, kind);
+  if (block === null || block.since < instantText(begunAt)) return;
+  const hint = 'Check the token, and what its user may write in the service.';
+  const message = `writes of ${kind} are blocked: the service refuses them (${block.reason}); tried again within five minutes`;
+  logger.warn({ event: 'kind.blocked', kind, reason: block.reason, hint }, message);
 }

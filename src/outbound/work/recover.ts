@@ -4,7 +4,7 @@ import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
 import { ownedEntries } from '../../mirror/outbox/outbox-queue.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { lookTimes } from '../create/look-schedule.ts';
+import { lookTimes } from '../create/decide-settlement.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /**

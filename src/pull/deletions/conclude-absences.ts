@@ -1,8 +1,12 @@
 import type { Certificate } from '../../diff/certify.ts';
-import { holdAfter } from '../../diff/judge-hold.ts';
-import type { HoldClock } from '../../diff/judge-hold.ts';
-import { planDeletions } from '../../diff/plan-deletions.ts';
-import type { Absence, AbsentRow, DeletionPlan, DeletionRules } from '../../diff/plan-deletions.ts';
+import { holdAfter, planDeletions } from '../../diff/plan-deletions.ts';
+import type {
+  HoldClock,
+  Absence,
+  AbsentRow,
+  DeletionPlan,
+  DeletionRules,
+} from '../../diff/plan-deletions.ts';
 import {
   forgetAbsences,
   readAbsences,

@@ -1,6 +1,5 @@
-import { isOverdue } from '../../diff/judge-hold.ts';
-import type { HoldClock } from '../../diff/judge-hold.ts';
-import type { DeletionRules } from '../../diff/plan-deletions.ts';
+import { isOverdue } from '../../diff/plan-deletions.ts';
+import type { HoldClock, DeletionRules } from '../../diff/plan-deletions.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { releaseHeld } from '../../mirror/records/deletion-store.ts';
 import { saveHold } from '../../mirror/kinds/kind-lease.ts';

@@ -10,7 +10,7 @@ import type { Concluded } from '../deletions/conclude-absences.ts';
 import { returnRows } from './return-rows.ts';
 import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
-import { compareLive } from '../../diff/compare-live.ts';
+import { compareLive } from '../../diff/plan-repairs.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';

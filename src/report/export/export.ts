@@ -1,8 +1,10 @@
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Values } from '../../mirror/session/session.ts';
-import { csvEncoding } from './csv.ts';
-import type { TextEncoding } from './csv.ts';
-import { ndjsonEncoding } from './ndjson.ts';
+import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
+import type { TextEncoding } from './text-encodings.ts';
 import { loadDuckdb, writeParquet } from './parquet.ts';
 import type { Unfit } from './parquet.ts';
 import type { ExportSource } from './read-rows.ts';
@@ -29,8 +31,32 @@ interface Exported {
   readonly unfit: Unfit;
 }
 
+/** The place of an export without a file. */
+export interface ExportOutput {
+  readonly text: (text: string) => Promise<void>;
+  readonly bytes: (bytes: Uint8Array) => Promise<void>;
+}
+
+/** Writes rows to an output. Parquet is written to a file first, because DuckDB needs one. */
+export async function exportStream(
+  source: ExportSource,
+  output: ExportOutput,
+  options: ExportOptions,
+): Promise<Exported> {
+  if (options.format !== 'parquet') return exportText(source, output.text, options);
+  const folder = await mkdtemp(join(tmpdir(), 'bms-sync-export-'));
+  try {
+    const path = join(folder, 'rows.parquet');
+    const exported = await exportFile(source, path, options);
+    for await (const bytes of createReadStream(path)) await output.bytes(bytes as Uint8Array);
+    return exported;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 /** Writes rows to a text output, batch after batch; each waits until the one before it is taken. */
-export async function exportText(
+async function exportText(
   source: ExportSource,
   write: (text: string) => Promise<void>,
   options: ExportOptions,
@@ -110,3 +136,10 @@ async function* stoppable(
     yield batch;
   }
 }
+
+/** Tells a reader of exported rows how many values fit no column. */
+export const unfitRemarks = (unfit: Unfit): readonly string[] =>
+  [...unfit].map(
+    ([column, count]) =>
+      `${count} values of ${column} fit no column of Parquet and are null: CSV and NDJSON have them.`,
+  );

@@ -24,7 +24,7 @@ const COPIES = 16;
 const [ROWS_A_PART, LETTERS_A_PART] = [1_536, 750_000];
 const [ROWS_A_GROUP, LETTERS_A_GROUP] = [6_144, 1_500_000];
 
-export interface Parts {
+interface Parts {
   readonly add: (values: Values) => void;
   /** Whether enough rows wait for a file of their own. */
   readonly isFull: () => boolean;

@@ -31,7 +31,7 @@ export async function loadDuckdb(): Promise<Duckdb> {
   }
 }
 
-export interface ParquetFile {
+interface ParquetFile {
   readonly source: ExportSource;
   /** The file to write. */
   readonly path: string;

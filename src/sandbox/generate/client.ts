@@ -6,11 +6,10 @@ import {
   FIRST_NAMES,
   JOB_TITLES,
   SURNAMES,
-} from '../vocabulary/people.ts';
-import type { Town } from '../vocabulary/places.ts';
-import { codesFrom } from './code.ts';
+} from '../vocabulary/people-and-places.ts';
+import type { Town } from '../vocabulary/people-and-places.ts';
+import { codesFrom, NO_DATE, dayOf, fixed } from './text-values.ts';
 import type { Draw } from './draw.ts';
-import { NO_DATE, dayOf, fixed } from './text-values.ts';
 import {
   email,
   officeEmail,

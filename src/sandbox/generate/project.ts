@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json/json.ts';
-import { FIRST_NAMES, SURNAMES } from '../vocabulary/people.ts';
+import { FIRST_NAMES, SURNAMES } from '../vocabulary/people-and-places.ts';
 import { BRANDS, JOBS, NOTES, TASKS } from '../vocabulary/trade.ts';
 import { anyId } from './draw.ts';
 import type { Draw } from './draw.ts';

@@ -1,9 +1,8 @@
 import { LosslessNumber } from 'lossless-json';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { SUPPLIERS } from '../vocabulary/trade.ts';
-import { codesFrom } from './code.ts';
+import { codesFrom, NO_DATE, dayOf, fixed } from './text-values.ts';
 import type { Draw } from './draw.ts';
-import { NO_DATE, dayOf, fixed } from './text-values.ts';
 import {
   officeEmail,
   phone,

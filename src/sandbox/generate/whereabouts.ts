@@ -1,8 +1,7 @@
 import type { Random } from '../random.ts';
-import { FIRST_NAMES, SURNAMES } from '../vocabulary/people.ts';
-import { PLACES, STREETS, SUITES } from '../vocabulary/places.ts';
+import { FIRST_NAMES, SURNAMES, PLACES, STREETS, SUITES } from '../vocabulary/people-and-places.ts';
 import { slug } from '../vocabulary/words.ts';
-import type { Town } from '../vocabulary/places.ts';
+import type { Town } from '../vocabulary/people-and-places.ts';
 
 const POSTAL_LETTERS = Array.from('ABCEGHJKLMNPRSTVWXYZ');
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
 import { latestSeq } from '../../feed/read-changes.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import { LATE, within } from '../../lib/time/within.ts';
+import { LATE, within } from '../../lib/time/deadline.ts';
 import type { KindStatus } from '../../mirror/kinds/status-store.ts';
 import { oldestUnsettledSend } from '../../mirror/outbox/attempt-store.ts';
 import type { RouteContext, Server } from '../server.ts';

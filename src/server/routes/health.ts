@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LATE, within } from '../../lib/time/within.ts';
+import { LATE, within } from '../../lib/time/deadline.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readDamage } from '../../mirror/kinds/integrity-store.ts';
 import { sendJson } from '../answer/json.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { adoptRecord } from '../../outbound/decisions/adopt.ts';
-import { abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
+import { adoptRecord, abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
 import type { DecidedEntry } from '../../outbound/decisions/decide.ts';
 import { entryDocument } from '../../outbound/report/entry-list.ts';
 import { resumeSends } from '../../outbound/freeze/freeze.ts';

@@ -1,5 +1,6 @@
 import { SyncError } from '../../lib/sync-error.ts';
 import { storable } from '../../lib/text/text.ts';
+import type { Kind } from '../../catalog/kind.ts';
 
 const WEB_PAGE = 'The answer is a web page: is source.baseUrl right?';
 const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';
@@ -117,4 +118,14 @@ const EXCERPT_LENGTH = 80;
 export function excerpt(text: string): string {
   const start = storable(text.slice(0, EXCERPT_LENGTH)).replace(/\s+/g, ' ').trim();
   return text.length > EXCERPT_LENGTH ? `${start}…` : start;
+}
+
+/** Runs a reader of a kind's answer; where fields of the kind are excluded, its errors quote nothing of the answer. */
+export function withoutQuote<T>({ excluded }: Kind, read: () => T): T {
+  if (excluded === undefined) return read();
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof SourceError ? error.withoutQuote() : error;
+  }
 }

@@ -2,8 +2,6 @@ import { errors } from 'undici';
 import type { buildConnector, Pool } from 'undici';
 import { errorCode } from '../../lib/error-code.ts';
 import { SourceError } from './errors.ts';
-import { networkWords } from './network-words.ts';
-import type { CodedFault } from './network-words.ts';
 
 /** Error codes of Node and undici that mean: no answer came, and the next attempt may fare better. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
@@ -85,4 +83,89 @@ export function triedOnce(connect: buildConnector.connector): buildConnector.con
       else callback(new NoConnection('not connected', { cause: error }), null);
     });
   };
+}
+
+/** Errors of the network in words for a person; the code follows in brackets. */
+
+interface Meaning {
+  /** The beginnings of the codes. */
+  readonly codes: readonly string[];
+  readonly words: (error: Error) => string;
+}
+
+const MEANINGS: readonly Meaning[] = [
+  {
+    codes: ['ENOTFOUND', 'EAI_AGAIN'],
+    words: (error) => `the host name ${partOf(error, 'hostname')} is not known here`,
+  },
+  { codes: ['ECONNREFUSED'], words: (error) => `nothing listens at this port of ${placeOf(error)}` },
+  {
+    codes: ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN'],
+    words: (error) => `there is no way to ${placeOf(error)}`,
+  },
+  {
+    codes: ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'ERR_SSL_HTTP_REQUEST'],
+    words: () => 'https:// speaks TLS to a plain-HTTP port; use http://',
+  },
+  {
+    codes: ['CERT_HAS_EXPIRED'],
+    words: () => 'the certificate has expired; renew it, and check the clock of this machine',
+  },
+  {
+    codes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
+    words: () => 'the certificate is for another host name; use the name that it holds',
+  },
+  {
+    codes: ['DEPTH_ZERO_', 'SELF_SIGNED_', 'UNABLE_TO_', 'CERT_'],
+    words: () =>
+      'the certificate is not trusted: its authority is not known here; name the file of its certificate in NODE_EXTRA_CA_CERTS',
+  },
+  { codes: ['ERR_SSL_', 'ERR_TLS_', 'EPROTO'], words: () => 'no TLS connection could be agreed on' },
+  { codes: ['HPE_'], words: () => 'the answer is not HTTP; if this port wants TLS, use https://' },
+  {
+    codes: ['UND_ERR_ABORTED', 'UND_ERR_PRX_TLS', 'ERR_PROXY'],
+    words: () => 'the proxy gives no way to the service',
+  },
+  { codes: ['UND_ERR_HEADERS_OVERFLOW'], words: () => 'the headers of the answer are too long' },
+  {
+    codes: ['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNABORTED', 'EPIPE'],
+    words: (error) =>
+      isSilent(error)
+        ? 'the connection was closed without an answer; if this port wants TLS, use https://'
+        : 'the connection was closed before the answer was whole',
+  },
+  {
+    codes: ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'],
+    words: () => 'no connection was made in time',
+  },
+];
+
+const NO_WORDS = 'there was no usable answer';
+
+/** An error with a code of Node or undici. */
+interface CodedFault {
+  readonly error: Error;
+  readonly code: string;
+}
+
+/** Words an error by its code: `nothing listens at this port of 127.0.0.1:4010 (ECONNREFUSED)`. */
+export function networkWords({ error, code }: CodedFault): string {
+  const meaning = MEANINGS.find(({ codes }) => codes.some((beginning) => code.startsWith(beginning)));
+  return `${meaning?.words(error) ?? NO_WORDS} (${code})`;
+}
+
+function placeOf(error: Error): string {
+  const port = partOf(error, 'port');
+  return port === '' ? 'the host' : `${partOf(error, 'address')}:${port}`;
+}
+
+function partOf(error: Error, name: string): string {
+  const value = name in error ? (error as unknown as Record<string, unknown>)[name] : '';
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+/** Whether the other end sent no byte at all, as undici counts them. */
+function isSilent(error: Error): boolean {
+  const socket = 'socket' in error ? error.socket : null;
+  return typeof socket === 'object' && socket !== null && 'bytesRead' in socket && socket.bytesRead === 0;
 }

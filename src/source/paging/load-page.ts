@@ -4,11 +4,11 @@ import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../answer/envelope.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import type { Answered, Question, Requester } from '../http/requester.ts';
-import { readKnown, readPage, withoutExcludedFields } from '../page/list-page.ts';
-import type { KnownPageHint, ListPage } from '../page/list-page.ts';
+import { readKnown, readPage, withoutExcludedFields } from './list-page.ts';
+import type { KnownPageHint, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
-import { withoutQuote } from '../http/without-quote.ts';
+import { withoutQuote } from '../http/errors.ts';
 import type { PageRange } from './sweep-state.ts';
 
 export interface ListParts {

@@ -1,8 +1,7 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
 import type { ListParts, LoadOptions, LoadedPage } from './load-page.ts';
-import type { KnownPageHint, ListPage } from '../page/list-page.ts';
-import type { KnownPage } from '../page/page-digest.ts';
+import type { KnownPage, KnownPageHint, ListPage } from './list-page.ts';
 import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
 import type { SweepPlan } from './sweep-state.ts';
 import type { ListEnd } from './list-length.ts';

@@ -1,7 +1,7 @@
 import { Queue, Worker, createPostgresBackend, withBackend } from 'bullmq';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { jobOf } from '../../../src/jobs/bullmq/job.ts';
-import type { NewJob } from '../../../src/jobs/bullmq/job.ts';
+import { jobOf } from '../../../src/jobs/bullmq/queue-client.ts';
+import type { NewJob } from '../../../src/jobs/bullmq/queue-client.ts';
 import { createBullmqNotifier } from '../../../src/jobs/bullmq/notifier.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';

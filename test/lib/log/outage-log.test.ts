@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { createOutageLog } from '../../../src/lib/log/outage-log.ts';
+import fc from 'fast-check';
+import { createOutageLog, REMIND_MS, nextOutage } from '../../../src/lib/log/outage-log.ts';
+import type { CallEnd, Outage, OutageStep } from '../../../src/lib/log/outage-log.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../jobs/support.ts';
 
@@ -42,4 +44,72 @@ test('a call that waited from long before counts from the last answer on', async
   await clock.sleep(10_000);
   outage.failed(new Error('gone.'), begunAt);
   expect(log.lines).toMatchObject([{ since, reason: 'gone' }]);
+});
+
+const ends = fc.array(
+  fc.record({
+    is: fc.constantFrom('answered' as const, 'failed' as const),
+    pauseMs: fc.constantFrom(0, 1, 1_000, 60_000, REMIND_MS),
+    part: fc.constantFrom('reads', 'writes'),
+  }),
+  { maxLength: 60 },
+);
+
+/** Plays ends of calls after each other; each step beside its end. */
+function play(calls: readonly { is: CallEnd['is']; pauseMs: number; part: string }[]) {
+  let at = 1_000_000;
+  let outage: Outage | null = null;
+  return calls.map(({ pauseMs, ...call }) => {
+    at += pauseMs;
+    const end: CallEnd =
+      call.is === 'failed'
+        ? { is: 'failed', part: call.part, at, begunAt: at - 1 }
+        : { is: 'answered', part: call.part, at };
+    const step: OutageStep = nextOutage(outage, end);
+    outage = step.outage;
+    return { end, ...step };
+  });
+}
+
+test('each beginning is told once and has one end, however calls end in between', () => {
+  fc.assert(
+    fc.property(ends, (calls) => {
+      const told = play(calls).flatMap(({ tell }) => (tell === 'began' || tell === 'ended' ? [tell] : []));
+      expect(told).toEqual(told.map((_, i) => (i % 2 === 0 ? 'began' : 'ended')));
+    }),
+  );
+});
+
+test('an outage is on exactly while a part has failed and not answered since', () => {
+  fc.assert(
+    fc.property(ends, (calls) => {
+      const failing = new Set<string>();
+      for (const { end, outage } of play(calls)) {
+        if (end.is === 'failed') failing.add(end.part);
+        else failing.delete(end.part);
+        expect(outage !== null).toBe(failing.size > 0);
+      }
+    }),
+  );
+});
+
+test('while it lasts, it is told no more often than its reminder allows', () => {
+  fc.assert(
+    fc.property(ends, (calls) => {
+      let toldAt = -Infinity;
+      for (const { end, tell } of play(calls)) {
+        if (tell === 'lasts') expect(end.at - toldAt).toBeGreaterThanOrEqual(REMIND_MS);
+        if (tell === 'began' || tell === 'lasts') toldAt = end.at;
+      }
+    }),
+  );
+});
+
+test('it began when the first failed call began, and counts the failed calls', () => {
+  const [first, second] = play([
+    { is: 'failed', pauseMs: 0, part: 'reads' },
+    { is: 'failed', pauseMs: 5_000, part: 'reads' },
+  ]);
+  expect(first?.outage?.since).toBe(999_999);
+  expect(second?.outage).toMatchObject({ since: 999_999, failures: 2 });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lookTimes } from '../../../src/outbound/create/look-schedule.ts';
+import { lookTimes } from '../../../src/outbound/create/decide-settlement.ts';
 
 const RULES = { settleSeconds: 300, patienceSeconds: 86_400, lookScheduleSeconds: [300, 1800, 7200] };
 const at = (seconds: number, rules = RULES) => lookTimes(seconds * 1000, rules);

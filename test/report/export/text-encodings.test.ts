@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvEncoding } from '../../../src/report/export/csv.ts';
+import { csvEncoding, ndjsonEncoding } from '../../../src/report/export/text-encodings.ts';
 import { exportColumns, keyOf } from '../../../src/report/export/columns.ts';
 import type { ExportColumn } from '../../../src/report/export/columns.ts';
-import { ndjsonEncoding } from '../../../src/report/export/ndjson.ts';
 
 const columns: readonly ExportColumn[] = [
   { name: 'id', type: 'integer' },

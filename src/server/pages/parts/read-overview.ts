@@ -2,7 +2,7 @@ import { isListed } from '../../../catalog/kind.ts';
 import { latestSeq } from '../../../feed/read-changes.ts';
 import type { RecordedChange } from '../../../feed/read-changes.ts';
 import { latestChanges } from '../../../feed/latest-changes.ts';
-import { nextPulls, nextSlots } from '../../../jobs/schedule/next-slots.ts';
+import { nextPulls, nextSlots } from '../../../jobs/schedule/schedule.ts';
 import type { Schedule } from '../../../jobs/schedule/schedule.ts';
 import { staleKinds } from '../../../jobs/schedule/stale-kinds.ts';
 import { instantOf } from '../../../lib/time/clock.ts';

@@ -1,0 +1,130 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { UsageError } from '../../lib/sync-error.ts';
+import { didYouMean } from '../../lib/text/nearest-name.ts';
+import { isCalendarDate } from '../../lib/time/calendar.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import { asMirrored } from '../../mirror/kinds/field-store.ts';
+import { readKnownPast } from '../../mirror/records/as-of.ts';
+import type { KnownPast } from '../../mirror/records/as-of.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import { readDeclaredColumns, readViewNames } from '../../mirror/views/view-columns.ts';
+import { exportColumns } from './columns.ts';
+import { readAsOf, readView } from './read-rows.ts';
+import type { ExportSource, ViewToRead } from './read-rows.ts';
+
+/** The rows that a person asks for. */
+export interface ExportWish {
+  /** A record kind, or a view. */
+  readonly what: string;
+  /** An instant as a person writes it; undefined = now. */
+  readonly asOf: string | undefined;
+}
+
+interface OpenedSource {
+  readonly source: ExportSource;
+  /** A fact that a reader of the rows should know; null = none. */
+  readonly remark: string | null;
+}
+
+/**
+ * Finds the rows of a kind or a view, as they are now or as they were at an instant.
+ *
+ * @throws {UsageError} `usage.view` for an unknown name, `usage.as_of` for an instant whose state is not known.
+ */
+export async function openExport(
+  session: Session,
+  kinds: readonly Kind[],
+  { what, asOf, now }: ExportWish & { readonly now: Date },
+): Promise<OpenedSource> {
+  const view = await findView(session, kinds, what);
+  if (asOf !== undefined) return openPast(session, kinds, { view, asOf, now });
+  return { source: { columns: view.columns, batches: readView(session, view) }, remark: null };
+}
+
+/** @throws {UsageError} For a name that is neither a kind's nor a view's. */
+async function findView(session: Session, kinds: readonly Kind[], what: string): Promise<ViewToRead> {
+  const names = kinds.map(({ name }) => name);
+  const name = names.includes(what) ? `bi_${what}` : what;
+  const declared = await readDeclaredColumns(session, name);
+  if (declared.length > 0) return { name, columns: exportColumns(declared) };
+  const views = await readViewNames(session);
+  throw new UsageError(`There is no record kind or view "${what}"${didYouMean(what, [...names, ...views])}`, {
+    code: 'usage.view',
+    hint: `The kinds are: ${names.join(', ')}. The views begin with bi_: docs/analysts.md.`,
+  });
+}
+
+interface PastWish {
+  readonly view: ViewToRead;
+  readonly asOf: string;
+  readonly now: Date;
+}
+
+/** @throws {UsageError} For a view that is no kind's, and for an instant whose state is not known. */
+async function openPast(
+  session: Session,
+  kinds: readonly Kind[],
+  { view: { name, columns }, asOf, now }: PastWish,
+): Promise<OpenedSource> {
+  const kind = kinds.find((candidate) => `bi_${candidate.name}` === name);
+  if (kind === undefined)
+    throw new UsageError(
+      `The state of ${name} at an instant is not known: it is no record kind's own view.`,
+      {
+        code: 'usage.as_of',
+        hint: 'Take --as-of with a record kind, such as clients.',
+      },
+    );
+  const at = asOfInstant(asOf, now);
+  const past = await readKnownPast(session, kind.name);
+  const reason = whyUnknown(kind.name, at, past);
+  if (reason !== null)
+    throw new UsageError(`The state of ${kind.name} at ${instantText(at)} UTC is not known: ${reason}.`, {
+      code: 'usage.as_of',
+      hint: 'Name a later instant.',
+    });
+  const mirrored = await asMirrored(session, kind);
+  const batches = readAsOf(session, { kind: mirrored, columns, instant: instantText(at) });
+  return { source: { columns, batches }, remark: whyPartial(kind.name, at, past) };
+}
+
+const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
+const DAY_MS = 86_400_000;
+
+/**
+ * Reads the instant of `--as-of`: an ISO instant, an instant as the mirror writes it, or a date, which means the end of that
+ * day. Without a zone it is UTC. Of today, it is now.
+ *
+ * @throws {UsageError} `usage.as_of` for anything else, and for an instant that is still to come.
+ */
+export function asOfInstant(given: string, now: Date): Date {
+  const [, date = '', time, zone = 'Z'] = INSTANT.exec(given.trim()) ?? [];
+  const isDay = time === undefined;
+  const instant = new Date(`${date}T${time ?? '00:00'}${zone.toUpperCase()}`).getTime();
+  if (!isCalendarDate(date) || Number.isNaN(instant))
+    throw new UsageError(`"${given}" is no instant.`, { code: 'usage.as_of', hint: FORMS });
+  if (instant > now.getTime())
+    throw new UsageError(`${given} is still to come.`, { code: 'usage.as_of', hint: FORMS });
+  return new Date(isDay ? Math.min(instant + DAY_MS - 1, now.getTime()) : instant);
+}
+
+const FORMS =
+  'Write 2026-03-01T12:00:00Z (another zone: +01:00), or 2026-03-01 for the end of that day in UTC.';
+
+/** Why the state at an instant cannot be told; null where it can. */
+export function whyUnknown(kind: string, instant: Date, past: KnownPast): string | null {
+  const at = instantText(instant);
+  const { firstSeenAt, forgottenBefore } = past;
+  if (firstSeenAt === null) return `no record of ${kind} has been read yet`;
+  if (at < firstSeenAt) return `the first record of ${kind} was read at ${firstSeenAt} UTC`;
+  if (forgottenBefore !== null && at < forgottenBefore)
+    return `change events before ${forgottenBefore} UTC were removed (retention.changesDays)`;
+  return null;
+}
+
+/** A remark on a state that the mirror knew only in part at that instant; null where it knew the whole list. */
+export function whyPartial(kind: string, instant: Date, { baselineAt }: KnownPast): string | null {
+  if (baselineAt !== null && instantText(instant) >= baselineAt) return null;
+  const since = baselineAt === null ? 'it still is not' : `it is since ${baselineAt} UTC`;
+  return `The list of ${kind} was not known whole at that instant (${since}): records may be missing.`;
+}

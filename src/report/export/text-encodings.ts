@@ -1,0 +1,63 @@
+import type { SqlValue, Values } from '../../mirror/session/session.ts';
+import { isNumberText } from './columns.ts';
+import type { ExportColumn, ExportType } from './columns.ts';
+
+/** Encodes rows as text, batch after batch. */
+export interface TextEncoding {
+  /** The text before the first row. */
+  readonly head: string;
+  readonly rows: (batch: readonly Values[]) => string;
+}
+
+/** A spreadsheet takes such a text for a formula, after spaces too. */
+const FORMULA = /^\s*[=+\-@]|^\s*[\t\r]/;
+const NEEDS_QUOTES = /[",\r\n]/;
+
+/**
+ * CSV by RFC 4180, with a header; null is an empty cell, an empty text is `""`.
+ *
+ * @param isRaw Leaves texts as they are. Otherwise a text that a spreadsheet would run as a formula begins with an apostrophe.
+ */
+export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean): TextEncoding {
+  const guard = isRaw ? (text: string): string => text : guarded;
+  const cells = columns.map(({ type }) => (value: SqlValue): string => {
+    if (value === null) return '';
+    const isPlain = typeof value === 'number' || (type !== 'text' && isNumberText(value));
+    return isPlain ? String(value) : quoted(guard(value));
+  });
+  return {
+    head: line(columns.map(({ name }) => quoted(guard(name)))),
+    rows: (batch) =>
+      batch.map((values) => line(cells.map((cell, index) => cell(values[index] ?? null)))).join(''),
+  };
+}
+
+const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
+
+function quoted(text: string): string {
+  return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const guarded = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
+
+/** One JSON object a line: numbers and amounts with all their digits, dates and instants as text. */
+export function ndjsonEncoding(columns: readonly ExportColumn[]): TextEncoding {
+  const members = columns.map(({ name, type }, index) => {
+    const head = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+    return (value: SqlValue): string => head + valueText(value, type);
+  });
+  return {
+    head: '',
+    rows: (batch) =>
+      batch
+        .map((values) => `${members.map((member, index) => member(values[index] ?? null)).join('')}}\n`)
+        .join(''),
+  };
+}
+
+const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
+
+function valueText(value: SqlValue, type: ExportType): string {
+  if (value === null || typeof value === 'number') return JSON.stringify(value);
+  return NUMBERS.includes(type) && isNumberText(value) ? value : JSON.stringify(value);
+}

@@ -1,0 +1,182 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { withoutExcluded } from '../../catalog/exclude.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { arrayStart, valueEnd } from '../../lib/json/json-bytes.ts';
+import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { packed } from '../../lib/text/text-list.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
+import { openList, parseBody } from '../answer/envelope.ts';
+import type { ListBody, Meta } from '../answer/envelope.ts';
+import { readList, refuseFault } from '../answer/read-answer.ts';
+import { SourceError, withoutQuote } from '../http/errors.ts';
+import type { Received } from '../http/http.ts';
+
+/** A list answer in the form that a sweep uses. */
+export interface ListPage {
+  /** One text per record that identifies it within the list: its id, as text in any spelling, or the whole record. */
+  readonly keys: TextList;
+  readonly meta: Meta | null;
+  /** How the records were wrapped. */
+  readonly envelope: string;
+  /** The text of the records is that of the known page of this number: it was not parsed. */
+  readonly isKnown: boolean;
+  /** Null without a digest scope, or if the bytes of the records cannot be located for certain. */
+  readonly digest: PageDigest | null;
+  /**
+   * The records in `data`, unchecked. Parsed at the first call if `isKnown`.
+   *
+   * @throws {SourceError} too_deep, if a known page can no longer be parsed.
+   */
+  readonly read: () => readonly Json[];
+}
+
+/**
+ * The stored facts about a page before it is requested. Without a digest scope no digest is made, and no page is
+ * known.
+ */
+export interface KnownPageHint {
+  readonly digestScope?: string | undefined;
+  readonly known?: KnownPage | undefined;
+}
+
+/**
+ * Creates the reader for a page that shows the same records as the known page: it is not parsed.
+ *
+ * @throws {SourceError} If the answer itself says that it is no list.
+ * @returns Null if it shows other records.
+ */
+export function readKnown({ digestScope, known }: KnownPageHint): (answer: Received) => ListPage | null {
+  return (answer) => {
+    refuseFault(answer);
+    if (digestScope === undefined || known === undefined) return null;
+    const list = openKnown(answer, digestScope, known);
+    if (list === null) return null;
+    const { keys, digest, bytes } = known;
+    return {
+      ...{ keys, meta: list.meta, envelope: list.envelope, isKnown: true },
+      digest: { digest, bytes },
+      read: parseLater(answer),
+    };
+  };
+}
+
+/**
+ * Makes the reader for a page of a list.
+ *
+ * @throws {SourceError} Where the answer is no list.
+ */
+export function readPage({ digestScope }: KnownPageHint): (answer: Received) => ListPage {
+  return (answer) => ({
+    ...parsed(answer),
+    digest: digestScope === undefined ? null : digestPage(answer, digestScope),
+  });
+}
+
+function parsed(answer: Received): Omit<ListPage, 'digest'> {
+  const { records, meta, envelope } = readList(answer);
+  const keys = packed(records.map(recordKey));
+  return { keys, meta, envelope, isKnown: false, read: () => records };
+}
+
+/** Identifies a record: its id, as text in any spelling, or the whole record. */
+function recordKey(record: Json): string {
+  const id = isObject(record) ? record['id'] : undefined;
+  if (isNumber(id)) return String(id);
+  if (typeof id === 'string' && id !== '') return id;
+  return isDeeper(record, DEEPEST) ? 'nested too deep' : compactJson(record);
+}
+
+/** Parses the records at the first call, then frees the answer. */
+function parseLater(answer: Received): () => readonly Json[] {
+  let held: { readonly answer: Received } | { readonly records: readonly Json[] } = { answer };
+  return () => {
+    if ('answer' in held) {
+      const { answer: unread } = held;
+      held = { records: unread.withRedactedErrors(() => readList(unread).records) };
+    }
+    return held.records;
+  };
+}
+
+/** A page without its kind's excluded fields; no later stage sees them. */
+export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
+  if (kind.excluded === undefined) return page;
+  const read = (): readonly Json[] =>
+    withoutQuote(kind, page.read).map((record) => withoutExcluded(kind, record));
+  return { ...page, read };
+}
+
+/** A digest that shows whether a page has changed. */
+interface PageDigest {
+  /** SHA-256, in hex, of a digest scope and the text of the array of records. */
+  readonly digest: string;
+  /** Length of that text. */
+  readonly bytes: number;
+}
+
+/** A page as last landed. */
+export interface KnownPage extends PageDigest {
+  /** Ids of the records in their order, one for every row on the page. */
+  readonly keys: TextList;
+}
+
+type ListText = Pick<Received, 'bytes' | 'where'>;
+
+/** The place of the records in a body. */
+interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The name of the member that holds the records. */
+const DATA = Buffer.from('"data"');
+/** A placeholder for the records. No service can guess it, so its place in "data" is the place of the records. */
+const STAND_IN = randomUUID();
+const STAND_IN_ARRAY = Buffer.from(JSON.stringify([STAND_IN]));
+
+/**
+ * Opens a list without parsing its records, if their bytes are those of the known page.
+ *
+ * Equal bytes are the same array, complete, and end at the same place. The text around them is parsed and checked as
+ * usual.
+ *
+ * @returns Null if they differ, or if anything else is wrong: the body must then be parsed in full.
+ */
+function openKnown(
+  answer: ListText,
+  digestScope: string,
+  known: PageDigest,
+): Omit<ListBody, 'records'> | null {
+  const start = arrayStart(answer.bytes, DATA);
+  if (start === null) return null;
+  const part = { start, end: start + known.bytes };
+  return digestOf(answer, digestScope, part) === known.digest ? openAround(answer, part) : null;
+}
+
+/**
+ * Computes the digest of a list that was parsed in full; null if the bytes of its records cannot be located for
+ * certain.
+ */
+function digestPage(answer: ListText, digestScope: string): PageDigest | null {
+  const start = arrayStart(answer.bytes, DATA);
+  const end = start === null ? null : valueEnd(answer.bytes, start);
+  if (start === null || end === null || openAround(answer, { start, end }) === null) return null;
+  return { digest: digestOf(answer, digestScope, { start, end }), bytes: end - start };
+}
+
+function digestOf({ bytes }: ListText, digestScope: string, { start, end }: Part): string {
+  return createHash('sha256').update(digestScope).update(bytes.subarray(start, end)).digest('hex');
+}
+
+/** Opens a list without its records; null if it is no list, or if other bytes than these are its records. */
+function openAround({ bytes, where }: ListText, { start, end }: Part): Omit<ListBody, 'records'> | null {
+  const around = [bytes.subarray(0, start), STAND_IN_ARRAY, bytes.subarray(end)];
+  try {
+    const { records, ...list } = openList(parseBody(Buffer.concat(around), where), where);
+    return records.length === 1 && records[0] === STAND_IN ? list : null;
+  } catch (error) {
+    if (error instanceof SourceError) return null; // A full parse finds the same fault and can quote it.
+    throw error;
+  }
+}
