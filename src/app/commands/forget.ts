@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { kindNamed } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
@@ -13,7 +12,8 @@ import type { Transaction } from '../../mirror/session/session.ts';
 import { scrubFile } from '../../mirror/sqlite/scrub.ts';
 import { readRecordStory } from '../../mirror/records/record-story.ts';
 import { openExistingMirror } from '../open-mirror.ts';
-import { writeSnapshot } from './snapshot.ts';
+import { presentSnapshot, renewSnapshot } from '../snapshot-file.ts';
+import type { RenewedSnapshot } from '../snapshot-file.ts';
 
 export interface ForgetRequest {
   readonly kind: string;
@@ -32,7 +32,7 @@ export interface ForgetReport {
   /** Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL. */
   readonly scrubbed: boolean | null;
   /** The snapshot that was rewritten, and whether that worked; null = none is set, or none was written yet. */
-  readonly snapshot: { readonly file: string; readonly rewritten: boolean } | null;
+  readonly snapshot: RenewedSnapshot | null;
 }
 
 /** What there is to forget. */
@@ -107,7 +107,7 @@ export async function forget(config: Config, request: ForgetRequest): Promise<Fo
   const { id, suppress } = request;
   const erased = await eraseRecord(config, request);
   const mirror = sqlitePath(config.database.url);
-  const scrubbed = mirror === null ? null : scrubFile(mirror);
+  const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
   const snapshot = await rewriteSnapshot(config);
   return { kind: kind.name, id, suppressed: suppress, erased, scrubbed, snapshot };
 }
@@ -125,14 +125,9 @@ async function eraseRecord(config: Config, request: ForgetRequest): Promise<Forg
   });
 }
 
-async function rewriteSnapshot(config: Config): Promise<ForgetReport['snapshot']> {
-  const { snapshotPath: file } = config.bi;
-  if (file === null || !existsSync(file)) return null;
-  try {
-    await writeSnapshot(config, file);
-    return { file, rewritten: true };
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    return { file, rewritten: false };
-  }
+async function rewriteSnapshot(config: Config): Promise<RenewedSnapshot | null> {
+  const file = presentSnapshot(config);
+  if (file === null) return null;
+  await using session = await openExistingMirror(config);
+  return await renewSnapshot(session, config, file);
 }
