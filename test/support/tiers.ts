@@ -9,7 +9,7 @@ export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration'
   (name) => `test/${name}`,
 );
 
-/** What is killed, stopped or cut off for minutes, or sent far too much; `npm test` runs the same files at a smaller size. */
+/** What is killed, stopped or cut off for minutes, sent far too much, or asked thousands of times; `npm test` runs the same files at a smaller size. */
 const LONG_FILES = [
   'end-to-end/export-memory',
   'end-to-end/frozen-process',
@@ -23,6 +23,7 @@ const LONG_FILES = [
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
   'end-to-end/webhooks-latency',
+  'mirror/records/as-of',
   'pull/crash',
   'pull/many-fields',
 ].map((name) => `test/${name}.test.ts`);
