@@ -71,15 +71,15 @@ export interface Removal {
 
 /** Clears the file of what was removed now, or of what an earlier attempt had to leave; notes what is left. */
 async function scrub(session: Session, hasRemoved: boolean): Promise<boolean | null> {
-  const before = await readMeta(session, 'privacy.unscrubbed');
+  const before = await readMeta(session, 'privacy.scrub');
   if (session.dialect === 'postgres' || (!hasRemoved && before === null)) return null;
   const { scrubFile } = await import('../sqlite/scrub.ts'); // PostgreSQL has no need of SQLite's driver.
   const left = scrubFile(session.location, !hasRemoved && before === 'checkpoint' ? 'checkpoint' : 'vacuum');
-  await session.atomically((tx) => saveMeta(tx, 'privacy.unscrubbed', left));
+  await session.atomically((tx) => saveMeta(tx, 'privacy.scrub', left));
   return left === null;
 }
 
-const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'unscrubbed'}`, value: string | null) =>
+const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'scrub'}`, value: string | null) =>
   value === null ? dropMeta(tx, key) : writeMeta(tx, key, value);
 
 const ROWS_A_TRANSACTION = 1_000;
