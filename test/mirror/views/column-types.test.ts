@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
@@ -136,4 +137,18 @@ describe.each(DATABASES)('%s', (database) => {
     );
     expect(rows).toEqual([{ credit_exact: '0.00000000001' }, { credit_exact: `1${'0'.repeat(28)}.00` }]);
   });
+});
+
+test('SQLite itself declares the type of every column, as clients with an older SQLite need, save those of bi_sync_status', async () => {
+  const { session } = await mirrorIn('SQLite');
+  const file = new Sqlite(session.location, { readonly: true });
+  const views = await readTexts(session, VIEWS.sqlite);
+  const undeclared = views.filter((view) =>
+    file
+      .prepare(`select * from ${identifier(view)}`)
+      .columns()
+      .some(({ type }) => type === null),
+  );
+  file.close();
+  expect(undeclared).toEqual(['bi_sync_status']);
 });
