@@ -12,6 +12,7 @@ import { openSession, sqlitePath } from '../mirror/open-session.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
 import type { Session } from '../mirror/session/session.ts';
+import type { RenewedSnapshot } from './snapshot-file.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export async function openMirror(config: Config): Promise<Session> {
@@ -26,10 +27,21 @@ export async function openMirror(config: Config): Promise<Session> {
   }
 }
 
-interface Migration {
+/** The document of `migrate --json`. */
+export interface Migration {
   readonly database: string;
   /** False if the mirror already had the shape of this release. */
   readonly migrated: boolean;
+  /** Present if fields that `privacy.exclude` names were removed now, or a busy file was tried again. */
+  readonly excluded?: RemovedFields;
+}
+
+/** What is free of excluded fields that the mirror held before. */
+interface RemovedFields {
+  /** Whether the free space and the log of a SQLite file are; null in PostgreSQL. */
+  readonly scrubbed: boolean | null;
+  /** The snapshot that `bi.snapshotPath` names: it was removed, and written anew if possible; null = there was none. */
+  readonly snapshot: RenewedSnapshot | null;
 }
 
 type OnRefilled = NonNullable<RefillOptions['onProgress']>;
@@ -37,23 +49,47 @@ type OnRefilled = NonNullable<RefillOptions['onProgress']>;
 /** Brings the mirror to the shape of this release; creates it if there is none. */
 export async function migrateMirror(config: Config, onProgress?: OnRefilled): Promise<Migration> {
   await using session = await openSession(config.database.url);
-  return { database: session.location, migrated: await bringUpToDate(session, config, onProgress) };
+  return { database: session.location, ...(await bringUpToDate(session, config, onProgress)) };
+}
+
+/** Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns. */
+async function bringUpToDate(
+  session: Session,
+  config: Config,
+  onProgress?: OnRefilled,
+): Promise<Omit<Migration, 'database'>> {
+  const kinds = allKinds(config);
+  await refuseUnknownFields(session, config);
+  const migrated = await migrate(session, kinds, { readerRole: config.bi.readerRole });
+  const renew = await removeFields(session, config, onProgress);
+  if (migrated)
+    for (const kind of kinds)
+      await redecode(session, await asMirrored(session, kind), { now: systemClock.now(), onProgress });
+  return renew === null ? { migrated } : { migrated, excluded: await renew() };
 }
 
 /**
- * Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns.
+ * Removes excluded fields from the mirror and, with its file, from the snapshot.
  *
- * @returns Whether its shape had to change.
+ * @returns What writes the snapshot anew once the columns are refilled; null if there was nothing to remove.
  */
-async function bringUpToDate(session: Session, config: Config, onProgress?: OnRefilled): Promise<boolean> {
-  const kinds = allKinds(config);
-  await refuseUnknownFields(session, config);
-  const hasChanged = await migrate(session, kinds, { readerRole: config.bi.readerRole });
-  await removeExcluded(session, kinds, { onProgress });
-  if (!hasChanged) return false;
-  for (const kind of kinds)
-    await redecode(session, await asMirrored(session, kind), { now: systemClock.now(), onProgress });
-  return true;
+async function removeFields(
+  session: Session,
+  config: Config,
+  onProgress?: OnRefilled,
+): Promise<(() => Promise<RemovedFields>) | null> {
+  const files = config.bi.snapshotPath === null ? null : await import('./snapshot-file.ts');
+  const file = files?.presentSnapshot(config) ?? null;
+  const onRemoved = (): void => files?.removeSnapshot(config);
+  const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, allKinds(config), {
+    onProgress,
+    onRemoved,
+  });
+  if (!hasRemoved && scrubbed === null) return null;
+  if (!hasRemoved || files === null || file === null)
+    return () => Promise.resolve({ scrubbed, snapshot: null });
+  // If it cannot be written now, `serve` writes it after the next sweep.
+  return async () => ({ scrubbed, snapshot: await files.renewSnapshot(session, config, file) });
 }
 
 /**

@@ -20,13 +20,17 @@ export interface Difference {
  * @param kind As mirrored: discovered fields have columns too. @param row Its columns by name, `_raw` among them.
  */
 export function compareRecord(kind: Kind, record: JsonObject, row: Row): readonly Difference[] {
-  const columns = kind.fields.filter(({ name }) => name !== 'id'); // The row was found by its id, so the id agrees.
-  const differences = columns.flatMap((field) =>
+  const fields = kind.fields.filter(({ name }) => name !== 'id'); // The row was found by its id, so the id agrees.
+  return [...compareColumns(fields, record, row), ...compareRaw(kind, record, String(row['_raw']))];
+}
+
+/** Compares the columns of these fields with the object that they were filled from. */
+export function compareColumns(fields: readonly Field[], record: JsonObject, row: Row): Difference[] {
+  return fields.flatMap((field) =>
     field.textOf === undefined
       ? compareColumn(field, record, row[field.name] ?? null)
-      : compareLostText(kind, field, { record, row }),
+      : compareLostText(fields, field, { record, row }),
   );
-  return [...differences, ...compareRaw(kind, record, String(row['_raw']))];
 }
 
 function compareColumn(field: Field, record: JsonObject, column: SqlValue): Difference[] {
@@ -42,11 +46,11 @@ interface Compared {
 
 /** A text column holds only the values that did not fit their field's column. */
 function compareLostText(
-  kind: Kind,
+  fields: readonly Field[],
   { name, textOf: of = '' }: Field,
   { record, row }: Compared,
 ): Difference[] {
-  const field = kind.fields.find((candidate) => candidate.name === of);
+  const field = fields.find((candidate) => candidate.name === of);
   const value = ownMember(record, of) ?? null;
   const isLost = field !== undefined && isLostTo(field, value, row[of] ?? null);
   const expected = isLost ? keptText(value) : null;
@@ -125,7 +129,7 @@ function only(record: JsonObject, names: readonly string[]): string {
 }
 
 /** A member of the record itself: never `constructor` and its like from the prototype. */
-function ownMember(record: JsonObject, name: string): Json | undefined {
+export function ownMember(record: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 

@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import type { Queryable, Row } from '../mirror/session/session.ts';
+import type { NestedTable } from '../mirror/tables/nested-table.ts';
 import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
 
@@ -36,6 +37,45 @@ export async function readRows(
     await yieldToEventLoop();
   }
   return rows;
+}
+
+/** Reads the elements of these records from a nested table, by record. */
+export async function readElements(
+  db: Queryable,
+  { name, own, items }: NestedTable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Row[]>> {
+  const names = [...own, ...items].map((field) => field.name).filter((column) => column !== 'parent_id');
+  const columns = sql.join(
+    names.map((column) => sql.identifier(column)),
+    sql`, `,
+  );
+  const elements = new Map<string, Row[]>();
+  for (let from = 0; from < ids.length; from += ROWS_A_QUERY) {
+    const found = await db.query(sql`
+      select cast(parent_id as text) as parent_id, ${columns} from ${sql.identifier(name)} as n
+      where n.parent_id in (${evenly(ids.slice(from, from + ROWS_A_QUERY))}) order by position`);
+    for (const row of found) {
+      const parent = String(row['parent_id']);
+      const own = elements.get(parent);
+      if (own === undefined) elements.set(parent, [row]);
+      else own.push(row);
+    }
+    await yieldToEventLoop();
+  }
+  return elements;
+}
+
+/** The ids under which a nested table has elements although no row has them. */
+export async function readStrayParents(
+  db: Queryable,
+  kind: string,
+  { name }: NestedTable,
+): Promise<readonly string[]> {
+  const rows = await db.query(sql`
+    select distinct cast(parent_id as text) as id from ${sql.identifier(name)} as n
+    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`);
+  return rows.map((row) => String(row['id']));
 }
 
 /** Pads the parameters to a fixed number by repeating the last id, so that only one statement is compiled and kept. */

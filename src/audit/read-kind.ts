@@ -5,12 +5,15 @@ import type { Row, Session } from '../mirror/session/session.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { Source } from '../source/source.ts';
 import type { ListResponse } from '../source/paging/sweep.ts';
+import { nestedTables } from '../mirror/tables/nested-table.ts';
+import type { NestedTable } from '../mirror/tables/nested-table.ts';
+import { compareElements } from './compare-elements.ts';
 import { compareRecord } from './compare-record.ts';
 import type { AuditFinding } from './findings.ts';
 import { hashOf } from './findings.ts';
 import { createIdList } from './id-list.ts';
 import type { IdList } from './id-list.ts';
-import { readLiveIds, readRows, readSetAside } from './mirror-rows.ts';
+import { readElements, readLiveIds, readRows, readSetAside, readStrayParents } from './mirror-rows.ts';
 import { sortRecords } from './record-identity.ts';
 import type { KnownRecord } from './record-identity.ts';
 
@@ -120,6 +123,8 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
   const ids = comparable.map(({ id }) => id);
   const rows = await readRows(session, kind, ids);
   for (const one of comparable) compareKnown(reading, one, rows.get(one.id));
+  const live = comparable.filter(({ id }) => rows.get(id)?.['_deleted_at'] === null);
+  for (const table of nestedTables(kind)) await compareNested(reading, table, { live, rows });
   for (const id of ids) compared.add(BigInt(id));
 }
 
@@ -140,9 +145,27 @@ function compareKnown(
   for (const difference of compareRecord(kind, record, row)) onFinding({ id, is: 'value', ...difference });
 }
 
+async function compareNested(
+  { session, onFinding }: OpenReading,
+  table: NestedTable,
+  { live, rows }: { readonly live: readonly KnownRecord[]; readonly rows: ReadonlyMap<string, Row> },
+): Promise<void> {
+  const elements = await readElements(
+    session,
+    table,
+    live.map(({ id }) => id),
+  );
+  for (const { id, record } of live)
+    for (const difference of compareElements(table, record, {
+      row: rows.get(id),
+      rows: elements.get(id) ?? [],
+    }))
+      onFinding({ id, is: 'value', ...difference });
+}
+
 const ROWS_AT_ONCE = 1_000;
 
-/** Rows that were live during the whole reading and that no page showed. */
+/** Rows that were live during the whole reading and that no page showed, and elements under ids that have no row. */
 async function findSurplus({ kind, session, shown, onFinding }: OpenReading, live: IdList): Promise<void> {
   const unseen: string[] = [];
   for (const id of live.values()) if (!shown.has(id)) unseen.push(String(id));
@@ -153,4 +176,7 @@ async function findSurplus({ kind, session, shown, onFinding }: OpenReading, liv
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
     }
   }
+  for (const table of nestedTables(kind))
+    for (const id of await readStrayParents(session, kind.name, table))
+      onFinding({ id, is: 'surplus', field: table.array, service: null, mirror: id });
 }

@@ -69,6 +69,13 @@ async function settle(url: string, id: string): Promise<void> {
     await tx.query(sql`
       insert into outbox_attempts (outbox_id, n, opened_at, request, response_start)
       select id, 1, created_at, ${`PUT {"name":"${NAME}"}`}, ${`{"id":${id},"name":"${NAME}"}`} from outbox`);
+    for (const [body, state] of [
+      [null, 'delivered'],
+      [`{"name":"${NAME}"}`, 'ready'],
+    ] as const)
+      await tx.query(sql`
+        insert into webhook_deliveries (endpoint_id, webhook_id, type, kind, record_id, body, state, response_start)
+        values (1, ${`msg_${state}`}, 'clients.updated', 'clients', ${id}, ${body}, ${state}, ${`got ${NAME}`})`);
   });
 }
 
@@ -115,7 +122,7 @@ describe.each(DATABASES)('%s', (database) => {
         scrubbed: database === 'SQLite' ? true : null,
         snapshot: null,
       },
-      erased: { row: true, events: 2, issues: 1, entries: 1, attempts: 1, deliveries: 0 },
+      erased: { row: true, events: 2, issues: 1, entries: 1, attempts: 1, deliveries: 2 },
     });
     expect(found(await everything(made, database))).toEqual([]);
     const [row] = await ask(`select _raw, name, code, _deleted_at from clients where id = ${id}`);
@@ -127,6 +134,10 @@ describe.each(DATABASES)('%s', (database) => {
     });
     expect(await ask(`select kind, record_id, suppressed from erasures`)).toEqual([
       { kind: 'clients', record_id: id, suppressed: 0 },
+    ]);
+    expect(await ask('select state, body, response_start from webhook_deliveries order by id')).toEqual([
+      { state: 'delivered', body: null, response_start: null },
+      { state: 'dropped', body: null, response_start: null },
     ]);
     expect(await ask(`select change, before, after, fields from changes order by seq`)).toEqual([
       { change: 'updated', before: `{"id":${id}}`, after: `{"id":${id}}`, fields: '{}' },

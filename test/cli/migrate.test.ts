@@ -1,13 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { kindNamed } from '../mirror/temp-mirror.ts';
 import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { releasedPostgres, releasedSqlite } from '../mirror/released-mirror.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { freshDatabase } from '../support/postgres.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
 const PLACES: readonly (readonly [name: string, place: () => Promise<Env>])[] = [
   ['SQLite', () => Promise.resolve({ DATABASE_URL: `file:${freshMirror()}` })],
@@ -24,6 +28,56 @@ const PLACES: readonly (readonly [name: string, place: () => Promise<Env>])[] = 
 const excluding = (env: Env, exclude: Readonly<Record<string, readonly string[]>>): Env => ({
   ...env,
   BMS__PRIVACY__EXCLUDE: JSON.stringify(exclude),
+});
+
+const EMAIL = 'a@example.test';
+
+async function putDelivery(session: Session): Promise<void> {
+  const delivery = (kind: string, body: string, answer: string) => sql`
+    insert into webhook_deliveries (endpoint_id, webhook_id, type, kind, body, response_start)
+    values (1, 'msg_1', 'entry.parked', ${kind}, ${body}, ${answer})`;
+  await session.atomically(async (tx) => {
+    await tx.query(delivery('clients', `{"data":{"kind":"clients","email":"${EMAIL}"}}`, `got ${EMAIL}`));
+    await tx.query(delivery('products', '{"data":{"email":"other"}}', 'thanks'));
+  });
+}
+
+/** Everything on the disk that belongs to a SQLite file. */
+const bytesOf = (url: string): string =>
+  ['', '-wal']
+    .map((end) => url.replace('file:', '') + end)
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, 'latin1'))
+    .join();
+
+test('migrate says that a reader keeps a removed field in the file, and clears it once the reader is gone', async () => {
+  const path = freshMirror();
+  const env = { DATABASE_URL: `file:${path}` };
+  await run(['migrate'], env);
+  await using session = await openSession(env.DATABASE_URL);
+  await session.atomically((tx) =>
+    tx.query(sql`
+      insert into clients (id, email, _raw, _first_seen_at, _changed_at, _response)
+      values (1, ${EMAIL}, ${`{"id":1,"email":"${EMAIL}"}`}, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 1)`),
+  );
+  const reader = new Sqlite(path, { readonly: true });
+  reader.exec('begin');
+  expect(reader.prepare('select email from clients').pluck().get()).toBe(EMAIL);
+  const without = excluding(env, { clients: ['email'] });
+
+  const busy = await run(['migrate'], without);
+
+  expect(busy).toMatchObject({ code: 3 });
+  expect(busy.stdout).toContain('Another process kept the file busy');
+  expect(bytesOf(env.DATABASE_URL)).toContain(EMAIL);
+  expect(document(await run(['migrate', '--json'], without))).toMatchObject({
+    excluded: { scrubbed: false },
+  });
+  reader.exec('commit');
+  expect(document(await run(['migrate', '--json'], without))).toMatchObject({ excluded: { scrubbed: true } });
+  expect(bytesOf(env.DATABASE_URL)).not.toContain(EMAIL);
+  expect(document(await run(['migrate', '--json'], without))).not.toHaveProperty('excluded');
+  reader.close();
 });
 
 describe.each(PLACES)('migrate in %s', (_name, place) => {
@@ -54,8 +108,24 @@ describe.each(PLACES)('migrate in %s', (_name, place) => {
         values (1, 'A', 'a@example.test', '{"id":1,"code":"A","email":"a@example.test"}',
           '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 1)`),
     );
-    const ended = await run(['migrate', '--json'], excluding(env, { clients: ['email'] }));
+    await putDelivery(session);
+    const file = join(tempFolder(), 'bi.db');
+    const withSnapshot = { ...env, BMS__BI__SNAPSHOT_PATH: file };
+    await run(['snapshot', file], withSnapshot);
+    expect(readFileSync(file, 'latin1')).toContain(EMAIL);
+
+    const ended = await run(['migrate', '--json'], excluding(withSnapshot, { clients: ['email'] }));
+
     expect(ended.code).toBe(0);
+    const scrubbed = session.dialect === 'sqlite' ? true : null;
+    expect(document(ended)).toMatchObject({ excluded: { scrubbed, snapshot: { file, rewritten: true } } });
+    expect(readFileSync(file, 'latin1')).not.toContain(EMAIL);
+    expect(
+      await session.query(sql`select kind, body, response_start from webhook_deliveries order by kind`),
+    ).toEqual([
+      { kind: 'clients', body: '{"data":{"kind":"clients"}}', response_start: null },
+      { kind: 'products', body: '{"data":{"email":"other"}}', response_start: 'thanks' },
+    ]);
     expect(await session.query(sql`select email, _raw from clients`)).toEqual([
       { email: null, _raw: '{"id":1,"code":"A"}' },
     ]);

@@ -168,6 +168,10 @@ function expectAllSame(ended: Ended, { world }: Sandbox): void {
   expect(ended).toMatchObject({ code: 0, stderr: '' });
 }
 
+/** The first client that has contacts. */
+const parentIn = ({ world }: Sandbox): number =>
+  world.ids('clients').find((id) => JSON.stringify(world.get('clients', id)).includes('"nom"')) ?? 0;
+
 describe('a mirror that was tampered with differs', () => {
   let service: Sandbox;
   beforeAll(async () => {
@@ -242,6 +246,55 @@ describe('a mirror that was tampered with differs', () => {
     expect(ask(path, `select seq from changes`)).toEqual([]);
   });
 
+  test.each([
+    [
+      'changed',
+      `update clients_contacts set email = 'x@y.z' where parent_id = ? and position = 0`,
+      'contacts[0].email',
+    ],
+    [
+      'moved',
+      `update clients_contacts set position = position + 9 where parent_id = ? and position = 0`,
+      'contacts[0]',
+    ],
+  ])('in a nested row that was %s: %s', async (_how, statement, field) => {
+    const { sandbox, path, env } = await copyOfMirrored('clients');
+    const id = parentIn(sandbox);
+    tamper(path, statement.replace('?', String(id)));
+
+    const ended = await run(['verify', 'clients', '--json'], env);
+
+    expect(ended).toMatchObject({ code: 3, stderr: '' });
+    const verdict = verdictOn(ended, 'clients');
+    expect(verdict).toMatchObject({ same: 129, differs: 1, repair: `bms-sync backfill clients --ids ${id}` });
+    expect(verdict.differences.map((one) => [one.id, one.field])).toContainEqual([String(id), field]);
+    expect(await run(['backfill', 'clients', '--ids', String(id)], env)).toMatchObject({ code: 0 });
+    expect(verdictOn(await run(['verify', 'clients', '--json'], env), 'clients')).toMatchObject({
+      same: 130,
+      differs: 0,
+    });
+  });
+
+  test.each([
+    ['added', `insert into clients_contacts (parent_id, position, nom) values (?, 3, 'Invented')`],
+    ['taken away', `delete from clients_contacts where parent_id = ?`],
+    [
+      'added under no record',
+      `insert into clients_contacts (parent_id, position, nom) select 987654321, 0, ?`,
+    ],
+  ])('but nested rows that were %s are put right by the pull of verify itself', async (_how, statement) => {
+    const { sandbox, path, env } = await copyOfMirrored('clients');
+    const shown = 'select * from clients_contacts order by parent_id, position';
+    const before = ask(path, shown);
+    tamper(path, statement.replace('?', String(parentIn(sandbox))));
+
+    const ended = await run(['verify', 'clients', '--json'], env);
+
+    expect(ended.code).toBe(0);
+    expect(verdictOn(ended, 'clients')).toMatchObject({ moved: 1, differs: 0, repair: null });
+    expect(ask(path, shown)).toEqual(before);
+  });
+
   test('in every row: the counts are whole, the differences are the first hundred', async () => {
     await using sandbox = await startSandbox({ size: 330 });
     const { path, env } = await mirrored(sandbox, ['clients']);
@@ -268,6 +321,8 @@ describe('a mirror that was tampered with differs', () => {
       `update clients set credit = credit + 0.01, creation_date = '1999-12-31' where id = ${client}`,
     );
     await database.query(`delete from punches where id = ${punch}`);
+    const other = parentIn(sandbox);
+    await database.query(`update clients_contacts set nom = 'X' where parent_id = ${other} and position = 0`);
 
     const ended = await run(['verify', 'clients', 'punches', '--json'], env);
 
@@ -275,6 +330,7 @@ describe('a mirror that was tampered with differs', () => {
     expect(verdictOn(ended, 'clients').differences).toMatchObject([
       { id: String(client), field: 'creation_date', mirror: '1999-12-31' },
       { id: String(client), field: 'credit' },
+      { id: String(other), field: 'contacts[0].nom', mirror: 'X' },
     ]);
     expect(verdictOn(ended, 'punches')).toMatchObject({ moved: 1, differs: 0, missing: 0 });
   });

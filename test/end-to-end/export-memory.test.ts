@@ -19,7 +19,10 @@ function fill(path: string, rows: number): void {
       credit_e4, term, contacts, _raw, _first_seen_at, _changed_at, _response, _listed)
     select i, 'C-' || i, 'Ébénisterie ' || (i * 7919 % 100003), 0, '2020-05-01', i || ', rue du Marché', 'Laval',
       '(450) 555-0123', 'info' || i || '@example.com', (i % 5000) || '.50', (i % 5000) + 0.5,
-      (i % 5000) * 10000 + 5000, 30, '[]', '{"id":' || i || ',"code":"C-' || i || '"}',
+      (i % 5000) * 10000 + 5000, 30, '[]',
+      json_object('id', i, 'code', 'C-' || i, 'name', 'Ébénisterie ' || (i * 7919 % 100003), 'inactive', 0,
+        'creation_date', '2020-05-01', 'address', i || ', rue du Marché', 'city', 'Laval', 'phone', '(450) 555-0123',
+        'email', 'info' || i || '@example.com', 'credit', (i % 5000) || '.50', 'term', 30, 'contacts', json('[]')),
       '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 1, 1 from n`);
   mirror.close();
 }

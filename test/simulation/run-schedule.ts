@@ -12,7 +12,10 @@ const HEALING_SWEEPS = 5;
 /** Plays a schedule against the real code: busy and faulty first, then at rest, then healed. */
 export async function runSchedule(schedule: Schedule, options: RunOptions): Promise<Recording> {
   const stage = setStage(schedule, options);
-  for (let sweep = 0; sweep < schedule.sweeps; sweep++) await pullOnce(stage);
+  for (let sweep = 0; sweep < schedule.sweeps; sweep++) {
+    await pullOnce(stage);
+    await options.afterPull?.(stage);
+  }
 
   stage.network = { ...stage.network, ...CALM };
   for (let sweep = 0; sweep < schedule.quietSweeps; sweep++) await pullOnce(stage);

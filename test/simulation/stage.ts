@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly doubles?: Doubles;
   /** Told of everything that happens. */
   readonly trace?: (line: string) => void;
+  /** Called after each pull of the busy part, while nothing is under way. */
+  readonly afterPull?: (stage: Stage) => Promise<void>;
   /** See `TimelineOptions`. */
   readonly quietTurns?: number;
 }

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Config } from '../../config/settings.ts';
-import { SyncError } from '../../lib/sync-error.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { sqlitePath } from '../../mirror/open-session.ts';
 import { forgetRecord, planForgetting as planOf } from '../../mirror/records/forget-record.ts';
@@ -10,7 +8,8 @@ import type { Forgotten, ForgetPlan } from '../../mirror/records/forget-record.t
 import { scrubFile } from '../../mirror/sqlite/scrub.ts';
 import { openExistingMirror } from '../open-mirror.ts';
 import { kindOfRecord } from './show.ts';
-import { writeSnapshot } from './snapshot.ts';
+import { presentSnapshot, renewSnapshot } from '../snapshot-file.ts';
+import type { RenewedSnapshot } from '../snapshot-file.ts';
 
 export type { ForgetPlan } from '../../mirror/records/forget-record.ts';
 
@@ -31,7 +30,7 @@ export interface ForgetReport {
   /** Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL. */
   readonly scrubbed: boolean | null;
   /** The snapshot that was rewritten, and whether that worked; null = none is set, or none was written yet. */
-  readonly snapshot: { readonly file: string; readonly rewritten: boolean } | null;
+  readonly snapshot: RenewedSnapshot | null;
 }
 
 /**
@@ -51,7 +50,7 @@ export async function forget(config: Config, request: ForgetRequest): Promise<Fo
   const { id, suppress } = request;
   const erased = await eraseRecord(config, { kind, id, suppress });
   const mirror = sqlitePath(config.database.url);
-  const scrubbed = mirror === null ? null : scrubFile(mirror);
+  const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
   const snapshot = await rewriteSnapshot(config);
   return { kind: kind.name, id, suppressed: suppress, erased, scrubbed, snapshot };
 }
@@ -67,14 +66,9 @@ async function eraseRecord(
   return await session.atomically((tx) => forgetRecord(tx, { ...wanted, by, now: systemClock.now() }));
 }
 
-async function rewriteSnapshot(config: Config): Promise<ForgetReport['snapshot']> {
-  const { snapshotPath: file } = config.bi;
-  if (file === null || !existsSync(file)) return null;
-  try {
-    await writeSnapshot(config, file);
-    return { file, rewritten: true };
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    return { file, rewritten: false };
-  }
+async function rewriteSnapshot(config: Config): Promise<RenewedSnapshot | null> {
+  const file = presentSnapshot(config);
+  if (file === null) return null;
+  await using session = await openExistingMirror(config);
+  return await renewSnapshot(session, config, file);
 }

@@ -1,16 +1,10 @@
-import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
-import { instantText, systemClock } from '../../lib/time/clock.ts';
-import { takeSnapshot } from '../../report/snapshot.ts';
-import type { SnapshotContent } from '../../report/snapshot.ts';
-import { outputFault, snapshotFile } from '../../report/output-file.ts';
 import { openExistingMirror } from '../open-mirror.ts';
+import { snapshotFile } from '../../report/output-file.ts';
+import { writeSnapshotFile } from '../snapshot-file.ts';
+import type { SnapshotReport } from '../snapshot-file.ts';
 
-/** The document of `snapshot --json`. */
-interface SnapshotReport extends SnapshotContent {
-  readonly file: string;
-  readonly takenAt: string;
-}
+export type { SnapshotReport } from '../snapshot-file.ts';
 
 /**
  * Writes a snapshot of the views for reporting tools; it replaces the former one at once.
@@ -20,11 +14,5 @@ interface SnapshotReport extends SnapshotContent {
 export async function writeSnapshot(config: Config, file: string): Promise<SnapshotReport> {
   const path = snapshotFile(config, file);
   await using session = await openExistingMirror(config);
-  const now = systemClock.now();
-  try {
-    const request = { url: config.database.url, kinds: allKinds(config), path, now };
-    return { file: path, takenAt: instantText(now), ...(await takeSnapshot(session, request)) };
-  } catch (error) {
-    throw outputFault(error, path);
-  }
+  return await writeSnapshotFile(session, config, path);
 }

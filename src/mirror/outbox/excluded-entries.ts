@@ -78,7 +78,7 @@ async function removeFromEntry(tx: Transaction, kind: Kind, entry: StoredEntry):
 }
 
 /** A JSON text without members of these names, at any depth, and without their names in lists; another text is dropped. */
-function withoutNames(kind: Kind, text: string | null): string | null {
+export function withoutNames(kind: Kind, text: string | null): string | null {
   if (text === null || !isMentioned(kind, text)) return text;
   const value = tryParse(text);
   return value === undefined ? null : compactJson(cleaned(kind, value));

@@ -13,42 +13,74 @@ import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
 import { nestedName } from '../tables/nested-table.ts';
 import { pick, readRows, select } from '../tables/rows.ts';
 import { optionalText, text } from '../tables/engine-column.ts';
+import { removeFromDeliveries } from '../webhooks/delivery-store.ts';
 import type { RefillOptions } from './redecode.ts';
 
 /**
  * Removes what the mirror holds of fields that `privacy.exclude` names since it was last applied: out of rows, events, issues,
- * nested tables and notes of drift; and, each time, out of entries of the outbox that have ended since.
+ * nested tables, notes of drift and deliveries; and, each time, out of entries of the outbox that have ended since.
  *
- * After an interruption it starts over. Tombstones are cleaned like live rows.
+ * After an interruption it starts over. Tombstones are cleaned like live rows. What a busy SQLite file still holds in free space
+ * or in its log is tried again each time.
  */
 export async function removeExcluded(
   session: Session,
   kinds: readonly Kind[],
-  { onProgress }: Pick<RefillOptions, 'onProgress'> = {},
-): Promise<void> {
+  { onProgress, onRemoved }: RemovalOptions = {},
+): Promise<Removal> {
   const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
-  if (excluding.length === 0 && applied === null) return;
+  if (excluding.length === 0 && applied === null) return { hasRemoved: false, isScrubbed: null };
   const wanted = JSON.stringify(excluding.map((kind) => [kind.name, namesOf(kind)]));
-  if (wanted !== applied)
-    for (const kind of excluding) {
-      await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
-      await removeFromEvents(session, kind);
-      await session.atomically((tx) => removeBeside(tx, kind));
-    }
+  const hasRemoved = wanted !== applied && excluding.length > 0;
+  if (hasRemoved) await removeFields(session, excluding, onProgress);
   for (const kind of excluding) await removeFromOutbox(session, kind);
-  if (wanted === applied) return;
-  if (session.dialect === 'sqlite' && excluding.length > 0) await overwriteFile(session);
-  await session.atomically((tx) =>
-    excluding.length === 0 ? dropMeta(tx, 'privacy.excluded') : writeMeta(tx, 'privacy.excluded', wanted),
-  );
+  const isScrubbed = await scrub(session, hasRemoved);
+  if (hasRemoved) onRemoved?.();
+  if (wanted !== applied)
+    await session.atomically((tx) =>
+      saveMeta(tx, 'privacy.excluded', excluding.length === 0 ? null : wanted),
+    );
+  return { hasRemoved, isScrubbed };
 }
 
-/** SQLite leaves removed content in free pages and in its log until something is written there. */
-async function overwriteFile(session: Session): Promise<void> {
-  await session.beside('vacuum');
-  await session.beside('pragma wal_checkpoint(truncate)');
+async function removeFields(
+  session: Session,
+  kinds: readonly Kind[],
+  onProgress: RemovalOptions['onProgress'],
+): Promise<void> {
+  for (const kind of kinds) {
+    await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
+    await removeFromEvents(session, kind);
+    await session.atomically((tx) => removeBeside(tx, kind));
+  }
 }
+
+interface RemovalOptions extends Pick<RefillOptions, 'onProgress'> {
+  /** Called before the removal counts as done: it is repeated if this fails. */
+  readonly onRemoved?: () => void;
+}
+
+/** What has come of a removal. */
+export interface Removal {
+  /** False if everything had been removed before. */
+  readonly hasRemoved: boolean;
+  /** Whether a SQLite file is free of what was removed; null if nothing was, and in PostgreSQL. */
+  readonly isScrubbed: boolean | null;
+}
+
+/** Clears the file of what was removed now, or of what an earlier attempt had to leave; notes what is left. */
+async function scrub(session: Session, hasRemoved: boolean): Promise<boolean | null> {
+  const before = await readMeta(session, 'privacy.scrub');
+  if (session.dialect === 'postgres' || (!hasRemoved && before === null)) return null;
+  const { scrubFile } = await import('../sqlite/scrub.ts'); // PostgreSQL has no need of SQLite's driver.
+  const left = scrubFile(session.location, !hasRemoved && before === 'checkpoint' ? 'checkpoint' : 'vacuum');
+  await session.atomically((tx) => saveMeta(tx, 'privacy.scrub', left));
+  return left === null;
+}
+
+const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'scrub'}`, value: string | null) =>
+  value === null ? dropMeta(tx, key) : writeMeta(tx, key, value);
 
 const ROWS_A_TRANSACTION = 1_000;
 
@@ -144,6 +176,7 @@ async function removeBeside(tx: Transaction, kind: Kind): Promise<void> {
     await tx.query(sql`delete from drift where kind = ${name} and field = ${field}`);
   }
   await cleanQuarantined(tx, kind);
+  await removeFromDeliveries(tx, kind);
 }
 
 /** Issues about whole records quote their beginnings, which may end in the middle of a value. */

@@ -16,6 +16,7 @@ const WRITER_CACHE_KIB = 24 * 1024;
 const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and reads hardly anything twice.
 const PAGE_BYTES = 16_384; // A record is a kilobyte: with pages of 4 KB each commit writes three times as much.
 const CHECKPOINT_PAGES = 2_000; // 32 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
+const LOG_BYTES = CHECKPOINT_PAGES * PAGE_BYTES; // A log that a long transaction of a reader let grow is cut back to this afterwards.
 const OWNER_ONLY = 0o600; // The mirror holds personal data of clients.
 
 /** Opens the writing connection, with the settings that SQLite does not store in the file. */
@@ -29,6 +30,7 @@ export function openWriter(path: string): Database {
     writer.pragma('synchronous = NORMAL'); // A power cut may undo the last pages of a pull; the next pull reads them again.
     writer.pragma(`cache_size = -${WRITER_CACHE_KIB}`);
     writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    writer.pragma(`journal_size_limit = ${LOG_BYTES}`);
     return writer;
   } catch (error) {
     writer.close();

@@ -1,25 +1,43 @@
 import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { errorCode } from '../../lib/error-code.ts';
 
-const BUSY_TIMEOUT_MS = 10_000;
+/** What must still be done before a file no longer holds what was removed from it. */
+export type ScrubStep = 'vacuum' | 'checkpoint';
+
+/** Writers are soon done; a reader may have a transaction open for hours. */
+const [VACUUM_WAITS_MS, CHECKPOINT_WAITS_MS] = [10_000, 2_000];
 
 /**
  * Rewrites a SQLite file without the pages and the free space that still hold removed content, and empties its log.
  *
- * Takes about a second for 100 MB, during which others wait to write. Call it without a session on the file.
+ * Takes about a second for 100 MB, during which others wait to write. A session may be open on the file, without a transaction.
  *
- * @returns False if another process kept the file busy: the file then still holds the removed content.
+ * @param step Where to begin. A checkpoint alone waits for nobody.
+ * @returns The step that another process kept from being done; null = none. Until then the file holds what was removed.
  */
-export function scrubFile(path: string): boolean {
-  const file = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+export function scrubFile(path: string, step: ScrubStep = 'vacuum'): ScrubStep | null {
+  const file = new Sqlite(path, { timeout: step === 'vacuum' ? VACUUM_WAITS_MS : 0 });
   try {
-    file.exec('vacuum');
-    const [checkpoint] = file.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-    return checkpoint?.busy === 0;
-  } catch (error) {
-    if (errorCode(error).startsWith('SQLITE_BUSY') || errorCode(error) === 'SQLITE_FULL') return false;
-    throw error;
+    if (step === 'vacuum' && unlessBusy(() => file.exec('vacuum')) === null) return 'vacuum';
+    if (step === 'vacuum') file.pragma(`busy_timeout = ${CHECKPOINT_WAITS_MS}`);
+    return unlessBusy(() => isLogEmptied(file)) === true ? null : 'checkpoint';
   } finally {
     file.close();
+  }
+}
+
+function isLogEmptied(file: Database): boolean {
+  const [checkpoint] = file.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  return checkpoint?.busy === 0;
+}
+
+/** Returns null if the file is busy, or the disk has no room for a copy. */
+function unlessBusy<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (errorCode(error).startsWith('SQLITE_BUSY') || errorCode(error) === 'SQLITE_FULL') return null;
+    throw error;
   }
 }

@@ -39,7 +39,7 @@ export const RELATIONS_VIEW: View = {
  * One row for each version of a record that the mirror knows: the content before the first event (part 0), and the content
  * after each event (part 1). The time during which a record was deleted has no row.
  *
- * No union: in SQLite, only a plain reference to a table's column keeps the declared type that clients rely on.
+ * No union of whole versions: in SQLite, only a plain reference to a table's column keeps the declared type that clients rely on.
  */
 export function historyView({ name }: Kind): View {
   const isFirst = `part.n = 0 and case when n.seq is null then k._deleted_at is null else n.before is not null end`;
@@ -51,7 +51,7 @@ export function historyView({ name }: Kind): View {
       valid_from: 'c.observed_at',
       valid_to: 'n.observed_at',
       change: 'c.change',
-      record: `cast(case part.n when 1 then c.after else coalesce(n.before, k._raw) end as text)`,
+      record: versionOf(name),
       seq: 'c.seq',
     }),
     from: `
@@ -62,6 +62,12 @@ export function historyView({ name }: Kind): View {
       where (part.n = 1 and c.after is not null) or (${isFirst})`,
   };
 }
+
+/** The content of a version. SQLite before 3.41 gives a cast no type, but a sub-select that of its last part's column. */
+const versionOf = (kind: string): string => `(
+      select x.after from changes x where part.n = 1 and x.seq = c.seq
+      union all select x.before from changes x where part.n = 0 and x.seq = n.seq
+      union all select x._raw from ${identifier(kind)} x where part.n = 0 and n.seq is null and x.id = k.id)`;
 
 /**
  * The event after `c`, or the record's first event, found through an index; `observed_at` never goes back, so this is the

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { Queryable } from '../session/session.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { withoutNames } from '../outbox/excluded-entries.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { bigint, text } from '../tables/engine-column.ts';
 import { pick, readRows, select, without } from '../tables/rows.ts';
@@ -61,4 +63,16 @@ export async function countDeliveries(
     columns,
     sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`,
   );
+}
+
+/**
+ * Takes a kind's excluded fields out of its deliveries. Those of events are made from the events when they are sent; what a
+ * receiver answered may quote anything.
+ */
+export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> {
+  const own = sql`where kind = ${kind.name} and (body is not null or response_start is not null)`;
+  for (const { id, body } of await select(tx, pick(WEBHOOK_DELIVERIES, 'id', 'body'), own)) {
+    const kept = withoutNames(kind, body);
+    await tx.write(sql`update webhook_deliveries set body = ${kept}, response_start = null where id = ${id}`);
+  }
 }

@@ -5,8 +5,9 @@ import { isObject, parseJson, parseObject } from '../../lib/json/json.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import type { RecordEvidence } from '../../mirror/records/record-facts.ts';
-import type { Transaction, SqlValue } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
 import type { StoredRow, Judged } from '../../mirror/records/stored-rows.ts';
+import { findAlteredElements, valueText } from '../../mirror/records/nested-elements.ts';
 import type { FirstSighting } from '../state/earlier-sightings.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { Kind } from '../../catalog/kind.ts';
@@ -117,7 +118,7 @@ export function isRecord(text: string): boolean {
   }
 }
 
-/** Finds unchanged records whose columns differ from the decoding of their own content, so that they are rewritten. */
+/** Finds unchanged records whose columns or elements differ from the decoding of their own content, so that they are rewritten. */
 export async function findTampered(
   tx: Transaction,
   kind: Kind,
@@ -130,21 +131,26 @@ export async function findTampered(
     names,
     unchanged.map(({ id }) => id),
   );
+  // The columns' own source is `_raw`: the record may spell the same values in another way.
+  const stored = unchanged.flatMap(({ stored: row, ...judged }) =>
+    row === undefined ? [] : [{ ...judged, stored: row, raw: row.raw, record: parseObject(row.raw) }],
+  );
+  const elements = await findAlteredElements(tx, kind, stored);
   const decode = recordDecoder(kind);
   const tampered = new Map<string, Judged>();
-  for (const judged of unchanged) {
+  for (const judged of stored) {
     const columns = held.get(judged.id);
-    if (columns === undefined || judged.stored === undefined) continue;
-    const { raw } = judged.stored; // The columns' own source: the record may spell the same values in another way.
-    const record = parseObject(raw);
-    const values = writtenRow(kind, tx.dialect, { values: decode(record).values, own: [] });
-    const differing = names.filter((_, at) => textOf(columns[at]) !== textOf(values[at]));
-    if (differing.length > 0)
-      tampered.set(judged.id, { ...judged, raw, record, repair: `columns changed: ${differing.join(', ')}` });
+    if (columns === undefined) continue;
+    const values = writtenRow(kind, tx.dialect, { values: decode(judged.record).values, own: [] });
+    const differing = names.filter((_, at) => valueText(columns[at]) !== valueText(values[at]));
+    const arrays = elements.get(judged.id) ?? [];
+    const repair = [changed('columns', differing), changed('elements', arrays)].filter(
+      (text) => text !== null,
+    );
+    if (repair.length > 0) tampered.set(judged.id, { ...judged, repair: repair.join('; ') });
   }
   return tampered;
 }
 
-/** A database may give a number back as text, or a text as a number. */
-const textOf = (value: SqlValue | undefined): string | null =>
-  value === null || value === undefined ? null : String(value);
+const changed = (what: string, names: readonly string[]): string | null =>
+  names.length === 0 ? null : `${what} changed: ${names.join(', ')}`;

@@ -7,6 +7,7 @@ import { readList } from './read-list.ts';
 import type { Ending, ListReading } from './read-list.ts';
 import { concludeAbsences } from '../deletions/conclude-absences.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
+import { repairElements } from '../deletions/repair-elements.ts';
 import { returnRows } from './return-rows.ts';
 import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
@@ -75,8 +76,10 @@ async function conclude(
     return { concluded: { ...nothing, waiting: outside.length }, without };
   }
   const without = await returnRows(parts, request, { sweep, tally, missing });
+  const elements = await repairElements(parts, sweep);
   const reading = { list, tally, outside, rules: request.rules.deletions };
-  return { concluded: await concludeAbsences(parts, sweep, reading), without };
+  const concluded = await concludeAbsences(parts, sweep, reading);
+  return { concluded: { ...concluded, mended: concluded.mended + elements }, without };
 }
 
 interface MirrorBeside {

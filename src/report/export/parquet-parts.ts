@@ -1,11 +1,12 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type * as Library from '@duckdb/node-api';
+import type { DuckDBDataChunk } from '@duckdb/node-api';
+import { collectGarbage } from '../../lib/collect-garbage.ts';
 import { identifier, literal } from '../../mirror/session/sql-text.ts';
 import type { SqlValue, Values } from '../../mirror/session/session.ts';
 import type { ExportColumn, ExportType } from './columns.ts';
-
-/** The library, which is loaded only where it is needed. */
-export type Duckdb = typeof Library;
+import { openDuckdb } from './duckdb.ts';
+import type { Duckdb } from './duckdb.ts';
 
 const DUCKDB_TYPES: Record<ExportType, string> = {
   integer: 'BIGINT',
@@ -19,61 +20,89 @@ const DUCKDB_TYPES: Record<ExportType, string> = {
 };
 
 /** The memory that DuckDB may take, in MB, beside the texts that it is given at once: it copies them several times. */
-export const MEMORY_MB = 16;
+const MEMORY_MB = 16;
 const COPIES = 16;
 const [ROWS_A_PART, LETTERS_A_PART] = [1_536, 750_000];
 const [ROWS_A_GROUP, LETTERS_A_GROUP] = [6_144, 1_500_000];
+
+/** DuckDB keeps the description of each file that it joins: of all parts of a million rows, that is 30 MB. */
+const PARTS_JOINED = 40;
 
 interface Parts {
   readonly add: (values: Values) => void;
   /** Whether enough rows wait for a file of their own. */
   readonly isFull: () => boolean;
   readonly write: () => Promise<void>;
-  /** So many rows that a group of the joined file takes little memory. */
-  readonly rowsAGroup: () => number;
+  /** Joins all files into this one. */
+  readonly joinTo: (path: string) => Promise<void>;
+  readonly close: () => void;
 }
 
 interface PartsOptions {
-  readonly connection: Library.DuckDBConnection;
-  /** Runs a statement. */
-  readonly run: (statement: string) => Promise<void>;
   readonly library: Duckdb;
   readonly columns: readonly ExportColumn[];
   readonly folder: string;
+  /** Makes an error of what DuckDB has thrown. */
+  readonly describe: (cause: unknown) => Error;
 }
 
 /** Collects rows and writes them into small files, whose names are in the order of the rows. */
-export function createParts({ connection, run, library, columns, folder }: PartsOptions): Parts {
+export async function createParts(options: PartsOptions): Promise<Parts> {
+  const { columns, folder } = options;
   const waiting = createWaitingRows(columns.length);
-  registerRows({ connection, library, columns }, waiting.fill);
-  const typed = columns.map(
-    ({ name, type }, index) => `cast(c${index} as ${DUCKDB_TYPES[type]}) as ${identifier(name)}`,
-  );
-  let [parts, memoryMb] = [0, MEMORY_MB];
-  const raiseMemory = async (): Promise<void> => {
-    const needed = MEMORY_MB + Math.ceil((waiting.letters() * COPIES) / 1_000_000);
-    if (needed <= memoryMb) return;
-    memoryMb = needed;
-    await run(`set memory_limit = '${memoryMb}MB'`);
+  let duckdb = await openDuckdb({ ...options, fill: waiting.fill, memoryMb: MEMORY_MB });
+  const rows = `select ${columns.map(typed).join(', ')} from waiting_rows()`;
+  let [parts, joined, memoryMb] = [0, 0, MEMORY_MB];
+  const fileOf = (stem: 'part' | 'joined', number: number): string =>
+    join(folder, `${stem}-${String(number).padStart(9, '0')}.parquet`);
+  const joinFiles = (stem: 'part' | 'joined', path: string): Promise<void> =>
+    duckdb.run(joining(`${patternOf(folder)}/${stem}-*.parquet`, path, waiting.mean()));
+  const joinParts = async (): Promise<void> => {
+    await joinFiles('part', fileOf('joined', joined++));
+    while (parts > 0) await rm(fileOf('part', --parts));
+    duckdb.close(); // It would return little of its memory.
+    collectGarbage();
+    duckdb = await openDuckdb({ ...options, fill: waiting.fill, memoryMb });
   };
   return {
     add: waiting.add,
     isFull: () => waiting.rows() >= ROWS_A_PART || waiting.letters() >= LETTERS_A_PART,
     write: async () => {
-      if (waiting.rows() === 0 && parts > 0) return;
-      await raiseMemory();
-      const path = join(folder, `${String(parts++).padStart(9, '0')}.parquet`);
-      await run(`copy (select ${typed.join(', ')} from waiting_rows()) to ${literal(path)} (format parquet)`);
+      if (waiting.rows() === 0 && parts + joined > 0) return;
+      memoryMb = Math.max(memoryMb, MEMORY_MB + Math.ceil((waiting.letters() * COPIES) / 1_000_000));
+      await duckdb.run(`set memory_limit = '${memoryMb}MB'`);
+      const path = fileOf('part', parts++);
+      await duckdb.run(`copy (${rows}) to ${literal(path)} (format parquet)`);
       waiting.clear();
+      if (parts === PARTS_JOINED) await joinParts();
     },
-    rowsAGroup: () => Math.min(ROWS_A_GROUP, Math.max(1, Math.floor(LETTERS_A_GROUP / waiting.mean()))),
+    joinTo: async (path) => {
+      if (parts > 0) await joinParts();
+      await joinFiles('joined', path);
+    },
+    close: () => {
+      duckdb.close();
+    },
   };
 }
+
+const typed = ({ name, type }: ExportColumn, index: number): string =>
+  `cast(c${index} as ${DUCKDB_TYPES[type]}) as ${identifier(name)}`;
+
+/** Joins files in the order of their names. A group takes little memory: its number of rows depends on their length. */
+function joining(files: string, path: string, lettersARow: number): string {
+  const rows = Math.min(ROWS_A_GROUP, Math.max(1, Math.floor(LETTERS_A_GROUP / lettersARow)));
+  const all = `select * from read_parquet(${literal(files)})`;
+  return `copy (${all}) to ${literal(path)} (format parquet, row_group_size ${rows})`;
+}
+
+/** A pattern that matches this path alone. */
+const patternOf = (path: string): string => path.replace(/[[*?]/g, '[$&]');
 
 interface WaitingRows {
   readonly add: (values: Values) => void;
   /** Puts the next rows into a chunk; none left leaves it empty, which DuckDB takes for the end. */
-  readonly fill: (chunk: Library.DuckDBDataChunk) => void;
+  readonly fill: (chunk: DuckDBDataChunk) => void;
   readonly clear: () => void;
   readonly rows: () => number;
   /** The length of all their texts. */
@@ -111,27 +140,6 @@ function createWaitingRows(width: number): WaitingRows {
     letters: () => letters,
     mean: () => all.letters / Math.max(1, all.rows) + 1,
   };
-}
-
-/** Gives DuckDB the table function `waiting_rows`, whose columns are texts. */
-function registerRows(
-  { connection, library, columns }: Omit<PartsOptions, 'folder' | 'run'>,
-  fill: WaitingRows['fill'],
-): void {
-  connection.registerTableFunction(
-    library.DuckDBTableFunction.create({
-      name: 'waiting_rows',
-      bindFunction: (bind) => {
-        for (const index of columns.keys()) bind.addResultColumn(`c${index}`, library.VARCHAR);
-      },
-      initFunction: (init) => {
-        init.setMaxThreads(1);
-      },
-      mainFunction: (_, chunk) => {
-        fill(chunk);
-      },
-    }),
-  );
 }
 
 /** The most rows that DuckDB takes at once. */

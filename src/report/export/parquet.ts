@@ -1,14 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { errorCode } from '../../lib/error-code.ts';
 import { shortestNumber } from '../../lib/json/decimal.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { isCalendarDate } from '../../lib/time/calendar.ts';
-import { literal } from '../../mirror/session/sql-text.ts';
 import type { Values } from '../../mirror/session/session.ts';
 import type { ExportColumn, ExportType } from './columns.ts';
-import { MEMORY_MB, createParts } from './parquet-parts.ts';
-import type { Duckdb } from './parquet-parts.ts';
+import { createParts } from './parquet-parts.ts';
+import type { Duckdb } from './duckdb.ts';
 import type { ExportSource } from './read-rows.ts';
 
 const ABSENT: readonly string[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
@@ -51,26 +49,18 @@ interface ParquetFile {
 export async function writeParquet({ source, path, library, onRows }: ParquetFile): Promise<Unfit> {
   const unfit = new Map<string, number>();
   const folder = await mkdtemp(`${path}.parts-`);
-  const instance = await library.DuckDBInstance.create(':memory:', {
-    ...{ memory_limit: `${MEMORY_MB}MB`, threads: '1', temp_directory: folder },
-  });
-  const connection = await instance.connect();
+  const parts = await createParts({ library, columns: source.columns, folder, describe: faultOf(path) });
   try {
-    const run = statementRunner(connection, path);
-    const parts = createParts({ connection, run, library, columns: source.columns, folder });
     for await (const batch of source.batches) {
       for (const values of batch) parts.add(fitted(source.columns, values, unfit));
       if (parts.isFull()) await parts.write();
       onRows(batch.length);
     }
     await parts.write();
-    const group = `row_group_size ${parts.rowsAGroup()}`;
-    const all = literal(`${patternOf(folder)}/*.parquet`);
-    await run(`copy (select * from read_parquet(${all})) to ${literal(path)} (format parquet, ${group})`);
+    await parts.joinTo(path);
     return unfit;
   } finally {
-    connection.closeSync();
-    instance.closeSync();
+    parts.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -78,24 +68,17 @@ export async function writeParquet({ source, path, library, onRows }: ParquetFil
 /** How many values of a column fit no Parquet type, by the column's name. */
 export type Unfit = ReadonlyMap<string, number>;
 
-/** Runs a statement of DuckDB. @throws {SyncError} `export.duckdb` with the first line of what DuckDB says. */
-function statementRunner(connection: DuckDBConnection, path: string): (statement: string) => Promise<void> {
-  return async (statement) => {
-    try {
-      await connection.run(statement);
-    } catch (cause) {
-      const [said = ''] = String(cause).split('\n');
-      throw new SyncError(`DuckDB could not write ${path}: ${said}`, {
-        code: 'export.duckdb',
-        hint: 'Look at the free space and the rights there, or take --format csv or ndjson.',
-        cause,
-      });
-    }
+/** The fault of a statement, with the first line of what DuckDB says. */
+const faultOf =
+  (path: string) =>
+  (cause: unknown): SyncError => {
+    const [said = ''] = String(cause).split('\n');
+    return new SyncError(`DuckDB could not write ${path}: ${said}`, {
+      code: 'export.duckdb',
+      hint: 'Look at the free space and the rights there, or take --format csv or ndjson.',
+      cause,
+    });
   };
-}
-
-/** A pattern that matches this path alone. */
-const patternOf = (path: string): string => path.replace(/[[*?]/g, '[$&]');
 
 /** A row whose values DuckDB casts without rounding; any other value is null and counted. */
 function fitted(columns: readonly ExportColumn[], values: Values, unfit: Map<string, number>): Values {

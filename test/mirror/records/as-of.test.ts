@@ -19,8 +19,8 @@ const kind = 'clients';
 const HISTORIES = 2;
 /** A typed function of PostgreSQL is asked for each instant too. */
 const INSTANTS = {
-  SQLite: sized({ quick: 600, acceptance: 4_000, deep: 20_000 }),
-  PostgreSQL: sized({ quick: 200, acceptance: 2_000, deep: 5_000 }),
+  SQLite: sized({ quick: 200, acceptance: 4_000, deep: 20_000 }),
+  PostgreSQL: sized({ quick: 100, acceptance: 2_000, deep: 5_000 }),
 };
 
 /** One pull, and what happened at the service before it. */
@@ -137,7 +137,7 @@ describe.each(DATABASES)('%s', (database) => {
     }
   }
 
-  test('as of random instants, a kind is as it was noted then', { timeout: 120_000 }, async () => {
+  test('as of random instants, a kind is as it was noted then', { timeout: 600_000 }, async () => {
     const draws = fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true }));
     await fc.assert(fc.asyncProperty(chapters, draws, play), { numRuns: HISTORIES });
   });

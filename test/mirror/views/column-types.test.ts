@@ -1,11 +1,14 @@
+import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
+import type { Json } from '../../../src/lib/json/json.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { identifier } from '../../../src/mirror/session/sql-text.ts';
 import { nestedTables } from '../../../src/mirror/tables/nested-table.ts';
 import { readTexts } from '../../../src/mirror/tables/rows.ts';
 import { DATABASES, mirrorIn } from '../../feed/support.ts';
+import { pullFrom, sandbox } from '../../pull/support.ts';
 
 const VIEWS = {
   sqlite: sql`select name from sqlite_schema where type = 'view' order by 1`,
@@ -77,6 +80,37 @@ describe.each(DATABASES)('%s', (database) => {
     for (const view of views) expect([view, await untyped(session, view)]).toEqual([view, []]);
   });
 
+  test('so has every column that a pull discovers, in views of arrays and of misfits too', async () => {
+    const [{ session }, service] = [await mirrorIn(database), await sandbox({ size: 12 })];
+    const discover = (value: Record<string, Json>): void => {
+      const [id = 0] = service.world.ids('vehicle_brands');
+      service.world.update('vehicle_brands', id, value);
+    };
+    discover({
+      seen: '2026-01-02',
+      cost: '1.50',
+      n: 3,
+      odd: { a: 1 },
+      notes: [{ cost: '1.50' }, 'x'],
+      none: null,
+    });
+    await pullFrom(service, session);
+    discover({ n: 'three', seen: 'never' });
+    await pullFrom(service, session);
+
+    const views = await readTexts(session, VIEWS[session.dialect]);
+    expect(views).toContain('bi_vehicle_brands_notes');
+    for (const view of views) expect([view, await untyped(session, view)]).toEqual([view, []]);
+    const [row = {}] = await session.query(sql`select * from bi_vehicle_brands order by id limit 1`);
+    expect(row).toMatchObject({
+      cost_exact: '1.5',
+      cost_e4: 15_000,
+      n_text: 'three',
+      seen_text: 'never',
+      none: null,
+    });
+  });
+
   test('no column of any view raises on any stored value', async () => {
     const { session } = await mirrorIn(database);
     await putAdversarial(session);
@@ -103,4 +137,18 @@ describe.each(DATABASES)('%s', (database) => {
     );
     expect(rows).toEqual([{ credit_exact: '0.00000000001' }, { credit_exact: `1${'0'.repeat(28)}.00` }]);
   });
+});
+
+test('SQLite itself declares the type of every column, as clients with an older SQLite need, save those of bi_sync_status', async () => {
+  const { session } = await mirrorIn('SQLite');
+  const file = new Sqlite(session.location, { readonly: true });
+  const views = await readTexts(session, VIEWS.sqlite);
+  const undeclared = views.filter((view) =>
+    file
+      .prepare(`select * from ${identifier(view)}`)
+      .columns()
+      .some(({ type }) => type === null),
+  );
+  file.close();
+  expect(undeclared).toEqual(['bi_sync_status']);
 });

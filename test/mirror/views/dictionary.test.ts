@@ -7,6 +7,7 @@ import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import { readTexts } from '../../../src/mirror/tables/rows.ts';
 import { DATABASES, mirrorIn } from '../../feed/support.ts';
+import { pullFrom, sandbox } from '../../pull/support.ts';
 import { NOON, NOON_TEXT, madeUpKind } from '../temp-mirror.ts';
 import { json, reference, text } from '../../../src/catalog/field.ts';
 
@@ -30,6 +31,14 @@ const dictionary = (session: Session): Promise<string[]> =>
 const entry = async (session: Session, view: string, column: string) =>
   (await session.query(sql`select * from bi_dictionary where view = ${view} and "column" = ${column}`))[0];
 
+async function declaredType(session: Session, view: string, column: string): Promise<string> {
+  const types =
+    session.dialect === 'sqlite'
+      ? sql`select type from pragma_table_xinfo(${view}) where name = ${column}`
+      : sql`select data_type from information_schema.columns where table_name = ${view} and column_name = ${column}`;
+  return (await readTexts(session, types)).join().toLowerCase();
+}
+
 describe.each(DATABASES)('%s', (database) => {
   test('the dictionary has every column of every view, and none of the old name of contacts', async () => {
     const { session } = await mirrorIn(database);
@@ -49,6 +58,20 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await entry(session, 'bi_punches', 'ptotal')).toMatchObject({ type: 'decimal', unit: 'hours' });
     const unsaid = sql`select 1 from bi_dictionary where meaning = '' or label_en = '' or label_fr = ''`;
     expect(await session.query(unsaid)).toEqual([]);
+  });
+
+  test('a flag is called one, and is an integer of 0 or 1 on both databases', async () => {
+    const [{ session }, service] = [await mirrorIn(database), await sandbox({ size: 12 })];
+    await pullFrom(service, session);
+    const flags = await session.query(sql`select view, "column" from bi_dictionary where type = 'flag'`);
+    expect(flags.length).toBeGreaterThan(5);
+    for (const { view, column } of flags) {
+      const [at, name] = [String(view), String(column)];
+      expect([at, name, await declaredType(session, at, name)]).toEqual([at, name, 'integer']);
+      const shown = sql`select distinct ${sql.identifier(name)} as flag from ${sql.identifier(at)}`;
+      const values = (await session.query(shown)).map(({ flag }) => flag);
+      expect(values.filter((value) => ![0, 1, null].includes(value as number | null))).toEqual([]);
+    }
   });
 
   test('each relation leads from a column to the id of another view, and tells how none is written', async () => {

@@ -127,11 +127,17 @@ test('however many are missing, they are named', async () => {
   expect(report.missing).toHaveLength(300_000);
 });
 
-test('sales products are read one by one, as no list has them', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+const SALES_VIEWS = {
+  SQLite: sql`select name from sqlite_schema where type = 'view' and name like 'bi_sales%' order by 1`,
+  PostgreSQL: sql`
+    select table_name as name from information_schema.views where table_name like 'bi_sales%' order by 1`,
+};
+
+test.each(DATABASES)('sales products are read one by one on %s, as no list has them', async (database) => {
+  const [service, session] = [await sandbox(), await MIRRORS[database]()];
   const [a = 0, b = 0] = service.world.ids('sales_products');
   const ids = [String(a), '1', String(b)];
-  const views = sql`select name from sqlite_schema where type = 'view' and name like 'bi_sales%' order by 1`;
+  const views = SALES_VIEWS[database];
   expect(await session.query(views)).toEqual([]);
   const report = await backfillFrom(service, session, { kind: 'sales_products', extent: { ids } });
   expect(await session.query(views)).toEqual(
