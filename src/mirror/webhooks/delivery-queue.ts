@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
-import { append, assign, pick, select } from '../tables/rows.ts';
+import { append, assign, pick, readNumber, select } from '../tables/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import type { Delivery } from './delivery-store.ts';
 
@@ -102,6 +102,32 @@ export async function wakeNext(
       where state = 'waiting' and id in (select min(id) from webhook_deliveries
         where endpoint_id = ${endpointId} and record_id in (${sqlList(some)}) and ${PENDING}
         group by kind, record_id)`);
+}
+
+/** Makes the deliveries due now that wait for a later attempt. */
+export async function retryNow(tx: Transaction, endpointId: number, now: Date): Promise<void> {
+  await tx.write(sql`
+    update webhook_deliveries set next_attempt_at = ${instantText(now)}
+    where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at > ${instantText(now)}`);
+}
+
+/**
+ * The first event that an endpoint has not taken, among those that were tried or planned since an instant; null if there is none.
+ *
+ * @param since UTC; null = ever.
+ */
+export async function firstUntaken(
+  db: Queryable,
+  endpointId: number,
+  since: string | null,
+): Promise<number | null> {
+  const isRecent = since === null ? sql`` : sql` and (attempted_at is null or attempted_at >= ${since})`;
+  return readNumber(
+    db,
+    sql`
+    select min(seq) from webhook_deliveries
+    where endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`,
+  );
 }
 
 /** Removes old deliveries that are settled, and those that a disabled endpoint has left. */

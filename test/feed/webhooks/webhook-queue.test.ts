@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { replayEvents, rotateSecret } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import { replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
+import { rotateSecret } from '../../../src/feed/webhooks/endpoint-decisions.ts';
 import { DATABASES } from '../support.ts';
 import { startReceiver, verified } from './receiver.ts';
 import { deliveryStage } from './stage.ts';
