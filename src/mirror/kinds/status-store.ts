@@ -63,9 +63,13 @@ export async function countIssues(db: Queryable): Promise<IssueCount[]> {
 
 /** True where a kind has more than `few` live rows; reads no more of the table than that. */
 export async function hasMoreLive(db: Queryable, table: string, few: number): Promise<boolean> {
-  const some = await db.query(sql`
-    select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`);
-  return some.length > few;
+  return (await countLiveUpTo(db, table, few + 1)) > few;
+}
+
+/** How many live rows a kind has, `most` at most; reads no more of the table than that. */
+export async function countLiveUpTo(db: Queryable, table: string, most: number): Promise<number> {
+  const some = sql`select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${most}`;
+  return (await readNumber(db, sql`select count(*) from (${some}) some_rows`)) ?? 0;
 }
 
 /** Kinds whose list has been read to its end at least once. */

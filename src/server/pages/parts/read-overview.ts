@@ -25,9 +25,10 @@ import type { Need } from './needs.ts';
 
 /** A kind's line of the overview. */
 export interface KindLine extends KindFreshness {
+  /** Null = not counted yet. */
   readonly rows: number | null;
-  /** Change events an hour, the oldest first. */
-  readonly hours: readonly number[];
+  /** Change events an hour, the oldest first; null = not counted yet. */
+  readonly hours: readonly number[] | null;
   /** The next slot of a schedule that reads it, UTC; null if it has none. */
   readonly nextAt: string | null;
   /** Three slots have passed since its list was read to its end. */
@@ -72,21 +73,18 @@ export async function readOverview(dashboard: Dashboard): Promise<Overview> {
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
   const { session, kinds, rowCounts, activity, schedules } = dashboard;
   const fresh = new Map((await readFreshness(session)).map((line) => [line.kind, line]));
-  const rows = await rowCounts.read(standingOf(fresh.values()));
+  const names = kinds.filter(isListed).map(({ name }) => name);
+  const listed = names.flatMap((name) => fresh.get(name) ?? []);
+  const rows = await rowCounts.read(listed);
   const hours = await activity.read(now);
   const stale = await staleNow(dashboard, fresh, now);
-  const names = kinds.filter(isListed).map(({ name }) => name);
   const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
-  return names.flatMap((name) => {
-    const line = fresh.get(name);
-    if (line === undefined) return [];
-    const seen = { rows: rows.get(name) ?? null, hours: hours.get(name) ?? [] };
-    return [{ ...line, ...seen, nextAt: next.get(name)?.at ?? null, isStale: stale.has(name) }];
+  return listed.map((line) => {
+    const { kind } = line;
+    const seen = { rows: rows.get(kind) ?? null, hours: hours === null ? null : (hours.get(kind) ?? []) };
+    return { ...line, ...seen, nextAt: next.get(kind)?.at ?? null, isStale: stale.has(kind) };
   });
 }
-
-const standingOf = (lines: Iterable<KindFreshness>): string =>
-  JSON.stringify(Array.from(lines, ({ last_sweep_at, last_change_at }) => [last_sweep_at, last_change_at]));
 
 const readsWhole = ({ pages, verifies }: Schedule): boolean => pages === null && verifies === undefined;
 
