@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
+import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
-import { append, assign, pick, readNumber, select } from '../tables/rows.ts';
+import { append, pick, readNumber, rewrite, select } from '../tables/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import type { Delivery } from './delivery-store.ts';
 
@@ -33,6 +33,7 @@ interface EndpointPlan {
 }
 
 const PENDING = sql`state in ('ready', 'waiting')`;
+const PENDING_STATES: readonly SqlValue[] = ['ready', 'waiting'];
 
 /** The records with one of these ids that have an unsettled delivery, as `recordKey` writes them. */
 export async function pendingRecords(
@@ -84,10 +85,20 @@ export async function readyDeliveries(
 /** What an attempt leaves in the row of its delivery. */
 export type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt'>>;
 
-/** Writes the outcome of an attempt; a delivery that a replay or its endpoint's removal took away stays away. */
-export async function writeOutcome(tx: Transaction, id: number, patch: DeliveryPatch): Promise<void> {
-  const set = assign(WEBHOOK_DELIVERIES, patch);
-  await tx.write(sql`update webhook_deliveries set ${set} where id = ${id} and ${PENDING}`);
+/** A delivery as it was read, and what becomes of it. */
+export interface DeliveryOutcome {
+  readonly delivery: Delivery;
+  readonly patch: DeliveryPatch;
+}
+
+/** Writes what became of deliveries; one that a replay, an erasure or its endpoint's removal took away stays away. */
+export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
+  const ids = outcomes.map(({ delivery }) => String(delivery.id));
+  const present = await tx.rowsById(WEBHOOK_DELIVERIES.name, ['state'], ids);
+  const isPending = ({ delivery }: DeliveryOutcome): boolean =>
+    PENDING_STATES.includes(present.get(String(delivery.id))?.[0] ?? null);
+  const rows = outcomes.filter(isPending).map(({ delivery, patch }) => ({ ...delivery, ...patch }));
+  await rewrite(tx, WEBHOOK_DELIVERIES, rows);
 }
 
 /** Makes the next delivery of each of these records ready, where no earlier one is unsettled any more. */
