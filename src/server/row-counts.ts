@@ -41,7 +41,6 @@ export function createRowCounts({ session, clock, logger, most = MOST }: CountPa
     known.set(kind, { rows, standing, at: clock.monotonicMs() });
   };
   const countBeside = (kind: string, standing: string): void => {
-    if (counting.has(kind)) return;
     counting.add(kind);
     yieldToEventLoop() // SQLite answers at once: the request would wait.
       .then(() => countLive(session, kind))
@@ -54,6 +53,7 @@ export function createRowCounts({ session, clock, logger, most = MOST }: CountPa
       .finally(() => counting.delete(kind));
   };
   const refresh = async (kind: string, standing: string): Promise<void> => {
+    if (counting.has(kind)) return;
     const before = known.get(kind);
     if (before !== undefined && isGood(before, standing)) return;
     if (before !== undefined && (before.rows > most || before.standing === standing)) {
