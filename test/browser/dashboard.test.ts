@@ -89,6 +89,17 @@ test('after a pull the page tells how every kind stands, in at most 100 kB', asy
   await page.context().close();
 });
 
+test('the page of a kind draws its changes and rows as larger plots, beside the tables of their numbers', async () => {
+  const page = await stage.signedIn();
+  await go(page, '/kinds/clients');
+  await page.locator('#plot-changes canvas').waitFor();
+  await page.locator('#plot-rows canvas').waitFor();
+  await page.getByText('Rows in the list: as a table').click();
+  const table = page.getByRole('table', { name: 'Rows in the list' });
+  expect(await table.innerText()).toContain(String(stage.sandbox.world.count('clients')));
+  await page.context().close();
+});
+
 describe('decisions by clicking', () => {
   test('a held deletion is approved, and proven by the next pulls', async () => {
     const { world } = stage.sandbox;

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../src/mirror/open-session.ts';
 import { DATABASES, mirrorIn, putChanges } from '../feed/support.ts';
@@ -90,6 +91,31 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     }
     expect(document(await hooks('remove', 'shop', '--json'))).toEqual({ name: 'shop', removed: true });
     expect(document(await hooks('list', '--json'))).toEqual({ endpoints: [] });
+  });
+
+  test('status tells of endpoints that take nothing, and of none that a person has disabled', async () => {
+    const { url, session } = await mirrorIn(database);
+    const env = { DATABASE_URL: url, ...INSIDE };
+    const hooks = hooksOf(url);
+    for (const name of ['gone', 'off', 'well', 'weak'])
+      await added(hooks, 'https://192.0.43.8/', '--name', name);
+    const since = '2026-03-01 12:00:00.000';
+    await session.atomically(async (tx) => {
+      const fails = sql`update webhook_endpoints set failing_since = ${since}`;
+      await tx.query(sql`${fails}, state = 'disabled', disabled_reason = 'failing' where name = 'gone'`);
+      await tx.query(sql`${fails}, state = 'disabled', disabled_reason = 'by_a_person' where name = 'off'`);
+      await tx.query(sql`${fails}, failing_told_at = ${since} where name = 'weak'`);
+    });
+    expect(document(await run(['status', '--json'], env))).toMatchObject({
+      failingEndpoints: [
+        { name: 'gone', health: 'disabled', reason: 'failing', since },
+        { name: 'weak', health: 'failing', reason: null, since },
+      ],
+    });
+    const { stdout } = await run(['status'], env);
+    expect(stdout).toContain(`the webhook endpoint gone is disabled since ${since} UTC (bms-sync webhooks)`);
+    expect(stdout).toContain(`the webhook endpoint weak takes no deliveries since ${since} UTC`);
+    expect(stdout).not.toMatch(/endpoint (?:off|well)/);
   });
 
   test('test sends one event, and says by its exit code whether it was taken', async () => {

@@ -195,7 +195,7 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     expect(last?.headers['webhook-signature']?.split(' ')).toHaveLength(1);
   });
 
-  test('a slow endpoint delays no other', async () => {
+  test('a slow endpoint, or one that cannot be reached, delays no other', async () => {
     const on = await deliveryStage(database, { attemptMs: 30_000 });
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -207,6 +207,7 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     });
     const quick = await startReceiver();
     await on.add({ name: 'slow', url: slow.url });
+    await on.add({ name: 'dead', url: 'http://127.0.0.1:9/' });
     await on.add({ name: 'quick', url: quick.url });
     await on.put(...Array.from({ length: 40 }, (_, id) => ({ record_id: String(id + 1) })));
     const delivered = on.deliver();
