@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { leadsToPublic } from '../../lib/net/guarded-connector.ts';
 import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { didYouMean } from '../../lib/text/nearest-name.ts';
+import { nearestName } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../mirror/session/session.ts';
 import {
   NOT_IN_SETTINGS,
@@ -87,8 +87,9 @@ const nameTaken = (name: string): SyncError =>
 export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
   const endpoint = await findEndpoint(db, name);
   if (endpoint !== null) return endpoint;
-  const meant = didYouMean(name, await endpointNames(db));
-  throw new SyncError(`There is no webhook endpoint ${name}${meant === '' ? '.' : meant}`, {
+  const guess = nearestName(name, await endpointNames(db));
+  const meant = guess === undefined ? '.' : `; did you mean ${guess}?`;
+  throw new SyncError(`There is no webhook endpoint ${name}${meant}`, {
     code: 'webhooks.absent',
     hint: 'bms-sync webhooks list shows them.',
   });

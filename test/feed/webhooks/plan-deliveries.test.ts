@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Change } from '../../../src/diff/change-event.ts';
 import { isWanted, planDeliveries } from '../../../src/feed/webhooks/plan-deliveries.ts';
 import { recordKey } from '../../../src/mirror/webhooks/delivery-queue.ts';
 
@@ -8,7 +9,7 @@ const ALL = { kinds: null, changes: null, fields: null, publicId: 'p' };
 const eventOf = (
   seq: number,
   [kind, recordId]: readonly [string, string],
-  change = 'updated',
+  change: Change = 'updated',
   fields = '{}',
 ) => ({
   ...{ seq, kind, recordId, change, fields, observedAt: '2026-03-01 12:00:00.000' },
@@ -52,6 +53,6 @@ test.each([
   [{ fields: ['toString'] }, 'updated', '{"b":[1,2]}', false],
   [{ fields: ['a'] }, 'created', '{}', true],
   [{ kinds: [] }, 'created', '{}', false],
-])('the filter %j lets %s of %s through: %s', (filter, change, fields, expected) => {
+] as const)('the filter %j lets %s of %s through: %s', (filter, change, fields, expected) => {
   expect(isWanted({ ...ALL, ...filter }, eventOf(1, ['clients', '1'], change, fields))).toBe(expected);
 });
