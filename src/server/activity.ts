@@ -34,10 +34,9 @@ export function createActivity({ session, logger, atOnce = AT_ONCE }: ActivityPa
   let seq: number | null = null;
   let isKnown = false;
   let counting: Promise<void> = Promise.resolve();
-  const placeOf = async (since: string): Promise<number> => seq ?? (await firstSeqSince(session, since)) - 1;
   const catchUp = async (since: string): Promise<void> => {
     const upTo = await latestSeq(session);
-    seq = await placeOf(since);
+    seq ??= upTo <= atOnce ? 0 : (await firstSeqSince(session, since)) - 1;
     while (seq < upTo) {
       const to = Math.min(upTo, seq + atOnce);
       for (const { kind, hour, events } of await readHours(session, seq, to)) {
@@ -54,8 +53,7 @@ export function createActivity({ session, logger, atOnce = AT_ONCE }: ActivityPa
   return {
     read: async (now) => {
       const since = instantText(hourBefore(now, HOURS - 1));
-      const behind = (await latestSeq(session)) - (await placeOf(since));
-      const isShort = behind <= atOnce;
+      const isShort = (await latestSeq(session)) - (seq ?? 0) <= atOnce;
       // One after the other: no event is counted twice.
       const counted = counting.then(() =>
         isShort ? catchUp(since) : yieldToEventLoop().then(() => catchUp(since)),

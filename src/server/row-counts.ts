@@ -40,37 +40,47 @@ export function createRowCounts({ session, clock, logger, most = MOST }: CountPa
   const note = (kind: string, standing: string, rows: number): void => {
     known.set(kind, { rows, standing, at: clock.monotonicMs() });
   };
-  const countBeside = (kind: string, standing: string): void => {
-    counting.add(kind);
-    yieldToEventLoop() // SQLite answers at once: the request would wait.
-      .then(() => countLive(session, kind))
-      .then((rows) => {
-        note(kind, standing, rows);
-      })
-      .catch((error: unknown) => {
-        logger.warn({ err: error, kind }, 'the rows of a kind could not be counted');
-      })
-      .finally(() => counting.delete(kind));
-  };
-  const refresh = async (kind: string, standing: string): Promise<void> => {
+  const countBeside = async (kind: string, standing: string): Promise<void> => {
     if (counting.has(kind)) return;
-    const before = known.get(kind);
-    if (before !== undefined && isGood(before, standing)) return;
-    if (before !== undefined && (before.rows > most || before.standing === standing)) {
-      countBeside(kind, standing);
-      return;
+    counting.add(kind);
+    try {
+      await yieldToEventLoop(); // SQLite answers at once: the request would wait.
+      note(kind, standing, await countLive(session, kind));
+    } catch (error) {
+      logger.warn({ err: error, kind }, 'the rows of a kind could not be counted');
+    } finally {
+      counting.delete(kind);
     }
-    const few = await countLiveUpTo(session, kind, most + 1);
-    if (few <= most) note(kind, standing, few);
-    else countBeside(kind, standing);
   };
-  const isGood = ({ rows, standing, at }: Known, present: string): boolean =>
-    clock.monotonicMs() - at < FRESH_MS && (rows > most || standing === present);
   return {
     read: async (kinds) => {
-      for (const { kind, last_sweep_at: sweptAt, last_change_at: changedAt } of kinds)
-        await refresh(kind, `${sweptAt ?? ''} ${changedAt ?? ''}`);
+      const few = new Map<string, string>();
+      for (const { kind, last_sweep_at: sweptAt, last_change_at: changedAt } of kinds) {
+        const standing = `${sweptAt ?? ''} ${changedAt ?? ''}`;
+        const when = counting.has(kind)
+          ? 'later'
+          : whenToCount(known.get(kind), standing, { now: clock.monotonicMs(), most });
+        if (when === 'now') few.set(kind, standing);
+        if (when === 'beside') void countBeside(kind, standing);
+      }
+      for (const [kind, rows] of await countLiveUpTo(session, [...few.keys()], most + 1)) {
+        const standing = few.get(kind) ?? '';
+        if (rows <= most) note(kind, standing, rows);
+        else void countBeside(kind, standing);
+      }
       return new Map([...known].map(([kind, { rows }]) => [kind, rows]));
     },
   };
+}
+
+/** Whether a kind is counted before the answer or beside it; later, where its count is as good as new. */
+function whenToCount(
+  known: Known | undefined,
+  standing: string,
+  { now, most }: { readonly now: number; readonly most: number },
+): 'now' | 'beside' | 'later' {
+  if (known === undefined) return 'now';
+  const isLasting = known.rows > most || known.standing === standing;
+  if (!isLasting) return 'now';
+  return now - known.at < FRESH_MS ? 'later' : 'beside';
 }

@@ -58,15 +58,16 @@ export async function readOverview(dashboard: Dashboard): Promise<Overview> {
   const { session, clock, isDead } = dashboard;
   const now = clock.now();
   const latest = await latestSeq(session);
-  const kinds = await readKindLines(dashboard, now);
-  const outbox = await countEntries(session);
-  return {
-    ...{ now, database: session.location, latest, kinds, outbox },
-    needs: await readNeeds(dashboard, kinds, outbox.parked ?? 0),
-    changes: await latestChanges(session, { limit: CHANGES_SHOWN }),
-    runs: await readRuns(dashboard, { limit: RUNS_SHOWN }),
-    isServed: await isServed(session, 'pulls', { now, isDead }),
-  };
+  const [kinds, outbox, changes, runs, serves] = await Promise.all([
+    readKindLines(dashboard, now),
+    countEntries(session),
+    latestChanges(session, { limit: CHANGES_SHOWN }),
+    readRuns(dashboard, { limit: RUNS_SHOWN }),
+    isServed(session, 'pulls', { now, isDead }),
+  ]);
+  const needs = await readNeeds(dashboard, kinds, outbox.parked ?? 0);
+  const read = { latest, kinds, outbox, needs, changes, runs, isServed: serves };
+  return { now, database: session.location, ...read };
 }
 
 /** How fresh each kind with a list is, in the order of the catalogue. */
@@ -75,9 +76,11 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const fresh = new Map((await readFreshness(session)).map((line) => [line.kind, line]));
   const names = kinds.filter(isListed).map(({ name }) => name);
   const listed = names.flatMap((name) => fresh.get(name) ?? []);
-  const rows = await rowCounts.read(listed);
-  const hours = await activity.read(now);
-  const stale = await staleNow(dashboard, fresh, now);
+  const [rows, hours, stale] = await Promise.all([
+    rowCounts.read(listed),
+    activity.read(now),
+    staleNow(dashboard, fresh, now),
+  ]);
   const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
   return listed.map((line) => {
     const { kind } = line;
@@ -108,15 +111,16 @@ async function readNeeds(
   kinds: readonly KindLine[],
   parkedInAll: number,
 ): Promise<readonly Need[]> {
-  const held = (await readDisappeared(session)).filter(({ state }) => state === 'held');
-  return needsYou({
-    ...{ kinds, held, parkedInAll },
-    damage: await readDamage(session),
-    frozen: await readFrozen(session),
-    parked: parkedInAll === 0 ? [] : await listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
-    blocks: await readBlocks(session),
-    endpoints: await listEndpoints(session),
-  });
+  const [disappeared, damage, frozen, parked, blocks, endpoints] = await Promise.all([
+    readDisappeared(session),
+    readDamage(session),
+    readFrozen(session),
+    parkedInAll === 0 ? [] : listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
+    readBlocks(session),
+    listEndpoints(session),
+  ]);
+  const held = disappeared.filter(({ state }) => state === 'held');
+  return needsYou({ kinds, held, parked, parkedInAll, damage, frozen, blocks, endpoints });
 }
 
 /** The latest runs before an id, newest first. */
