@@ -21,7 +21,7 @@ interface NamedEndpoint {
 }
 
 /** Whether an endpoint is sent deliveries. */
-export interface EndpointState {
+interface EndpointState {
   readonly name: string;
   readonly state: WebhookEndpoint['state'];
 }

@@ -233,6 +233,19 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     expect(await on.deliveries()).toMatchObject([{ state: 'dropped' }, { state: 'delivered' }]);
   });
 
+  test('a delivery that is removed while it is sent stays away', async () => {
+    const on = await deliveryStage(database);
+    const receiver = await startReceiver(async () => {
+      await on.session.atomically((tx) => tx.query(sql`delete from webhook_deliveries where seq = 1`));
+      return { status: 204 };
+    });
+    await on.add({ url: receiver.url });
+    await on.put({ record_id: '1' }, { record_id: '2' });
+    await on.deliver();
+    expect(receiver.taken).toHaveLength(2);
+    expect(await on.deliveries()).toMatchObject([{ seq: 2, state: 'delivered' }]);
+  });
+
   test('the endpoints of a dead process are taken over, and what it sent is sent again', async () => {
     const on = await deliveryStage(database);
     const receiver = await startReceiver();
