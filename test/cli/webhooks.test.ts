@@ -85,9 +85,9 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     });
     for (const argv of [['rotate'], ['replay', '--after', '0'], ['test'], ['remove']]) {
       const [command = '', ...options] = argv;
-      const ended = await hooks(command, 'shopp', ...options, '--json');
+      const ended = await hooks(command, 'chop', ...options, '--json');
       expect([command, ended.code, faultIn(ended)]).toEqual([command, 1, 'webhooks.absent']);
-      expect(ended.stderr).toContain('There is no webhook endpoint shopp; did you mean shop?');
+      expect(ended.stderr).toContain('There is no webhook endpoint chop; did you mean shop?');
     }
     expect(document(await hooks('remove', 'shop', '--json'))).toEqual({ name: 'shop', removed: true });
     expect(document(await hooks('list', '--json'))).toEqual({ endpoints: [] });

@@ -86,9 +86,9 @@ describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
   test('a misspelt name is answered with the one that may be meant', async () => {
     const on = await deliveryStage(database);
     await on.add({ name: 'shop', url: 'http://127.0.0.1:9/' });
-    const asked = replayEvents(on.session, { name: 'shopp', after: 0, now: on.now() });
+    const asked = replayEvents(on.session, { name: 'chop', after: 0, now: on.now() });
     await expect(asked).rejects.toMatchObject({
-      ...{ code: 'webhooks.absent', message: 'There is no webhook endpoint shopp; did you mean shop?' },
+      ...{ code: 'webhooks.absent', message: 'There is no webhook endpoint chop; did you mean shop?' },
     });
   });
 });

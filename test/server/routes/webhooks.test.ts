@@ -103,11 +103,11 @@ test('what may not be is refused with its code: a private address, a taken or un
     expect(await codeOf(await add({ url: URL_OUTSIDE, ...wrong }))).toEqual([400, 'http.invalid_request']);
   for (const decision of ['remove', 'rotate', 'test', 'enable', 'disable', 'replay']) {
     const answer = await stage.post(
-      `/v1/webhooks/shopp/${decision}`,
+      `/v1/webhooks/chop/${decision}`,
       decision === 'replay' ? { after: 0 } : undefined,
     );
     const { detail } = await jsonOf(answer);
-    expect([answer.status, detail]).toEqual([404, 'There is no webhook endpoint shopp; did you mean shop?']);
+    expect([answer.status, detail]).toEqual([404, 'There is no webhook endpoint chop; did you mean shop?']);
   }
-  expect((await stage.get('/v1/webhooks/shopp/deliveries')).status).toBe(404);
+  expect((await stage.get('/v1/webhooks/chop/deliveries')).status).toBe(404);
 });
