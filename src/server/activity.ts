@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { latestSeq } from '../feed/read-changes.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import { instantText } from '../lib/time/clock.ts';
 import { firstSeqSince } from '../mirror/records/change-log-size.ts';
 import type { Queryable, Session } from '../mirror/session/session.ts';
@@ -10,44 +11,58 @@ export const HOURS = 48;
 
 /** Change events an hour. */
 export interface Activity {
-  /** Counts of the last hours by kind, the oldest first; a kind without events is absent. */
-  readonly read: (now: Date) => Promise<ReadonlyMap<string, readonly number[]>>;
+  /**
+   * Counts of the last hours by kind, the oldest first; a kind without events is absent. Null until they were counted for the
+   * first time, where they are too many to be counted before an answer.
+   */
+  readonly read: (now: Date) => Promise<ReadonlyMap<string, readonly number[]> | null>;
+}
+
+interface ActivityParts {
+  readonly session: Session;
+  readonly logger: Pick<Logger, 'warn'>;
+  /** So many events are counted before an answer, and by one query; more are counted beside it. */
+  readonly atOnce?: number;
 }
 
 const HOUR_MS = 3_600_000;
-/** Events counted by one query, so that others have their turn between two. */
 const AT_ONCE = 20_000;
 
 /** Counts the events of the last hours once, and from then on only those that came since: a request costs no more than that. */
-export function createActivity(session: Session): Activity {
+export function createActivity({ session, logger, atOnce = AT_ONCE }: ActivityParts): Activity {
   const counts = new Map<string, Map<string, number>>();
   let seq: number | null = null;
-  let reading: Promise<void> = Promise.resolve();
-  const catchUp = async (now: Date): Promise<void> => {
-    const since = instantText(hourBefore(now, HOURS - 1));
+  let isKnown = false;
+  let counting: Promise<void> = Promise.resolve();
+  const catchUp = async (since: string): Promise<void> => {
     const upTo = await latestSeq(session);
-    let from = seq ?? (await firstSeqSince(session, since)) - 1;
-    while (from < upTo) {
-      const to = Math.min(upTo, from + AT_ONCE);
-      for (const { kind, hour, events } of await readHours(session, from, to)) {
+    seq ??= upTo <= atOnce ? 0 : (await firstSeqSince(session, since)) - 1;
+    while (seq < upTo) {
+      const to = Math.min(upTo, seq + atOnce);
+      for (const { kind, hour, events } of await readHours(session, seq, to)) {
         const hours = counts.get(kind) ?? new Map<string, number>();
         hours.set(hour, (hours.get(hour) ?? 0) + events);
         counts.set(kind, hours);
       }
-      from = to;
       seq = to;
-      await yieldToEventLoop();
+      await yieldToEventLoop(); // Others have their turn between two queries.
     }
-    seq = Math.max(from, upTo);
     forget(counts, since.slice(0, 13));
+    isKnown = true;
   };
   return {
     read: async (now) => {
-      reading = reading.then(() => catchUp(now)); // One after the other: no event is counted twice.
-      const read = reading;
-      reading = reading.catch(() => undefined); // The caller hears of it; the next one tries again.
-      await read;
-      return new Map([...counts].map(([kind, hours]) => [kind, lastHours(hours, now)]));
+      const since = instantText(hourBefore(now, HOURS - 1));
+      const isShort = (await latestSeq(session)) - (seq ?? 0) <= atOnce;
+      // One after the other: no event is counted twice.
+      const counted = counting.then(() =>
+        isShort ? catchUp(since) : yieldToEventLoop().then(() => catchUp(since)),
+      );
+      counting = counted.catch((error: unknown) => {
+        logger.warn({ err: error }, 'the change events could not be counted'); // The next one tries again.
+      });
+      if (isShort) await counted;
+      return isKnown ? new Map([...counts].map(([kind, hours]) => [kind, lastHours(hours, now)])) : null;
     },
   };
 }

@@ -69,7 +69,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 function createApp({ logger }: ServerParts): Server {
   const connections = createConnections();
   const app = fastify({
-    loggerInstance: logger satisfies FastifyBaseLogger,
+    loggerInstance: warningsOf(logger) satisfies FastifyBaseLogger,
     ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
     routerOptions: { maxParamLength: limits.HEAD_BYTES }, // Longer parameters are refused by their schemas.
     ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
@@ -93,6 +93,10 @@ function createApp({ logger }: ServerParts): Server {
   });
   return app;
 }
+
+/** Fastify's own lines say what ours say already. */
+const warningsOf = (logger: Logger): Logger =>
+  logger.isLevelEnabled('warn') ? logger.child({}, { level: 'warn' }) : logger;
 
 /**
  * Bounds the time that closing takes: waiting requests are answered at once, slow ones have a few seconds.

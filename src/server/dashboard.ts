@@ -12,7 +12,7 @@ export interface Dashboard extends RouteContext {
 }
 
 export function createDashboard(context: RouteContext): Dashboard {
-  const { session, clock } = context;
-  const activity = createActivity(session);
+  const { clock } = context;
+  const activity = createActivity(context);
   return { ...context, activity, rowCounts: createRowCounts(context), startedAt: clock.now() };
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startReceiver } from '../feed/webhooks/receiver.ts';
 import { PAYLOADS } from './payloads.ts';
 import { eventually, openStage } from './stage.ts';
 import type { BrowserStage } from './stage.ts';
@@ -88,6 +89,17 @@ test('after a pull the page tells how every kind stands, in at most 100 kB', asy
   await page.context().close();
 });
 
+test('the page of a kind draws its changes and rows as larger plots, beside the tables of their numbers', async () => {
+  const page = await stage.signedIn();
+  await go(page, '/kinds/clients');
+  await page.locator('#plot-changes canvas').waitFor();
+  await page.locator('#plot-rows canvas').waitFor();
+  await page.getByText('Rows in the list: as a table').click();
+  const table = page.getByRole('table', { name: 'Rows in the list' });
+  expect(await table.innerText()).toContain(String(stage.sandbox.world.count('clients')));
+  await page.context().close();
+});
+
 describe('decisions by clicking', () => {
   test('a held deletion is approved, and proven by the next pulls', async () => {
     const { world } = stage.sandbox;
@@ -127,6 +139,35 @@ describe('decisions by clicking', () => {
     expect(await stateOf()).toBe('done');
     await page.context().close();
   });
+});
+
+test('a disabled endpoint is enabled, disabled and replayed by clicking', async () => {
+  let status = 410;
+  const receiver = await startReceiver(() => ({ status }));
+  const { api, sandbox } = stage;
+  await api('/v1/webhooks', { name: 'shop', url: receiver.url, kinds: ['products'] });
+  sandbox.world.update('products', firstOf('products'), { name_fr: 'Winter tyre' });
+  await stage.pull('products');
+  await eventually(async () => JSON.stringify(await api('/v1/webhooks')).includes('"health":"disabled"'));
+  const page = await stage.signedIn();
+  const need = page.getByRole('listitem').filter({ hasText: 'The endpoint shop is disabled' });
+  expect(await need.innerText()).toContain('It has answered 410 Gone. 1 delivery waits for it.');
+  status = 204;
+  await need.getByRole('button', { name: 'Enable' }).click();
+  expect(await page.getByRole('status').first().innerText()).toContain('Enabled');
+  await receiver.took(1);
+  await go(page, '/webhooks');
+  await page.getByRole('button', { name: 'Disable the endpoint shop' }).click();
+  expect(await page.getByRole('status').first().innerText()).toContain('Disabled');
+  const line = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: /^shop/ }) });
+  expect(await line.innerText()).toContain('disabled');
+  sandbox.world.update('products', firstOf('products'), { name_fr: 'Summer tyre' });
+  await stage.pull('products');
+  await line.getByRole('button', { name: 'Replay' }).click();
+  expect(await page.getByRole('status').first().innerText()).toContain('since its last success');
+  await receiver.took(2);
+  expect(receiver.taken.at(-1)?.body).toContain('Summer tyre');
+  await page.context().close();
 });
 
 test('the feed updates itself, says so, and keeps what a person has opened and focused', async () => {

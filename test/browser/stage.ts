@@ -60,7 +60,7 @@ export async function openStage({ size = 60, before }: StageOptions = {}): Promi
   const dashboard = await new Promise<OpenDashboard>((onListening, reject) => {
     serving = serve(config, {
       logger,
-      roles: ['pulls', 'outbound', 'http'],
+      roles: ['pulls', 'outbound', 'webhooks', 'http'],
       program: null,
       signal: ended.signal,
       onListening,
@@ -95,6 +95,7 @@ function settings({ url, token }: Sandbox, path: string, adminToken: string): ob
     server: { adminToken, port: 0 },
     schedules: { all: { kinds: 'all', cron: '0 * * * *' } }, // The test pulls by itself.
     deletions: { graceSeconds: 0.05 },
+    webhooks: { allowHosts: ['127.0.0.1'] },
     outbound: { writes: 'on', settleSeconds: 0.1, lookScheduleSeconds: [0.2, 0.5, 1, 2] },
   };
 }

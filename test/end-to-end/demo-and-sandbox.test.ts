@@ -29,6 +29,37 @@ async function firstLine({ child }: Program): Promise<string> {
   return line;
 }
 
+interface Told {
+  /** The address of the dashboard, and its link that signs in once. */
+  readonly address: string;
+  readonly link: string;
+  /** The settings that pull from the demo's sandbox. */
+  readonly line: string;
+}
+
+/** What a demo says before people go on working. */
+async function toldBy({ child: { stderr } }: Program): Promise<Told> {
+  if (stderr === null) throw new Error('no stderr');
+  let told: Told = { address: '', link: '', line: '' };
+  for await (const line of createInterface(stderr)) {
+    const address = /^The dashboard: (http:.*)$/.exec(line)?.[1] ?? told.address;
+    const link = /^Sign in, once, within ten minutes: (http:.*)$/.exec(line)?.[1] ?? told.link;
+    told = { address, link, line };
+    if (line.startsWith('BMS_BASE_URL=')) break;
+  }
+  return told;
+}
+
+async function expectSignsInOnce(address: string, link: string): Promise<void> {
+  expect(link.startsWith(`${address}/login?code=`)).toBe(true);
+  const { status, headers } = await fetch(link, { redirect: 'manual' });
+  expect(status).toBe(303);
+  const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+  const page = await fetch(`${address}/`, { headers: { cookie } });
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Record kinds')]);
+  expect((await fetch(link, { redirect: 'manual' })).status).toBe(401);
+}
+
 describe('demo', () => {
   test(
     '--once shows every listed kind with equal counts and a first answer, and tells its story, in under 15 seconds; a second demo prints the truth as one document',
@@ -66,12 +97,11 @@ describe('demo', () => {
     },
   );
 
-  test('without --once people go on working until Ctrl-C, and its sandbox can be pulled from', async () => {
+  test('without --once people go on working until Ctrl-C, its dashboard has a link that signs in once, and its sandbox can be pulled from', async () => {
     const cwd = tempFolder();
     const demo = start(['demo'], { cwd });
-    if (demo.child.stderr === null) throw new Error('no stderr');
-    let line = '';
-    for await (line of createInterface(demo.child.stderr)) if (line.startsWith('BMS_BASE_URL=')) break;
+    const { line, address, link } = await toldBy(demo);
+    await expectSignsInOnce(address, link);
     if (demo.child.stdout === null) throw new Error('no stdout');
     for await (const told of createInterface(demo.child.stdout))
       if (/^ {2}[~+-] products \d+ /.test(told)) break;

@@ -1,8 +1,14 @@
+import { loadavg } from 'node:os';
 import { inject, expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
 import { addEndpoint } from '../../src/feed/webhooks/endpoint-decisions.ts';
 import { createSender } from '../../src/feed/webhooks/sender.ts';
-import { notifyDeliverers, watchEvents, webhooksQueue } from '../../src/app/serve/webhooks.ts';
+import {
+  notifyDeliverers,
+  wakeDeliverers,
+  watchEvents,
+  webhooksQueue,
+} from '../../src/app/serve/webhooks.ts';
 import type { EventSignal } from '../../src/app/serve/webhooks.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createBullmqNotifier } from '../../src/jobs/bullmq/notifier.ts';
@@ -42,11 +48,10 @@ function startDeliverer(atEnd: AtEnd, { session, notifier, events }: Deliverer):
     ...{ session, clock, logger, notifier, queues: [webhooksQueue(config, parts)] },
     worker: { owner: owner.name, roles: ['webhooks'] },
   });
-  void events.listen(() => {
-    engine.wake('webhooks');
-  });
+  const stopWaking = wakeDeliverers({ clock, events }, engine);
   atEnd(async () => {
     stopping.abort();
+    await stopWaking();
     await engine.close();
     await sender[Symbol.asyncDispose]();
   });
@@ -83,7 +88,7 @@ async function measure(session: Session, receiver: Receiver): Promise<readonly n
 function tell(name: string, waits: readonly number[]): { readonly p50: number; readonly p99: number } {
   const at = (share: number): number =>
     waits[Math.min(waits.length - 1, Math.floor(waits.length * share))] ?? 0;
-  const figures = { p50: at(0.5), p99: at(0.99), most: at(1) };
+  const figures = { p50: at(0.5), p99: at(0.99), most: at(1), load: loadavg()[0] };
   console.log('FIGURE', name, figures);
   return figures;
 }

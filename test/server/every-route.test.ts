@@ -29,7 +29,7 @@ function cases({ app }: Stage): readonly Case[] {
   return app.routes.flatMap(({ method, url, config }) =>
     [method].flat().map((name) => ({
       method: name,
-      path: url.replace(':id', '1').replace(':kind', 'clients'),
+      path: url.replace(':id', '1').replace(':kind', 'clients').replace(':name', 'shop'),
       isOpen: config?.open === true,
       isChange: !['GET', 'HEAD', 'OPTIONS'].includes(name),
     })),
@@ -89,6 +89,10 @@ test('there are the routes of the contract, and each has an answer to every meth
     ...['GET /v1/status', 'GET /v1/runs', 'GET /v1/runs/1', 'GET /v1/changes', 'GET /v1/records/clients/1'],
     ...['GET /v1/outbox', 'GET /v1/outbox/1', 'GET /v1/deletions', 'POST /v1/pulls', 'POST /v1/outbox'],
     ...['retry', 'adopt', 'abandon'].map((name) => `POST /v1/outbox/1/${name}`),
+    ...['GET /v1/webhooks', 'GET /v1/webhooks/shop/deliveries', 'POST /v1/webhooks'],
+    ...['test', 'rotate', 'disable', 'enable', 'replay', 'remove'].map(
+      (name) => `POST /v1/webhooks/shop/${name}`,
+    ),
     ...['POST /v1/outbox/resume', 'POST /v1/deletions/clients/approve', 'POST /v1/deletions/clients/reject'],
   ])
     expect(known).toContain(route);

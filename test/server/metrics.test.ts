@@ -64,6 +64,37 @@ test('a send of which nobody knows whether it arrived has an age, which never is
   expect(await linesOf(stage)).toContain(`${name} 0`);
 });
 
+test('each endpoint of webhooks tells what waits for it, what ended how, and whether it takes anything', async () => {
+  const session = await mirror();
+  const stage = await serveMirror(session, { clock: fakeClock(later(90_000).toISOString()) });
+  await session.atomically(async (tx) => {
+    await tx.query(sql`
+      insert into webhook_endpoints (name, public_id, url, cursor, state, disabled_reason, failing_told_at)
+      values ('shop', 'p1', 'https://example.com/', 0, 'active', null, null),
+        ('erp', 'p2', 'https://example.com/', 0, 'active', null, ${NOON_TEXT}),
+        ('past', 'p3', 'https://example.com/', 0, 'disabled', 'by_a_person', null)`);
+    await tx.query(sql`
+      insert into webhook_deliveries (endpoint_id, webhook_id, type, state, created_at)
+      values (1, 'a', 'clients.updated', 'delivered', ${NOON_TEXT}), (1, 'b', 'clients.updated', 'delivered', ${NOON_TEXT}),
+        (2, 'c', 'clients.updated', 'failed', ${NOON_TEXT}), (2, 'd', 'clients.updated', 'waiting', ${NOON_TEXT})`);
+  });
+  const lines = (await linesOf(stage)).filter((line) => line.startsWith('bms_sync_webhook'));
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'bms_sync_webhook_deliveries{endpoint="shop",state="delivered"} 2',
+      'bms_sync_webhook_deliveries{endpoint="erp",state="failed"} 1',
+      'bms_sync_webhook_deliveries{endpoint="erp",state="delivered"} 0',
+      'bms_sync_webhook_oldest_waiting_age_seconds{endpoint="shop"} 0',
+      'bms_sync_webhook_oldest_waiting_age_seconds{endpoint="erp"} 90',
+      'bms_sync_webhook_failing{endpoint="shop"} 0',
+      'bms_sync_webhook_failing{endpoint="erp"} 1',
+      'bms_sync_webhook_failing{endpoint="past"} 0',
+      'bms_sync_webhook_disabled{endpoint="erp"} 0',
+      'bms_sync_webhook_disabled{endpoint="past"} 1',
+    ]),
+  );
+});
+
 test('answers are counted by route, never by what the path holds', async () => {
   const stage = await serveMirror(await mirror());
   await stage.get('/v1/records/clients/123456');

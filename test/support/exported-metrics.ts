@@ -23,6 +23,8 @@ export async function exportedMetrics(): Promise<Exported> {
     await tx.query(sql`
       insert into kind_state (kind, tick, state, complete_sweeps, last_sweep_at, certified_at, last_change_at, epoch)
       values ('clients', 0, 'certified', 1, ${NOON_TEXT}, ${NOON_TEXT}, ${NOON_TEXT}, 1)`);
+    await tx.query(sql`
+      insert into webhook_endpoints (name, public_id, url, cursor) values ('erp', 'p', 'https://example.com/', 0)`);
   });
   const stage = await serveMirror(session, { queueMetrics: () => Promise.resolve('') });
   await stage.get('/v1/runs', { authorization: 'Bearer wrong' });

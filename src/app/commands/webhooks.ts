@@ -1,12 +1,9 @@
 import { kindNamed } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
-import {
-  addEndpoint,
-  dropEndpoint,
-  replayEvents,
-  rotateSecret,
-} from '../../feed/webhooks/endpoint-decisions.ts';
-import type { AddedEndpoint, AskedReplay, RevealedSecret } from '../../feed/webhooks/endpoint-decisions.ts';
+import { replayEvents } from '../../feed/webhooks/endpoint-activity.ts';
+import type { AskedReplay } from '../../feed/webhooks/endpoint-activity.ts';
+import { addEndpoint, dropEndpoint, rotateSecret } from '../../feed/webhooks/endpoint-decisions.ts';
+import type { AddedEndpoint, RevealedSecret } from '../../feed/webhooks/endpoint-decisions.ts';
 import { endpointDocuments } from '../../feed/webhooks/endpoint-document.ts';
 import type { EndpointDocument } from '../../feed/webhooks/endpoint-document.ts';
 import { testEndpoint } from '../../feed/webhooks/send-test.ts';

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createSender } from '../../feed/webhooks/sender.ts';
 import type { Sender } from '../../feed/webhooks/sender.ts';
 import { syncEndpoints } from '../../feed/webhooks/sync-endpoints.ts';
-import { WEBHOOK_QUEUE } from '../../feed/webhooks/webhook-queue.ts';
 import { startDailyCheck } from '../../checks/daily-check.ts';
 import { checkRedis, isRedis } from '../../checks/queue.ts';
 import type { Config } from '../../config/settings.ts';
@@ -32,7 +31,7 @@ import type { Role } from '../roles.ts';
 import { endpointsOf } from '../webhook-settings.ts';
 import { startSchedules } from './schedules.ts';
 import { tellStart } from './tell-serve.ts';
-import { notifyDeliverers, watchEvents, webhooksQueue } from './webhooks.ts';
+import { notifyDeliverers, wakeDeliverers, watchEvents, webhooksQueue } from './webhooks.ts';
 import type { EventSignal } from './webhooks.ts';
 import type { HttpParts } from './serve-http.ts';
 
@@ -96,7 +95,7 @@ async function work(
   parts: WorkParts,
   { roles, program, signal, onListening }: Omit<ServeCommand, 'logger'>,
 ): Promise<void> {
-  const { session, owner, logger, clock, events, plain } = parts;
+  const { session, owner, logger, clock, plain } = parts;
   await using sender = createSender({ clock, allowHosts: config.webhooks.allowHosts });
   const queues = queuesOf(config, { ...parts, sender }, { roles, signal });
   const notifier = await openNotifier(config, logger);
@@ -104,11 +103,8 @@ async function work(
   const delivers = roles.includes('webhooks');
   if (delivers) await syncEndpoints(plain, endpointsOf(config), clock.now());
   await using engine = startEngine({ ...parts, queues, notifier, timings });
-  const wakeDeliverers = (): void => {
-    engine.wake(WEBHOOK_QUEUE.name);
-  };
   const stopNotifying = delivers
-    ? events.listen(wakeDeliverers)
+    ? wakeDeliverers(parts, engine)
     : notifyDeliverers({ ...parts, session: plain }, notifier);
   const closeHttp = await openHttp(config, roles, {
     ...parts,

@@ -2,9 +2,11 @@ import { EventEmitter } from 'node:events';
 import type { Config } from '../../config/settings.ts';
 import type { Sender } from '../../feed/webhooks/sender.ts';
 import { WEBHOOK_QUEUE, createWebhookQueue } from '../../feed/webhooks/webhook-queue.ts';
+import type { Engine } from '../../jobs/engine.ts';
 import type { Notifier } from '../../jobs/notifier.ts';
 import { createFaultLog } from '../../lib/log/fault-log.ts';
 import { repeat } from '../../lib/log/repeat.ts';
+import { atMostEvery } from '../../lib/time/at-most-every.ts';
 import type { WorkQueue } from '../../lib/work-queue.ts';
 import { livingWorkers } from '../../mirror/runs/worker-store.ts';
 import { watchAppends } from '../../mirror/session/write-watch.ts';
@@ -61,6 +63,20 @@ export function webhooksQueue(config: Config, parts: WebhookParts): WorkQueue {
   });
 }
 
+/** Events that are committed so soon after each other share a search for due endpoints. */
+const TOGETHER_MS = 25;
+
+/** Wakes the queue of webhooks once there are events. Returns the function that ends it. */
+export function wakeDeliverers(
+  { clock, events }: Pick<WebhookParts, 'clock' | 'events'>,
+  engine: Pick<Engine, 'wake'>,
+): () => Promise<void> {
+  const wake = (): void => {
+    engine.wake(WEBHOOK_QUEUE.name);
+  };
+  return events.listen(atMostEvery(TOGETHER_MS, clock, wake));
+}
+
 /** How often a process looks for due endpoints that it has not told the others of. */
 const TOLD_MS = 60_000;
 const MOST_TOLD = 100;
@@ -79,7 +95,7 @@ export function notifyDeliverers(
     if (due.length > 0) await notifier.notify(WEBHOOK_QUEUE, due);
   };
   const telling = repeat({ clock, faults, everyMs: TOLD_MS, name: 'notifying deliverers', task });
-  const stopListening = events.listen(telling.wake);
+  const stopListening = events.listen(atMostEvery(TOGETHER_MS, clock, telling.wake));
   return async () => {
     await stopListening();
     await telling.stop();

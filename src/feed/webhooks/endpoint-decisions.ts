@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { leadsToPublic } from '../../lib/net/guarded-connector.ts';
 import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { nearestName } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../mirror/session/session.ts';
 import {
   NOT_IN_SETTINGS,
-  changeEndpoint,
+  endpointNames,
   findEndpoint,
   insertEndpoint,
   removeEndpoint,
@@ -86,7 +87,9 @@ const nameTaken = (name: string): SyncError =>
 export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
   const endpoint = await findEndpoint(db, name);
   if (endpoint !== null) return endpoint;
-  throw new SyncError(`There is no webhook endpoint ${name}.`, {
+  const guess = nearestName(name, await endpointNames(db));
+  const meant = guess === undefined ? '.' : `; did you mean ${guess}?`;
+  throw new SyncError(`There is no webhook endpoint ${name}${meant}`, {
     code: 'webhooks.absent',
     hint: 'bms-sync webhooks list shows them.',
   });
@@ -137,36 +140,3 @@ export async function rotateSecret(
   });
   return { name, url, secret };
 }
-
-/** A replay that was asked for. */
-export interface AskedReplay {
-  readonly name: string;
-  /** Events with a higher `seq` are sent again, those before as they were. */
-  readonly after: number;
-}
-
-/**
- * Sends an endpoint all events after a `seq` again, under the same webhook ids; a disabled one becomes active.
- *
- * @throws {SyncError} `webhooks.absent`.
- */
-export async function replayEvents(
-  session: Session,
-  { name, after, now }: AskedReplay & { readonly now: Date },
-): Promise<AskedReplay> {
-  await session.atomically(async (tx) => {
-    await requireEndpoint(tx, name);
-    await changeEndpoint(tx, name, { patch: { ...HEALTHY, replayAfter: after }, now });
-  });
-  return { name, after };
-}
-
-/** The columns of an active endpoint without failures. */
-export const HEALTHY = {
-  state: 'active',
-  disabledReason: null,
-  notBefore: null,
-  failures: 0,
-  failingSince: null,
-  failingToldAt: null,
-} as const;

@@ -5,8 +5,9 @@ import {
   dropPendingAfter,
   readyDeliveries,
   wakeNext,
-  writeOutcome,
+  writeOutcomes,
 } from '../../mirror/webhooks/delivery-queue.ts';
+import type { DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
 import type { Delivery } from '../../mirror/webhooks/delivery-store.ts';
 import { readOwned, writeOwned } from '../../mirror/webhooks/endpoint-queue.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
@@ -89,15 +90,16 @@ async function keepOutcomes(
   { ref, ended, retrySeconds, now }: StepFacts,
 ): Promise<{ readonly endpoint: WebhookEndpoint; readonly news: readonly EndpointNews[] }> {
   if (ended.length === 0) return { endpoint: owned, news: [] };
-  const news: EndpointNews[] = [];
+  const [news, outcomes]: [EndpointNews[], DeliveryOutcome[]] = [[], []];
   let patch: HealthStep['patch'] = {};
   for (const { delivery, attempt, random } of ended) {
     const outcome = judgeAttempt(delivery.attempts, attempt, { retrySeconds, random });
-    await writeOutcome(tx, delivery.id, { ...outcome, ...attemptColumns(attempt) });
+    outcomes.push({ delivery, patch: { ...outcome, ...attemptColumns(attempt) } });
     const health = judgeHealth({ ...owned, ...patch }, attempt, outcome.state === 'failed');
     patch = { ...patch, ...health.patch };
     if (health.tell !== null) news.push({ tell: health.tell, endpoint: { ...owned, ...patch }, attempt });
   }
+  await writeOutcomes(tx, outcomes);
   const recordIds = ended.flatMap(({ delivery: { recordId } }) => recordId ?? []);
   await wakeNext(tx, owned.id, { recordIds, now });
   await writeOwned(tx, ref, { patch, now });
@@ -110,7 +112,7 @@ export function attemptColumns(attempt: SentAttempt) {
   const attemptedAt = instantText(attempt.at);
   return {
     ...{ attemptedAt, status, error, responseStart, durationMs },
-    ...(isTaken(attempt) && { deliveredAt: attemptedAt }),
+    ...{ deliveredAt: isTaken(attempt) ? attemptedAt : null },
   };
 }
 
@@ -153,13 +155,17 @@ async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: St
   if (due.length === 0) return { sends: [], isIdle: true };
   const secrets = secretsOf(endpoint) ?? (await readSecrets(tx, endpointId, now));
   const changes = await readContents(tx, due);
-  const sends: EndpointSend[] = [];
+  const [sends, dropped]: [EndpointSend[], Delivery[]] = [[], []];
   for (const delivery of due) {
     const body = bodyOf(delivery, endpoint, changes);
-    if (body === null) await writeOutcome(tx, delivery.id, { state: 'dropped', nextAttemptAt: null });
+    if (body === null) dropped.push(delivery);
     else sends.push({ ...body, endpoint, webhookId: delivery.webhookId, secrets, delivery });
   }
-  const dropped = due.filter((each) => !sends.some(({ delivery }) => delivery === each));
+  const patch = { state: 'dropped', nextAttemptAt: null } as const;
+  await writeOutcomes(
+    tx,
+    dropped.map((delivery) => ({ delivery, patch })),
+  );
   await wakeNext(tx, endpointId, { recordIds: dropped.flatMap(({ recordId }) => recordId ?? []), now });
   return { sends, isIdle: false };
 }

@@ -110,7 +110,7 @@ const LOOK_MS = 100;
 const MOST_LOOKS = 10;
 
 /** Attempts and events that follow each other so soon share a transaction. */
-const GATHER_MS = 10;
+const GATHER_MS = 20;
 
 /** A pause that is over soon after it was woken, if that was since the last reset. */
 interface Waker {
@@ -124,7 +124,7 @@ function createWaker({ session, clock }: Pick<FlightParts, 'session' | 'clock'>)
   const isWoken = (): boolean => woken.signal.aborted;
   return {
     wake: () => {
-      woken.abort();
+      woken.abort('woken'); // Without a reason, each wake would make an error.
     },
     reset: () => {
       woken = new AbortController();

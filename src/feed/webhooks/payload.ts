@@ -1,5 +1,6 @@
 import { compactJson, isObject, parseObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
+import { plainLine } from '../../lib/text/plain-text.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { WebhookFormat } from '../../mirror/webhooks/endpoint-store.ts';
 import type { RecordedChange } from '../read-changes.ts';
@@ -40,13 +41,15 @@ export function formatNews(body: string, format: WebhookFormat): FormattedBody {
   if (format === 'json') return { contentType: 'application/json', body };
   const text = newsText(body);
   if (format === 'text') return { contentType: 'text/plain; charset=utf-8', body: text };
-  const message = format === 'slack' ? { text: slackText(text) } : teamsMessage(text);
+  const message = format === 'slack' ? slackMessage(text) : teamsMessage(text);
   return { contentType: 'application/json', body: JSON.stringify(message) };
 }
 
 /** `&`, `<` and `>` steer Slack: a text could mention a whole channel. */
-const slackText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const slackMessage = (text: string) => ({
+  text: text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+  ...{ mrkdwn: false, unfurl_links: false, unfurl_media: false },
+});
 
 const teamsMessage = (text: string) => ({
   type: 'message',
@@ -74,16 +77,14 @@ function newsText(body: string): string {
     'kind.held': `${fact('records')} records of ${kind} have disappeared at once: they stay until a person decides (bms-sync deletions).`,
     'entry.parked': `Entry ${fact('entryId')} (${fact('operation')} of ${kind}) is parked: ${fact('verdict')}. A person must decide (bms-sync outbox show ${fact('entryId')}).`,
     'kind.blocked': `Writes of ${kind} are blocked: the service refuses them (${fact('reason')}).`,
-    'kind.stale': `The list of ${kind} is stale: its schedule was due several times, and it was last read to its end ${fact('since')}.`,
+    'kind.stale': `The list of ${kind} is stale: its schedule was due several times, and its list was ${facts['since'] === null ? 'never read to its end' : `last read to its end at ${fact('since')}`}.`,
     [TEST_TYPE]: 'This is a test of bms-sync: the endpoint works.',
   };
   return texts[textOf(type)] ?? `bms-sync: ${textOf(type)}.`;
 }
 
-const textOf = (value: Json | undefined): string => {
-  if (typeof value === 'string') return value;
-  return value === undefined || value === null ? 'never' : compactJson(value);
-};
+const textOf = (value: Json | undefined): string =>
+  plainLine(typeof value === 'string' ? value : compactJson(value ?? null));
 
 /** The type of a test event. */
 export const TEST_TYPE = 'webhook.test';

@@ -54,9 +54,10 @@ export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS, resolv
     pools.set(key, pool);
     return pool;
   };
+  const keysOf = createKeys();
   return {
     send: async (delivery, signal) => {
-      const { endpoint, secrets } = delivery;
+      const { endpoint } = delivery;
       const [at, startMs] = [clock.now(), clock.monotonicMs()];
       const none = { at, status: null, responseStart: null, retryAfterMs: null };
       const ended = (): Pick<SentAttempt, 'durationMs'> => ({
@@ -66,8 +67,10 @@ export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS, resolv
       if (refusal !== null) return { ...none, error: refusal, durationMs: 0 };
       const limit = createDeadline(attemptMs, [signal]);
       try {
-        const answer = await post(poolOf(endpoint), { delivery, at, signal: limit.signal });
-        const responseStart = maskSecrets(secrets)(answer.start);
+        const { sign, mask } = keysOf(delivery);
+        const headers = sign(delivery, at);
+        const answer = await post(poolOf(endpoint), { delivery, headers, signal: limit.signal });
+        const responseStart = mask(answer.start);
         const asked = retryAfterMs(answer.retryAfter, clock.now());
         return { at, status: answer.status, error: null, responseStart, retryAfterMs: asked, ...ended() };
       } catch (error) {
@@ -93,7 +96,7 @@ function refusalOf(
 
 interface Posting {
   readonly delivery: SendableDelivery;
-  readonly at: Date;
+  readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
@@ -104,7 +107,7 @@ interface Answer {
 }
 
 /** Redirects are not followed: undici does so only where it is told to. */
-async function post(pool: Pool, { delivery, at, signal }: Posting): Promise<Answer> {
+async function post(pool: Pool, { delivery, headers: signed, signal }: Posting): Promise<Answer> {
   const { pathname, search } = new URL(delivery.endpoint.url);
   const { statusCode, headers, body } = await pool.request({
     ...{ method: 'POST', path: pathname + search, body: delivery.body, signal },
@@ -112,22 +115,38 @@ async function post(pool: Pool, { delivery, at, signal }: Posting): Promise<Answ
       'content-type': delivery.contentType,
       'accept-encoding': 'identity',
       'user-agent': 'bms-sync',
-      ...signatureHeaders(delivery, at),
+      ...signed,
     },
     ...{ headersTimeout: 0, bodyTimeout: 0 }, // The signal covers these.
   });
   return { status: statusCode, start: await readStart(body), retryAfter: headers['retry-after'] };
 }
 
-/** One signature for each secret: during an overlap a receiver may know either. */
-export function signatureHeaders(
-  { webhookId, secrets, body }: Pick<SendableDelivery, 'webhookId' | 'secrets' | 'body'>,
-  at: Date,
-): Readonly<Record<string, string>> {
-  return {
-    'webhook-id': webhookId,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(webhookId, at, body)).join(' '),
+/** What is made from the secrets of an endpoint. */
+interface Keys {
+  /** The headers of Standard Webhooks. One signature for each secret: during an overlap a receiver may know either. */
+  readonly sign: (delivery: SendableDelivery, at: Date) => Readonly<Record<string, string>>;
+  readonly mask: (text: string) => string;
+}
+
+/** Keeps the keys of each endpoint: making them for each delivery takes longer than signing it. */
+function createKeys(): (delivery: SendableDelivery) => Keys {
+  const known = new Map<number, { readonly secrets: string; readonly keys: Keys }>();
+  return ({ endpoint: { id }, secrets: all }) => {
+    const secrets = all.join(' ');
+    const before = known.get(id);
+    if (before?.secrets === secrets) return before.keys;
+    const signers = all.map((secret) => new Webhook(secret));
+    const keys: Keys = {
+      sign: ({ webhookId, body }, at) => ({
+        'webhook-id': webhookId,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'webhook-signature': signers.map((signer) => signer.sign(webhookId, at, body)).join(' '),
+      }),
+      mask: maskSecrets(all),
+    };
+    known.set(id, { secrets, keys });
+    return keys;
   };
 }
 

@@ -10,7 +10,8 @@ import {
 } from '../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointWish, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { readSecrets, saveSecret } from '../../mirror/webhooks/secret-store.ts';
-import { HEALTHY, newPublicId, newSecret } from './endpoint-decisions.ts';
+import { HEALTHY } from './endpoint-activity.ts';
+import { newPublicId, newSecret } from './endpoint-decisions.ts';
 
 /** An endpoint of the settings. */
 export interface SetEndpoint extends Omit<EndpointWish, 'source'> {

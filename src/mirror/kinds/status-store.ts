@@ -68,6 +68,23 @@ export async function hasMoreLive(db: Queryable, table: string, few: number): Pr
   return some.length > few;
 }
 
+const LIVE_COUNT = [text('kind'), bigint('live')];
+
+/** How many live rows each of these kinds has, `most` at most; reads no more of the tables than that. */
+export async function countLiveUpTo(
+  db: Queryable,
+  tables: readonly string[],
+  most: number,
+): Promise<ReadonlyMap<string, number>> {
+  if (tables.length === 0) return new Map();
+  const counts = tables.map((table) => {
+    const some = sql`select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${most}`;
+    return sql`select cast(${table} as text) as kind, (select count(*) from (${some}) some_rows) as live`;
+  });
+  const rows = await readRows(db, LIVE_COUNT, sql.join(counts, sql` union all `));
+  return new Map(rows.map(({ kind, live }) => [kind, live]));
+}
+
 /** Kinds whose list has been read to its end at least once. */
 export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
   return new Set(await readTexts(db, sql`select kind from kind_state where complete_sweeps > 0`));

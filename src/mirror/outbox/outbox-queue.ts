@@ -1,5 +1,6 @@
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
@@ -7,53 +8,32 @@ import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
 import { pick, readNumber, readTexts, select } from '../tables/rows.ts';
+import { claimRow, raiseRow } from '../tables/work-row.ts';
+import type { WorkClaim } from '../tables/work-row.ts';
 
 /**
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only
  * watched.
  */
 export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
-  const due = sql`
-    where state in ('ready', 'unsettled', 'done') and owner is null and ${isDue(now)}
-    order by id limit ${limit}`;
+  const due = sql`where owner is null and ${isDue(now)} order by id limit ${limit}`;
   return select(db, pick(OUTBOX, 'id', 'epoch'), due);
 }
 
 /** A ready entry without an instant is due at once, so that an application can insert it without one. */
-function isDue(now: Date) {
-  return sql`(next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready'))`;
-}
-
-interface EntryClaim extends WorkRef {
-  readonly owner: string;
-  readonly now: Date;
+function isDue(now: Date): SQL {
+  return sql`state in ('ready', 'unsettled', 'done')
+    and (next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready'))`;
 }
 
 /** Claims an entry by compare-and-set and raises its epoch; null if it is no longer due with this epoch. */
-export async function claimEntry(
-  tx: Transaction,
-  { id, epoch, owner, now }: EntryClaim,
-): Promise<Entry | null> {
-  const claim = sql`
-    update outbox set owner = ${owner}, epoch = epoch + 1, updated_at = ${instantText(now)}
-    where id = ${id} and epoch = ${epoch} and owner is null
-      and state in ('ready', 'unsettled', 'done') and ${isDue(now)} returning *`;
-  return (await readEntries(tx, claim))[0] ?? null;
+export async function claimEntry(tx: Transaction, claim: WorkClaim): Promise<Entry | null> {
+  return (await readEntries(tx, claimRow({ name: 'outbox', isDue: isDue(claim.now) }, claim)))[0] ?? null;
 }
 
 /** Raises the epoch of an entry that is still due with this one; null if it is not. */
-export async function raiseEntry(
-  tx: Transaction,
-  { id, epoch }: WorkRef,
-  now: Date,
-): Promise<WorkRef | null> {
-  const raise = sql`
-    update outbox set epoch = epoch + 1
-    where id = ${id} and epoch = ${epoch} and owner is null
-      and state in ('ready', 'unsettled', 'done') and ${isDue(now)} returning epoch`;
-  const raised = await readNumber(tx, raise);
-  return raised === null ? null : { id, epoch: raised };
-}
+export const raiseEntry = (tx: Transaction, ref: WorkRef, now: Date): Promise<WorkRef | null> =>
+  raiseRow(tx, { name: 'outbox', isDue: isDue(now) }, ref);
 
 /** Every entry that a process works on, or was working on when it died. */
 export async function ownedEntries(db: Queryable): Promise<Entry[]> {

@@ -124,6 +124,15 @@ export async function append<Column extends EngineColumn>(
   if (rows.length > 0) await tx.append(encode(table, rows));
 }
 
+/** Gives rows that exist new values. All of them have the same columns, and those without which none can be inserted. */
+export async function rewrite<Column extends EngineColumn>(
+  tx: Transaction,
+  table: Columns<Column>,
+  rows: readonly (NewRow<Column> & { readonly id: number })[],
+): Promise<void> {
+  if (rows.length > 0) await tx.putRows(encode(table, rows));
+}
+
 /** `insert into … values …`: a conflict or a result is for the caller to add. All rows have the same columns. */
 export function insertInto<Column extends EngineColumn>(
   table: Columns<Column>,

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
+import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
-import { append, assign, pick, select } from '../tables/rows.ts';
+import { append, pick, readNumber, rewrite, select } from '../tables/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import type { Delivery } from './delivery-store.ts';
 
@@ -33,6 +33,7 @@ interface EndpointPlan {
 }
 
 const PENDING = sql`state in ('ready', 'waiting')`;
+const PENDING_STATES: readonly SqlValue[] = ['ready', 'waiting'];
 
 /** The records with one of these ids that have an unsettled delivery, as `recordKey` writes them. */
 export async function pendingRecords(
@@ -84,10 +85,20 @@ export async function readyDeliveries(
 /** What an attempt leaves in the row of its delivery. */
 export type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt'>>;
 
-/** Writes the outcome of an attempt; a delivery that a replay or its endpoint's removal took away stays away. */
-export async function writeOutcome(tx: Transaction, id: number, patch: DeliveryPatch): Promise<void> {
-  const set = assign(WEBHOOK_DELIVERIES, patch);
-  await tx.write(sql`update webhook_deliveries set ${set} where id = ${id} and ${PENDING}`);
+/** A delivery as it was read, and what becomes of it. */
+export interface DeliveryOutcome {
+  readonly delivery: Delivery;
+  readonly patch: DeliveryPatch;
+}
+
+/** Writes what became of deliveries; one that a replay, an erasure or its endpoint's removal took away stays away. */
+export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
+  const ids = outcomes.map(({ delivery }) => String(delivery.id));
+  const present = await tx.rowsById(WEBHOOK_DELIVERIES.name, ['state'], ids);
+  const isPending = ({ delivery }: DeliveryOutcome): boolean =>
+    PENDING_STATES.includes(present.get(String(delivery.id))?.[0] ?? null);
+  const rows = outcomes.filter(isPending).map(({ delivery, patch }) => ({ ...delivery, ...patch }));
+  await rewrite(tx, WEBHOOK_DELIVERIES, rows);
 }
 
 /** Makes the next delivery of each of these records ready, where no earlier one is unsettled any more. */
@@ -102,6 +113,32 @@ export async function wakeNext(
       where state = 'waiting' and id in (select min(id) from webhook_deliveries
         where endpoint_id = ${endpointId} and record_id in (${sqlList(some)}) and ${PENDING}
         group by kind, record_id)`);
+}
+
+/** Makes the deliveries due now that wait for a later attempt. */
+export async function retryNow(tx: Transaction, endpointId: number, now: Date): Promise<void> {
+  await tx.write(sql`
+    update webhook_deliveries set next_attempt_at = ${instantText(now)}
+    where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at > ${instantText(now)}`);
+}
+
+/**
+ * The first event that an endpoint has not taken, among those that were tried or planned since an instant; null if there is none.
+ *
+ * @param since UTC; null = ever.
+ */
+export async function firstUntaken(
+  db: Queryable,
+  endpointId: number,
+  since: string | null,
+): Promise<number | null> {
+  const isRecent = since === null ? sql`` : sql` and (attempted_at is null or attempted_at >= ${since})`;
+  return readNumber(
+    db,
+    sql`
+    select min(seq) from webhook_deliveries
+    where endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`,
+  );
 }
 
 /** Removes old deliveries that are settled, and those that a disabled endpoint has left. */

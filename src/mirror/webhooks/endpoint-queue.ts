@@ -2,8 +2,10 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { assign, pick, readNumber, select } from '../tables/rows.ts';
+import { assign, pick, select } from '../tables/rows.ts';
 import { WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
+import { claimRow, raiseRow } from '../tables/work-row.ts';
+import type { WorkClaim } from '../tables/work-row.ts';
 import { readEndpoint } from './endpoint-store.ts';
 import type { EndpointPatch, WebhookEndpoint } from './endpoint-store.ts';
 
@@ -20,30 +22,15 @@ export async function dueEndpoints(db: Queryable, now: Date, limit: number): Pro
   return select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'epoch'), due);
 }
 
-interface EndpointClaim extends WorkRef {
-  readonly owner: string;
-  readonly now: Date;
-}
+const ACTIVE = { name: WEBHOOK_ENDPOINTS.name, isDue: sql`state = 'active'` };
 
 /** Claims an endpoint by compare-and-set and raises its epoch; null if it is no longer free with this epoch. */
-export async function claimEndpoint(
-  tx: Transaction,
-  { id, epoch, owner, now }: EndpointClaim,
-): Promise<WebhookEndpoint | null> {
-  const claim = sql`
-    update webhook_endpoints set owner = ${owner}, epoch = epoch + 1, updated_at = ${instantText(now)}
-    where id = ${id} and epoch = ${epoch} and owner is null and state = 'active' returning *`;
-  return readEndpoint(tx, claim);
-}
+export const claimEndpoint = (tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> =>
+  readEndpoint(tx, claimRow(ACTIVE, claim));
 
 /** Raises the epoch of an endpoint that is still free with this one; null if it is not. */
-export async function raiseEndpoint(tx: Transaction, { id, epoch }: WorkRef): Promise<WorkRef | null> {
-  const raise = sql`
-    update webhook_endpoints set epoch = epoch + 1
-    where id = ${id} and epoch = ${epoch} and owner is null and state = 'active' returning epoch`;
-  const raised = await readNumber(tx, raise);
-  return raised === null ? null : { id, epoch: raised };
-}
+export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | null> =>
+  raiseRow(tx, ACTIVE, ref);
 
 /** The endpoint as its owner left it; null if another process has claimed it, or it was removed. */
 export async function readOwned(tx: Transaction, { id, epoch }: WorkRef): Promise<WebhookEndpoint | null> {

@@ -3,7 +3,16 @@ import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { bigint, optionalTimestamp } from '../tables/engine-column.ts';
-import { assign, hasRow, insertInto, readNumber, readRow, readRows, select } from '../tables/rows.ts';
+import {
+  assign,
+  hasRow,
+  insertInto,
+  readNumber,
+  readRow,
+  readRows,
+  readTexts,
+  select,
+} from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import { WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
 
@@ -70,7 +79,16 @@ export interface FailingEndpoint {
 /** Why an endpoint is disabled that the settings no longer name. */
 export const NOT_IN_SETTINGS = 'not_in_settings';
 
-/** The endpoints that fail or were disabled, by name. One that was taken out of the settings needs nobody. */
+/** Why an endpoint is disabled that a person has disabled. */
+export const BY_A_PERSON = 'by_a_person';
+
+/** Whether an endpoint takes no deliveries, and nobody wanted that. */
+export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
+  healthOf(endpoint) !== 'healthy' &&
+  endpoint.disabledReason !== NOT_IN_SETTINGS &&
+  endpoint.disabledReason !== BY_A_PERSON;
+
+/** The endpoints that fail or were disabled, by name. One that a person took out of the settings, or disabled, needs nobody. */
 export async function failingEndpoints(db: Queryable): Promise<FailingEndpoint[]> {
   const failing = await readEndpoints(
     db,
@@ -79,13 +97,17 @@ export async function failingEndpoints(db: Queryable): Promise<FailingEndpoint[]
   return failing.flatMap((endpoint) => {
     const { name, disabledReason: reason, failingSince: since } = endpoint;
     const health = healthOf(endpoint);
-    return health === 'healthy' || reason === NOT_IN_SETTINGS ? [] : [{ name, health, reason, since }];
+    return health === 'healthy' || !needsPerson(endpoint) ? [] : [{ name, health, reason, since }];
   });
 }
 
 /** Reads endpoints. @param rest What follows `select … from webhook_endpoints`. */
 export async function readEndpoints(db: Queryable, rest: SQL): Promise<WebhookEndpoint[]> {
   return (await select(db, WEBHOOK_ENDPOINTS, rest)).map(decoded);
+}
+
+export async function endpointNames(db: Queryable): Promise<string[]> {
+  return readTexts(db, sql`select name from webhook_endpoints order by name`);
 }
 
 export async function findEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint | null> {

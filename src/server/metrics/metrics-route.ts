@@ -9,6 +9,7 @@ import { oldestUnsettledSend } from '../../mirror/outbox/attempt-store.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';
 import type { Status } from '../status.ts';
+import { addWebhookGauges } from './webhook-gauges.ts';
 
 const QUEUE_PATIENCE_MS = 2_000;
 
@@ -31,11 +32,18 @@ export function metricsRoute(app: Server, context: RouteContext, registry: Regis
           ...{ status, kinds, now: clock.now(), latest: await latestSeq(session) },
           unsettledSince: await oldestUnsettledSend(session),
         }),
+        await webhookMetrics(context),
         await queueMetrics(context),
       ];
       return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));
     },
   );
+}
+
+async function webhookMetrics({ session, clock }: RouteContext): Promise<string> {
+  const registry = new Registry();
+  await addWebhookGauges(registry, session, clock.now());
+  return await registry.metrics();
 }
 
 /** BullMQ's gauge of jobs, whose name ends like a part of a histogram. */

@@ -72,7 +72,7 @@ function standing(line: KindLine, { now, mayDecide }: Pick<KindFacts, 'now' | 'm
           ${certified === null ? 'never' : html`${when(certified, now)} <span class="quiet small">${exactly(certified)} UTC</span>`}
         </dd>
         <dt>Live rows</dt>
-        <dd>${rows === null ? '–' : count(rows)}</dd>
+        <dd>${rows === null ? '…' : count(rows)}</dd>
         <dt>Last change</dt>
         <dd>${changed === null ? 'none seen' : when(changed, now)}</dd>
         <dt>Held deletions</dt>
@@ -93,16 +93,16 @@ const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${t
 
 function plots({ hours }: KindLine, readings: readonly ReportedReading[], now: Date): Html {
   const present = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
-  const changes = Array.from({ length: 48 }, (_, index) => ({
+  const changes = Array.from({ length: hours === null ? 0 : 48 }, (_, index) => ({
     at: new Date(present - (47 - index) * HOUR_MS),
-    value: hours[index] ?? 0,
+    value: hours?.[index] ?? 0,
   }));
   const whole = readings.filter(({ state }) => state === 'certified' || state === 'complete').toReversed();
   const rows = whole.map(({ startedAt, rows: value }) => ({ at: instantOf(startedAt), value }));
   return html`<section class="panel" aria-labelledby="plots-title" id="plots">
     <header>
       <h2 id="plots-title">Changes an hour</h2>
-      <p>the last 48 hours</p>
+      <p>${hours === null ? 'being counted' : 'the last 48 hours'}</p>
     </header>
     <div class="body">
       ${plotFigure({ id: 'changes', title: 'Changes an hour', unit: 'changes', shape: 'steps', points: changes })}

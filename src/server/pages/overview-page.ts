@@ -91,13 +91,13 @@ function calmPanel(kinds: Overview['kinds'], now: Date): Html {
 }
 
 function tiles({ kinds, outbox }: Overview): Html {
-  const rows = kinds.reduce((all, line) => all + (line.rows ?? 0), 0);
-  const changes = kinds.reduce((all, { hours }) => all + hours.slice(-24).reduce((sum, n) => sum + n, 0), 0);
+  const rows = sumOf(kinds.map((line) => line.rows));
+  const changes = sumOf(kinds.flatMap(({ hours }) => hours?.slice(-24) ?? [null]));
   const open = STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
   const [rejected, unsettled] = [outbox.rejected ?? 0, outbox.unsettled ?? 0];
-  const tile = (address: string, number: number, words: string): Html =>
+  const tile = (address: string, number: number | null, words: string): Html =>
     html`<li>
-      <strong>${count(number)}</strong><span><a href="${address}">${words}</a></span>
+      <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>
     </li>`;
   return html`<ul class="tiles" id="tiles" data-live>
     ${tile('/storage', rows, 'live rows')} ${tile('/changes', changes, 'changes in 24 hours')}
@@ -106,3 +106,7 @@ function tiles({ kinds, outbox }: Overview): Html {
     ${tile('/outbox?state=rejected', rejected, 'refused by the service')}
   </ul>`;
 }
+
+/** Null where one of the numbers is not known yet. */
+const sumOf = (numbers: readonly (number | null)[]): number | null =>
+  numbers.reduce((all, number) => (all === null || number === null ? null : all + number), 0);

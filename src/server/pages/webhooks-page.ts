@@ -1,7 +1,10 @@
+import { shownUrl } from '../../feed/webhooks/endpoint-document.ts';
 import type { LoggedDelivery } from '../../mirror/webhooks/delivery-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
 import { dataTable } from './parts/data-table.ts';
+import { decisionForms } from './parts/decision-form.ts';
+import { endpointButtons } from './parts/endpoint-buttons.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { filterForm, pageLinks } from './parts/paging.ts';
@@ -14,13 +17,15 @@ export interface WebhookFacts {
   readonly query: { readonly endpoint?: string | undefined; readonly before?: number | undefined };
   readonly page: RowsShown<LoggedDelivery>;
   readonly now: Date;
+  readonly mayDecide: boolean;
 }
 
 const PATH = '/webhooks';
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' } as const;
 
 /** Receivers of events, and what was sent to them. */
-export function webhooksPage({ endpoints, query, page, now }: WebhookFacts): Html {
+export function webhooksPage(facts: WebhookFacts): Html {
+  const { endpoints, query, page, now } = facts;
   const names = endpoints.map(({ name }) => name);
   return html`<div class="title">
       <h1>Webhooks</h1>
@@ -28,7 +33,7 @@ export function webhooksPage({ endpoints, query, page, now }: WebhookFacts): Htm
     </div>
     <section class="panel" aria-labelledby="endpoints-title" id="endpoints" data-live>
       <header><h2 id="endpoints-title">Endpoints</h2></header>
-      ${endpoints.length === 0 ? html`<p class="none">None: bms-sync webhooks add URL --name N adds one.</p>` : endpointTable(endpoints, now)}
+      ${endpoints.length === 0 ? html`<p class="none">None: bms-sync webhooks add URL --name N adds one.</p>` : endpointTable(facts)}
     </section>
     ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices: names }])}
     <section
@@ -43,26 +48,27 @@ export function webhooksPage({ endpoints, query, page, now }: WebhookFacts): Htm
     </section>`;
 }
 
-function endpointTable(endpoints: readonly EndpointStanding[], now: Date): Html {
-  const rows = endpoints.map(
-    ({ name, url, kinds, changes, health, pending, pendingSince, deliveredAt, failures }) =>
-      html`<tr>
-        <th scope="row">${name} <span class="state ${HEALTH[health]}">${health}</span></th>
-        <td data-title="address" class="small">${url}</td>
-        <td data-title="events" class="small">
-          ${kinds === null ? 'all kinds' : kinds.join(', ')};
-          ${changes === null ? 'all changes' : changes.join(', ')}
-        </td>
-        <td data-title="delivered" class="nowrap">
-          ${deliveredAt === null ? 'never' : when(deliveredAt, now)}
-        </td>
-        <td data-title="waiting" class="number">
-          ${pending === 0 ? '–' : count(pending)}
-          ${pendingSince === null ? null : html`<p class="small quiet">since ${when(pendingSince, now)}</p>`}
-        </td>
-        <td data-title="failures in a row" class="number">${failures === 0 ? '–' : count(failures)}</td>
-      </tr>`,
-  );
+function endpointTable({ endpoints, now, mayDecide }: WebhookFacts): Html {
+  const rows = endpoints.map((endpoint) => {
+    const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
+    return html`<tr>
+      <th scope="row">${name} <span class="state ${HEALTH[health]}">${health}</span></th>
+      <td data-title="address" class="small">${shownUrl(endpoint)}</td>
+      <td data-title="events" class="small">
+        ${kinds === null ? 'all kinds' : kinds.join(', ')};
+        ${changes === null ? 'all changes' : changes.join(', ')}
+      </td>
+      <td data-title="delivered" class="nowrap">
+        ${deliveredAt === null ? 'never' : when(deliveredAt, now)}
+      </td>
+      <td data-title="waiting" class="number">
+        ${pending === 0 ? '–' : count(pending)}
+        ${pendingSince === null ? null : html`<p class="small quiet">since ${when(pendingSince, now)}</p>`}
+      </td>
+      <td data-title="failures in a row" class="number">${failures === 0 ? '–' : count(failures)}</td>
+      ${mayDecide ? html`<td data-title="decide">${decisionForms(endpointButtons(endpoint), PATH)}</td>` : null}
+    </tr>`;
+  });
   return dataTable(
     {
       caption: 'Endpoints, by name',
@@ -70,6 +76,7 @@ function endpointTable(endpoints: readonly EndpointStanding[], now: Date): Html 
         ...['endpoint', 'address', 'events', 'delivered'],
         { number: 'waiting' },
         { number: 'failures in a row' },
+        ...(mayDecide ? ['decide'] : []),
       ],
       rows,
     },

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { disableEndpoint, enableEndpoint, replayEvents } from '../../feed/webhooks/endpoint-activity.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import { decideHeld } from '../../mirror/records/deletion-store.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
@@ -8,6 +9,7 @@ import { kindName, recordId, rowId } from '../fields.ts';
 import { pulledKinds, requireKind } from '../kinds.ts';
 import type { Notice } from '../pages/parts/notices.ts';
 import type { RouteContext, Server } from '../server.ts';
+import { endpointParams } from './webhooks.ts';
 
 const back = z
   .string()
@@ -43,6 +45,7 @@ export function pageDecisionRoutes(app: Server, context: RouteContext): void {
   entryForms(app, context);
   adoptionForm(app, context);
   resumeForm(app, context);
+  endpointForms(app, context);
   pullForm(app, context);
 }
 
@@ -101,6 +104,27 @@ function resumeForm(app: Server, { session, sendMark, wakeEngine }: RouteContext
     wakeEngine?.();
     return goBack(reply, request.body?.back, 'resumed');
   });
+}
+
+function endpointForms(app: Server, { session, clock, wakeEngine }: RouteContext): void {
+  const decisions = {
+    enable: { work: enableEndpoint, notice: 'enabled' },
+    disable: { work: disableEndpoint, notice: 'disabled' },
+    replay: { work: replayEvents, notice: 'replayed' },
+  } as const;
+  for (const [name, { work, notice }] of Object.entries(decisions))
+    app.post(
+      `/webhooks/:name/${name}`,
+      {
+        config,
+        schema: { ...schema(`${name} a receiver of events by a form`, form), params: endpointParams },
+      },
+      async (request, reply) => {
+        await work(session, { name: request.params.name, after: null, now: clock.now() });
+        wakeEngine?.();
+        return goBack(reply, request.body?.back, notice);
+      },
+    );
 }
 
 function pullForm(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {

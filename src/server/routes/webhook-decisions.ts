@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { dropEndpoint, replayEvents, rotateSecret } from '../../feed/webhooks/endpoint-decisions.ts';
+import { disableEndpoint, enableEndpoint, replayEvents } from '../../feed/webhooks/endpoint-activity.ts';
+import { dropEndpoint, rotateSecret } from '../../feed/webhooks/endpoint-decisions.ts';
 import { testEndpoint } from '../../feed/webhooks/send-test.ts';
 import { isNumber } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
@@ -12,6 +13,8 @@ const tested = z.object({
   ...{ name: z.string(), webhookId: z.string(), delivered: z.boolean(), status: z.int().nullable() },
   ...{ error: z.string().nullable(), responseStart: z.string().nullable(), durationMs: z.int() },
 });
+
+const standing = z.object({ name: z.string(), state: z.enum(['active', 'disabled']) });
 
 /** Decisions that need nothing but the name of the endpoint. */
 const DECISIONS = {
@@ -28,6 +31,21 @@ const DECISIONS = {
     ...{ refusals: [409], answer: revealed },
     carryOut: ({ session, clock, webhooks = NO_RULES }: RouteContext, name: string) =>
       rotateSecret(session, { name, secretsOf: webhooks.secretsOf, now: clock.now() }),
+  },
+  enable: {
+    summary: 'Go on with the deliveries of a receiver where they stopped',
+    ...{ refusals: [], answer: standing },
+    carryOut: async ({ session, clock, wakeEngine }: RouteContext, name: string) => {
+      const enabled = await enableEndpoint(session, { name, now: clock.now() });
+      wakeEngine?.();
+      return enabled;
+    },
+  },
+  disable: {
+    summary: 'Send a receiver nothing until it is enabled; what waits for it stays',
+    ...{ refusals: [], answer: standing },
+    carryOut: ({ session, clock }: RouteContext, name: string) =>
+      disableEndpoint(session, { name, now: clock.now() }),
   },
   test: {
     summary: 'Send a receiver one test event now',
@@ -66,13 +84,16 @@ function replayRoute(app: Server, { session, clock, wakeEngine }: RouteContext):
       params,
     },
     ...{
-      body: z.strictObject({ after: seq }),
+      body: z.strictObject({
+        after: seq.optional().describe('absent = from the first event not taken since the last success'),
+      }),
       response: { 200: z.object({ name: z.string(), after: z.int() }) },
     },
   };
   app.post('/v1/webhooks/:name/replay', { schema }, async (request, reply) => {
     const { name } = request.params;
-    const asked = await replayEvents(session, { name, after: request.body.after, now: clock.now() });
+    const { after = null } = request.body;
+    const asked = await replayEvents(session, { name, after, now: clock.now() });
     wakeEngine?.();
     return sendJsonText(reply, JSON.stringify(asked));
   });

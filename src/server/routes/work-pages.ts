@@ -138,17 +138,17 @@ function issuesRoute(app: Server, { session, kinds }: Dashboard): void {
   );
 }
 
-function webhooksRoute(app: Server, { session, clock }: Dashboard): void {
-  const querystring = z.object({ endpoint: chosen, before });
+function webhooksRoute(app: Server, { session, clock, access }: Dashboard): void {
+  const querystring = z.object({ endpoint: chosen, before, done });
   const schema = { ...pageSchema('Show endpoints, and what was sent to them'), querystring };
-  app.get('/webhooks', { config, schema }, async ({ query }, reply) => {
+  app.get('/webhooks', { config, schema }, async ({ query: { done: carriedOut, ...query } }, reply) => {
     const read = await listDeliveries(session, { ...query, limit: LIMIT });
     const content = webhooksPage({
-      ...{ query, now: clock.now(), page: listPage(read, ({ id }) => id) },
+      ...{ query, now: clock.now(), page: listPage(read, ({ id }) => id), mayDecide: access.hasToken },
       endpoints: await listEndpoints(session),
     });
     const after = await latestSeq(session);
-    return sendPage(reply, { title: 'Webhooks', part: '/webhooks', content, after });
+    return sendPage(reply, { title: 'Webhooks', part: '/webhooks', content, after, done: carriedOut });
   });
 }
 

@@ -39,16 +39,25 @@ export interface StageOptions {
   readonly retrySeconds?: readonly number[];
   readonly attemptMs?: number;
   readonly stopping?: AbortSignal;
+  /** Where the clock stands; now, because signatures are good for five minutes only. */
+  readonly at?: Date;
 }
 
 /** A mirror with the delivery of webhooks, worked by hand. */
 export async function deliveryStage(
   database: (typeof DATABASES)[number],
-  { retrySeconds = [5, 300], attemptMs = 1_000, stopping }: StageOptions = {},
+  options: StageOptions = {},
 ): Promise<DeliveryStage> {
-  const { session } = await mirrorIn(database);
+  return deliveryStageOn((await mirrorIn(database)).session, options);
+}
+
+/** The same on an open mirror. */
+export function deliveryStageOn(
+  session: Session,
+  { retrySeconds = [5, 300], attemptMs = 1_000, stopping, at = new Date() }: StageOptions = {},
+): DeliveryStage {
   const log = memoryLog();
-  let nowMs = Date.now(); // Signatures are good for five minutes only.
+  let nowMs = at.getTime();
   const clock: Clock = { ...systemClock, now: () => new Date(nowMs) };
   const sender = createSender({ clock, allowHosts: ALLOWED, attemptMs });
   onTestFinished(() => sender[Symbol.asyncDispose]());

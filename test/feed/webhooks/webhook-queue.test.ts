@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { replayEvents, rotateSecret } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import { replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
+import { rotateSecret } from '../../../src/feed/webhooks/endpoint-decisions.ts';
 import { DATABASES } from '../support.ts';
 import { startReceiver, verified } from './receiver.ts';
 import { deliveryStage } from './stage.ts';
@@ -194,7 +195,7 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     expect(last?.headers['webhook-signature']?.split(' ')).toHaveLength(1);
   });
 
-  test('a slow endpoint delays no other', async () => {
+  test('a slow endpoint, or one that cannot be reached, delays no other', async () => {
     const on = await deliveryStage(database, { attemptMs: 30_000 });
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -206,6 +207,7 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     });
     const quick = await startReceiver();
     await on.add({ name: 'slow', url: slow.url });
+    await on.add({ name: 'dead', url: 'http://127.0.0.1:9/' });
     await on.add({ name: 'quick', url: quick.url });
     await on.put(...Array.from({ length: 40 }, (_, id) => ({ record_id: String(id + 1) })));
     const delivered = on.deliver();
@@ -229,6 +231,19 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     await on.deliver();
     expect(seqsOf(receiver.taken)).toEqual([2]);
     expect(await on.deliveries()).toMatchObject([{ state: 'dropped' }, { state: 'delivered' }]);
+  });
+
+  test('a delivery that is removed while it is sent stays away', async () => {
+    const on = await deliveryStage(database);
+    const receiver = await startReceiver(async () => {
+      await on.session.atomically((tx) => tx.query(sql`delete from webhook_deliveries where seq = 1`));
+      return { status: 204 };
+    });
+    await on.add({ url: receiver.url });
+    await on.put({ record_id: '1' }, { record_id: '2' });
+    await on.deliver();
+    expect(receiver.taken).toHaveLength(2);
+    expect(await on.deliveries()).toMatchObject([{ seq: 2, state: 'delivered' }]);
   });
 
   test('the endpoints of a dead process are taken over, and what it sent is sent again', async () => {

@@ -37,17 +37,18 @@ function certificate(line: KindLine, now: Date): Html | null {
 
 function kindRow(line: KindLine, now: Date): Html {
   const { kind, rows, hours, open_issues: issues } = line;
-  const changes = hours.reduce((all, some) => all + some, 0);
+  const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
   return html`<tr>
     <th scope="row">
       <a href="/kinds/${kind}">${kind}</a>
     </th>
     <td data-title="certificate">${stateBadge(line)} ${certificate(line, now)}</td>
     <td data-title="read to its end">${freshness(line, now)}</td>
-    <td class="number" data-title="rows">${rows === null ? '–' : count(rows)}</td>
+    <td class="number" data-title="rows">${rows === null ? '…' : count(rows)}</td>
     <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">
       <div class="beside">
-        ${sparkLine(hours)} <span class="quiet small">${changes === 0 ? '' : count(changes)}</span>
+        ${hours === null ? null : sparkLine(hours)}
+        <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
       </div>
     </td>
     <td class="number ${issues === 0 ? 'blank' : ''}" data-title="open issues">

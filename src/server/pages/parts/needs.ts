@@ -5,11 +5,13 @@ import type { WriteBlock } from '../../../mirror/outbox/block-store.ts';
 import type { Entry } from '../../../mirror/outbox/outbox-store.ts';
 import { idsShown } from '../../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../../mirror/records/deletion-store.ts';
+import { needsPerson } from '../../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../../mirror/webhooks/endpoint-store.ts';
 import type { Frozen } from '../../../outbound/freeze/freeze.ts';
 import { candidatesOf } from '../../../outbound/report/entry-list.ts';
 import { choicesOf, explain } from '../../../outbound/report/verdicts.ts';
 import type { DecisionButton } from './decision-form.ts';
+import { endpointButtons, endpointEffects } from './endpoint-buttons.ts';
 import { counted } from './words.ts';
 
 /** Something that does not go on without a person. */
@@ -53,7 +55,7 @@ export function needsYou(facts: NeedFacts): readonly Need[] {
     ...moreParked(facts),
     ...blocks.map(blockedNeed),
     ...kinds.flatMap(kindNeed),
-    ...endpoints.filter(({ health }) => health !== 'healthy').map(endpointNeed),
+    ...endpoints.filter(needsPerson).map(endpointNeed),
   ];
 }
 
@@ -178,25 +180,22 @@ function kindNeed({
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-function endpointNeed({
-  name,
-  health,
-  disabledReason,
-  failures,
-  failingSince,
-  pending,
-  cursor,
-}: EndpointStanding): Need {
+function endpointNeed(endpoint: EndpointStanding): Need {
+  const { name, health, disabledReason, failures, failingSince, pending } = endpoint;
   const waiting = `${counted(pending, 'delivery waits', 'deliveries wait')} for it.`;
   const isDisabled = health === 'disabled';
   return {
-    ...{ id: `endpoint-${name}`, address: '/webhooks', since: failingSince, isGrave: false, buttons: [] },
+    ...{ id: `endpoint-${name}`, address: `/webhooks?endpoint=${name}`, since: failingSince, isGrave: false },
     title: isDisabled ? `The endpoint ${name} is disabled` : `The endpoint ${name} takes no deliveries`,
     why: isDisabled
-      ? `Nothing is sent to it (${disabledReason ?? 'by a person'}). ${waiting}`
+      ? `${DISABLED_WHY[disabledReason ?? ''] ?? 'Nothing is sent to it.'} ${waiting}`
       : `${counted(failures, 'attempt has', 'attempts have')} failed in a row. ${waiting}`,
-    effect: isDisabled
-      ? `When its receiver is back: bms-sync webhooks replay ${name} --after ${cursor} goes on where it stopped.`
-      : 'Look at its receiver. It is tried again by itself, and disabled if it takes nothing for days.',
+    effect: endpointEffects(endpoint),
+    buttons: endpointButtons(endpoint),
   };
 }
+
+const DISABLED_WHY: Readonly<Record<string, string>> = {
+  gone: 'It has answered 410 Gone.',
+  failing: 'It has taken nothing for five days.',
+};

@@ -9,6 +9,9 @@ const NOTICES = {
   adopted: 'Adopted: the entry is done, and nothing is sent for it.',
   abandoned: 'Abandoned: nothing more is sent for the entry.',
   resumed: 'Sends go on.',
+  enabled: 'Enabled: the endpoint is sent what waits for it.',
+  disabled: 'Disabled: the endpoint is sent nothing until it is enabled.',
+  replayed: 'The endpoint is sent the events again that it has not taken since its last success.',
   requested: 'A pull is requested: it begins as soon as a background service is free.',
 } as const;
 

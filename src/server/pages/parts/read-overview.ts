@@ -25,9 +25,10 @@ import type { Need } from './needs.ts';
 
 /** A kind's line of the overview. */
 export interface KindLine extends KindFreshness {
+  /** Null = not counted yet. */
   readonly rows: number | null;
-  /** Change events an hour, the oldest first. */
-  readonly hours: readonly number[];
+  /** Change events an hour, the oldest first; null = not counted yet. */
+  readonly hours: readonly number[] | null;
   /** The next slot of a schedule that reads it, UTC; null if it has none. */
   readonly nextAt: string | null;
   /** Three slots have passed since its list was read to its end. */
@@ -57,36 +58,36 @@ export async function readOverview(dashboard: Dashboard): Promise<Overview> {
   const { session, clock, isDead } = dashboard;
   const now = clock.now();
   const latest = await latestSeq(session);
-  const kinds = await readKindLines(dashboard, now);
-  const outbox = await countEntries(session);
-  return {
-    ...{ now, database: session.location, latest, kinds, outbox },
-    needs: await readNeeds(dashboard, kinds, outbox.parked ?? 0),
-    changes: await latestChanges(session, { limit: CHANGES_SHOWN }),
-    runs: await readRuns(dashboard, { limit: RUNS_SHOWN }),
-    isServed: await isServed(session, 'pulls', { now, isDead }),
-  };
+  const [kinds, outbox, changes, runs, serves] = await Promise.all([
+    readKindLines(dashboard, now),
+    countEntries(session),
+    latestChanges(session, { limit: CHANGES_SHOWN }),
+    readRuns(dashboard, { limit: RUNS_SHOWN }),
+    isServed(session, 'pulls', { now, isDead }),
+  ]);
+  const needs = await readNeeds(dashboard, kinds, outbox.parked ?? 0);
+  const read = { latest, kinds, outbox, needs, changes, runs, isServed: serves };
+  return { now, database: session.location, ...read };
 }
 
 /** How fresh each kind with a list is, in the order of the catalogue. */
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
   const { session, kinds, rowCounts, activity, schedules } = dashboard;
   const fresh = new Map((await readFreshness(session)).map((line) => [line.kind, line]));
-  const rows = await rowCounts.read(standingOf(fresh.values()));
-  const hours = await activity.read(now);
-  const stale = await staleNow(dashboard, fresh, now);
   const names = kinds.filter(isListed).map(({ name }) => name);
+  const listed = names.flatMap((name) => fresh.get(name) ?? []);
+  const [rows, hours, stale] = await Promise.all([
+    rowCounts.read(listed),
+    activity.read(now),
+    staleNow(dashboard, fresh, now),
+  ]);
   const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
-  return names.flatMap((name) => {
-    const line = fresh.get(name);
-    if (line === undefined) return [];
-    const seen = { rows: rows.get(name) ?? null, hours: hours.get(name) ?? [] };
-    return [{ ...line, ...seen, nextAt: next.get(name)?.at ?? null, isStale: stale.has(name) }];
+  return listed.map((line) => {
+    const { kind } = line;
+    const seen = { rows: rows.get(kind) ?? null, hours: hours === null ? null : (hours.get(kind) ?? []) };
+    return { ...line, ...seen, nextAt: next.get(kind)?.at ?? null, isStale: stale.has(kind) };
   });
 }
-
-const standingOf = (lines: Iterable<KindFreshness>): string =>
-  JSON.stringify(Array.from(lines, ({ last_sweep_at, last_change_at }) => [last_sweep_at, last_change_at]));
 
 const readsWhole = ({ pages, verifies }: Schedule): boolean => pages === null && verifies === undefined;
 
@@ -110,15 +111,16 @@ async function readNeeds(
   kinds: readonly KindLine[],
   parkedInAll: number,
 ): Promise<readonly Need[]> {
-  const held = (await readDisappeared(session)).filter(({ state }) => state === 'held');
-  return needsYou({
-    ...{ kinds, held, parkedInAll },
-    damage: await readDamage(session),
-    frozen: await readFrozen(session),
-    parked: parkedInAll === 0 ? [] : await listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
-    blocks: await readBlocks(session),
-    endpoints: await listEndpoints(session),
-  });
+  const [disappeared, damage, frozen, parked, blocks, endpoints] = await Promise.all([
+    readDisappeared(session),
+    readDamage(session),
+    readFrozen(session),
+    parkedInAll === 0 ? [] : listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
+    readBlocks(session),
+    listEndpoints(session),
+  ]);
+  const held = disappeared.filter(({ state }) => state === 'held');
+  return needsYou({ kinds, held, parked, parkedInAll, damage, frozen, blocks, endpoints });
 }
 
 /** The latest runs before an id, newest first. */

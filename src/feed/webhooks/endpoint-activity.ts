@@ -1,0 +1,92 @@
+import { firstSeqSince } from '../../mirror/records/change-log-size.ts';
+import type { Queryable, Session } from '../../mirror/session/session.ts';
+import { firstUntaken, retryNow } from '../../mirror/webhooks/delivery-queue.ts';
+import { BY_A_PERSON, changeEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import { requireEndpoint } from './endpoint-decisions.ts';
+
+/** The columns of an active endpoint without failures. */
+export const HEALTHY = {
+  state: 'active',
+  disabledReason: null,
+  notBefore: null,
+  failures: 0,
+  failingSince: null,
+  failingToldAt: null,
+} as const;
+
+interface NamedEndpoint {
+  readonly name: string;
+  readonly now: Date;
+}
+
+/** Whether an endpoint is sent deliveries. */
+interface EndpointState {
+  readonly name: string;
+  readonly state: WebhookEndpoint['state'];
+}
+
+/**
+ * Lets the deliveries of an endpoint go on where they stopped; those that wait for a later attempt are sent now.
+ *
+ * @throws {SyncError} `webhooks.absent`.
+ */
+export async function enableEndpoint(session: Session, { name, now }: NamedEndpoint): Promise<EndpointState> {
+  await session.atomically(async (tx) => {
+    const { id } = await requireEndpoint(tx, name);
+    await changeEndpoint(tx, name, { patch: HEALTHY, now });
+    await retryNow(tx, id, now);
+  });
+  return { name, state: 'active' };
+}
+
+/**
+ * Sends an endpoint nothing more until a person enables it; what waits for it stays.
+ *
+ * @throws {SyncError} `webhooks.absent`.
+ */
+export async function disableEndpoint(
+  session: Session,
+  { name, now }: NamedEndpoint,
+): Promise<EndpointState> {
+  await session.atomically(async (tx) => {
+    await requireEndpoint(tx, name);
+    const patch = { state: 'disabled', disabledReason: BY_A_PERSON } as const;
+    await changeEndpoint(tx, name, { patch, now });
+  });
+  return { name, state: 'disabled' };
+}
+
+/** A replay that was asked for. */
+export interface AskedReplay {
+  readonly name: string;
+  /** Events with a higher `seq` are sent again, those before as they were. */
+  readonly after: number;
+}
+
+/**
+ * Sends an endpoint all events after a `seq` again, under the same webhook ids; a disabled one becomes active.
+ *
+ * @param asked `after: null` = from the first event that it has not taken since its last success.
+ * @throws {SyncError} `webhooks.absent`.
+ */
+export async function replayEvents(
+  session: Session,
+  { name, after, now }: NamedEndpoint & { readonly after: number | null },
+): Promise<AskedReplay> {
+  const replayAfter = await session.atomically(async (tx) => {
+    const endpoint = await requireEndpoint(tx, name);
+    const seq = after ?? (await lastTaken(tx, endpoint));
+    await changeEndpoint(tx, name, { patch: { ...HEALTHY, replayAfter: seq }, now });
+    return seq;
+  });
+  return { name, after: replayAfter };
+}
+
+/** The `seq` after which events may be missing at the receiver. Rows of old deliveries may have been removed: then the time tells. */
+async function lastTaken(db: Queryable, endpoint: WebhookEndpoint): Promise<number> {
+  const { id, cursor, deliveredAt, createdAt } = endpoint;
+  const untaken = (await firstUntaken(db, id, deliveredAt)) ?? cursor + 1;
+  const since = await firstSeqSince(db, deliveredAt ?? createdAt);
+  return Math.max(0, Math.min(cursor, untaken - 1, since - 1));
+}

@@ -1,0 +1,202 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { openSession } from '../../src/mirror/open-session.ts';
+import { DATABASES, mirrorIn, putChanges } from '../feed/support.ts';
+import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
+import { REFUSED_URLS } from '../lib/net/addresses.ts';
+import { document, run } from '../support/command-line.ts';
+import type { Ended, Env } from '../support/command-line.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+const INSIDE: Env = { BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' };
+const SECRET = /^whsec_[\w+/]{43}=$/;
+
+type Hooks = (...argv: readonly string[]) => Promise<Ended>;
+
+/** The command over a mirror; `more` are further settings. */
+const hooksOf =
+  (url: string, more: Env = {}): Hooks =>
+  (...argv) =>
+    run(['webhooks', ...argv], { DATABASE_URL: url, ...INSIDE, ...more });
+
+interface Revealed {
+  readonly name: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+const added = async (hooks: Hooks, ...argv: readonly string[]): Promise<Revealed> =>
+  document(await hooks('add', ...argv, '--json')) as Revealed;
+
+const faultIn = (ended: Ended): unknown =>
+  (document(ended) as { readonly error: { readonly code: string } }).error.code;
+
+describe.each(DATABASES)('webhooks on %s', (database) => {
+  test('add shows a secret that no other command shows', async () => {
+    const hooks = hooksOf((await mirrorIn(database)).url);
+    const receiver = await startReceiver();
+    const { secret, ...rest } = await added(hooks, receiver.url, '--name', 'erp', '--kinds', 'clients');
+    expect(rest).toEqual({ name: 'erp', url: receiver.url });
+    expect(secret).toMatch(SECRET);
+    const others = [
+      ...[await hooks(), await hooks('list'), await hooks('list', '--json')],
+      ...[await hooks('test', 'erp'), await hooks('test', 'erp', '--json')],
+      ...[await hooks('replay', 'erp', '--after', '0'), await hooks('remove', 'erp', '--json')],
+    ];
+    expect(others.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    expect(JSON.stringify(others)).not.toContain(secret);
+  });
+
+  test('list has each endpoint with its filter, its standing and what waits', async () => {
+    const { url, session } = await mirrorIn(database);
+    const hooks = hooksOf(url);
+    expect(document(await hooks('list', '--json'))).toEqual({ endpoints: [] });
+    expect((await hooks('list')).stdout).toContain('No webhook endpoints');
+    await putChanges(session, { record_id: '1', change: 'created', observed_at: '2026-03-01 12:00:00.000' });
+    const narrow = ['--kinds', 'clients, products', '--changes', 'created,deleted', '--fields', 'code'];
+    await added(hooks, 'https://192.0.43.8/in?key=url-secret', '--name', 'shop', ...narrow);
+    await added(hooks, 'https://192.0.43.8/room/secret', '--name', 'room', '--format', 'slack');
+    const { endpoints } = document(await hooks('--json')) as { readonly endpoints: readonly object[] };
+    const standing = {
+      ...{ source: 'added', state: 'active', health: 'healthy', disabledReason: null, failures: 0 },
+      ...{ failingSince: null, notBefore: null, cursor: 1, replayAfter: null, pending: 0 },
+      ...{ pendingSince: null, deliveredAt: null, createdAt: expect.any(String) as string },
+    };
+    const all = { kinds: null, changes: null, fields: null };
+    const filter = { kinds: ['clients', 'products'], changes: ['created', 'deleted'], fields: ['code'] };
+    expect(endpoints).toEqual([
+      { name: 'room', url: 'https://192.0.43.8/…', ...all, format: 'slack', ...standing },
+      { name: 'shop', url: 'https://192.0.43.8/in?…', ...filter, format: 'json', ...standing },
+    ]);
+    const { stdout } = await hooks();
+    expect(stdout).toMatch(/room +healthy[^]*shop +healthy +\S+ +clients,products +created,deleted +code/);
+    expect(stdout).not.toContain('secret');
+  });
+
+  test('rotate, replay and remove answer with one document each, and ask for a name that is known', async () => {
+    const hooks = hooksOf((await mirrorIn(database)).url);
+    const { secret, url } = await added(hooks, 'https://192.0.43.8/in', '--name', 'shop');
+    const rotated = document(await hooks('rotate', 'shop', '--json')) as Revealed;
+    expect(rotated).toEqual({ name: 'shop', url, secret: expect.stringMatching(SECRET) as string });
+    expect(rotated.secret).not.toBe(secret);
+    expect((await hooks('rotate', 'shop')).stdout).toMatch(/not shown again:\nwhsec_/);
+    expect(document(await hooks('replay', 'shop', '--after', '7', '--json'))).toEqual({
+      ...{ name: 'shop', after: 7 },
+    });
+    for (const argv of [['rotate'], ['replay', '--after', '0'], ['test'], ['remove']]) {
+      const [command = '', ...options] = argv;
+      const ended = await hooks(command, 'chop', ...options, '--json');
+      expect([command, ended.code, faultIn(ended)]).toEqual([command, 1, 'webhooks.absent']);
+      expect(ended.stderr).toContain('There is no webhook endpoint chop; did you mean shop?');
+    }
+    expect(document(await hooks('remove', 'shop', '--json'))).toEqual({ name: 'shop', removed: true });
+    expect(document(await hooks('list', '--json'))).toEqual({ endpoints: [] });
+  });
+
+  test('status tells of endpoints that take nothing, and of none that a person has disabled', async () => {
+    const { url, session } = await mirrorIn(database);
+    const env = { DATABASE_URL: url, ...INSIDE };
+    const hooks = hooksOf(url);
+    for (const name of ['gone', 'off', 'well', 'weak'])
+      await added(hooks, 'https://192.0.43.8/', '--name', name);
+    const since = '2026-03-01 12:00:00.000';
+    await session.atomically(async (tx) => {
+      const fails = sql`update webhook_endpoints set failing_since = ${since}`;
+      await tx.query(sql`${fails}, state = 'disabled', disabled_reason = 'failing' where name = 'gone'`);
+      await tx.query(sql`${fails}, state = 'disabled', disabled_reason = 'by_a_person' where name = 'off'`);
+      await tx.query(sql`${fails}, failing_told_at = ${since} where name = 'weak'`);
+    });
+    expect(document(await run(['status', '--json'], env))).toMatchObject({
+      failingEndpoints: [
+        { name: 'gone', health: 'disabled', reason: 'failing', since },
+        { name: 'weak', health: 'failing', reason: null, since },
+      ],
+    });
+    const { stdout } = await run(['status'], env);
+    expect(stdout).toContain(`the webhook endpoint gone is disabled since ${since} UTC (bms-sync webhooks)`);
+    expect(stdout).toContain(`the webhook endpoint weak takes no deliveries since ${since} UTC`);
+    expect(stdout).not.toMatch(/endpoint (?:off|well)/);
+  });
+
+  test('test sends one event, and says by its exit code whether it was taken', async () => {
+    const hooks = hooksOf((await mirrorIn(database)).url);
+    let status = 204;
+    const receiver = await startReceiver(() => ({ status, body: 'thanks' }));
+    const { secret } = await added(hooks, receiver.url, '--name', 'erp');
+    const taken = await hooks('test', 'erp', '--json');
+    expect([taken.code, document(taken)]).toEqual([
+      0,
+      {
+        ...{ name: 'erp', webhookId: receiver.requests[0]?.id, delivered: true, status: 204, error: null },
+        ...{ responseStart: '', durationMs: expect.any(Number) as number },
+      },
+    ]);
+    const [request] = receiver.requests;
+    if (request === undefined) throw new Error('no request');
+    expect(verified(request, secret)).toMatchObject({ type: 'webhook.test', data: { endpoint: 'erp' } });
+    status = 503;
+    const refused = await hooks('test', 'erp', '--json');
+    expect([refused.code, document(refused)]).toMatchObject([
+      1,
+      { delivered: false, status: 503, responseStart: 'thanks' },
+    ]);
+    expect(await hooks('test', 'erp')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^erp answered 503 after \d+ ms: the event was not taken\.\n$/) as string,
+    });
+  });
+});
+
+const OUTSIDE: readonly string[] = [
+  'http://example.com/',
+  'https://example.com:8443/',
+  ...REFUSED_URLS.filter((_, index) => index % 9 === 0),
+];
+
+test(`an address inside, and whatever is no public https URL, is a wrong setting: exit 2, and nothing is stored`, async () => {
+  const url = freshMirror();
+  const strict: Env = { BMS__WEBHOOKS__ALLOW_HOSTS: '[]' };
+  const hooks = hooksOf(`file:${url}`, strict);
+  await added(hooks, 'https://192.0.43.8/', '--name', 'kept');
+  for (const target of OUTSIDE) {
+    const ended = await hooks('add', '--name', 'erp', '--json', '--', target);
+    expect([target, ended.code, faultIn(ended)]).toEqual([target, 2, 'webhooks.refused']);
+  }
+  await using session = await openSession(`file:${url}`);
+  const { endpoints } = document(await hooks('list', '--json')) as { readonly endpoints: readonly object[] };
+  expect([endpoints.length, session.dialect]).toEqual([1, 'sqlite']);
+});
+
+test.each([
+  [['add', 'https://192.0.43.8/'], 'usage', '--name'],
+  [['add', 'https://192.0.43.8/', '--name', 'a b'], 'usage.name', 'letters, digits, _ and -'],
+  [['add', 'https://192.0.43.8/', '--name', 'x', '--kinds', 'cleints'], 'usage.kind', 'did you mean clients'],
+  [['add', 'https://192.0.43.8/', '--name', 'x', '--changes', 'made'], 'usage.change', 'created, updated'],
+  [['add', 'https://192.0.43.8/', '--name', 'x', '--format', 'irc'], 'usage', 'slack'],
+  [['replay', 'erp'], 'usage', '--after'],
+  [['replay', 'erp', '--after', '-1'], 'usage', 'Expected the number of an event'],
+])('%j is a mistake of usage', async (argv, code, says) => {
+  const ended = await hooksOf(`file:${freshMirror()}`)(...argv, '--json');
+  expect([ended.code, faultIn(ended)]).toEqual([2, code]);
+  expect(ended.stdout + ended.stderr).toContain(says);
+});
+
+test('a name that is taken is refused, and so are decisions on what the settings name', async () => {
+  const { url } = await mirrorIn('SQLite');
+  const secret = `whsec_${Buffer.from('a-secret-of-the-settings').toString('base64')}`;
+  const endpoints = JSON.stringify({ erp: { url: 'http://127.0.0.1:9/', secret } });
+  const hooks = hooksOf(url, { BMS__WEBHOOKS__ENDPOINTS: endpoints });
+  const listed = await hooks('list', '--json');
+  expect(document(listed)).toMatchObject({ endpoints: [{ name: 'erp', source: 'settings' }] });
+  expect(listed.stdout).not.toContain(secret);
+  const ended = [
+    await hooks('add', 'http://127.0.0.1:9/', '--name', 'erp', '--json'),
+    await hooks('rotate', 'erp', '--json'),
+    await hooks('remove', 'erp', '--json'),
+  ];
+  expect(ended.map((one) => [one.code, faultIn(one)])).toEqual([
+    [1, 'webhooks.name_taken'],
+    [1, 'webhooks.of_settings'],
+    [1, 'webhooks.of_settings'],
+  ]);
+});

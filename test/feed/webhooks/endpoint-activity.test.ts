@@ -1,0 +1,94 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import {
+  disableEndpoint,
+  enableEndpoint,
+  replayEvents,
+} from '../../../src/feed/webhooks/endpoint-activity.ts';
+import { instantText } from '../../../src/lib/time/clock.ts';
+import { DATABASES } from '../support.ts';
+import { startReceiver } from './receiver.ts';
+import { deliveryStage } from './stage.ts';
+import type { DeliveryStage } from './stage.ts';
+
+const seqsOf = (requests: readonly { readonly body: string }[]): number[] =>
+  requests.map(({ body }) => (JSON.parse(body) as { data: { seq: number } }).data.seq);
+
+/** Commits updates of these records, one after the other, a little before now. */
+async function commit(on: DeliveryStage, ...ids: readonly string[]): Promise<void> {
+  await on.put(...ids.map((record_id) => ({ record_id, observed_at: instantText(on.now()) })));
+  on.pass(10);
+}
+
+describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
+  test('a disabled endpoint is sent nothing; enabled, it goes on where it stopped, without the wait for a retry', async () => {
+    const on = await deliveryStage(database, { retrySeconds: [86_400] });
+    let status = 500;
+    const receiver = await startReceiver(() => ({ status }));
+    await on.add({ url: receiver.url });
+    await commit(on, '1', '1', '2');
+    await on.deliver();
+    expect(seqsOf(receiver.requests).toSorted()).toEqual([1, 3]);
+    const of = { name: 'erp', now: on.now() };
+    expect(await disableEndpoint(on.session, of)).toEqual({ name: 'erp', state: 'disabled' });
+    await commit(on, '3');
+    on.pass(90_000_000);
+    await on.deliver();
+    expect(receiver.requests).toHaveLength(2);
+    status = 204;
+    on.pass(-90_000_000); // The retry is not due yet.
+    expect(await enableEndpoint(on.session, of)).toEqual({ name: 'erp', state: 'active' });
+    await on.deliver();
+    expect(seqsOf(receiver.taken).toSorted()).toEqual([1, 2, 3, 4]);
+  });
+
+  test('a replay from the last success sends what was given up since, and nothing from before', async () => {
+    const on = await deliveryStage(database, { retrySeconds: [5] });
+    let isUp = true;
+    const receiver = await startReceiver(() => ({ status: isUp ? 204 : 500 }));
+    await on.add({ url: receiver.url });
+    await commit(on, '1', '2');
+    await on.deliver();
+    isUp = false;
+    on.pass(1_000);
+    await commit(on, '3', '4');
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await on.deliver();
+      on.pass(5_000);
+    }
+    isUp = true;
+    expect(await replayEvents(on.session, { name: 'erp', after: null, now: on.now() })).toEqual({
+      ...{ name: 'erp', after: 2 },
+    });
+    await on.deliver();
+    expect(seqsOf(receiver.taken)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('it loses no event whose delivery was removed meanwhile', async () => {
+    const on = await deliveryStage(database);
+    const receiver = await startReceiver();
+    await on.add({ url: receiver.url });
+    await commit(on, '1');
+    await on.deliver();
+    on.pass(1_000);
+    await commit(on, '2', '3');
+    await on.session.atomically(async (tx) => {
+      await tx.query(sql`update webhook_endpoints set state = 'disabled', cursor = 3`);
+      await tx.query(sql`delete from webhook_deliveries`);
+    });
+    expect(await replayEvents(on.session, { name: 'erp', after: null, now: on.now() })).toMatchObject({
+      after: 1,
+    });
+    await on.deliver();
+    expect(seqsOf(receiver.taken)).toEqual([1, 2, 3]);
+  });
+
+  test('a misspelt name is answered with the one that may be meant', async () => {
+    const on = await deliveryStage(database);
+    await on.add({ name: 'shop', url: 'http://127.0.0.1:9/' });
+    const asked = replayEvents(on.session, { name: 'chop', after: 0, now: on.now() });
+    await expect(asked).rejects.toMatchObject({
+      ...{ code: 'webhooks.absent', message: 'There is no webhook endpoint chop; did you mean shop?' },
+    });
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { disableEndpoint, replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
+import { createStaleCheck } from '../../../src/jobs/schedule/stale-kinds.ts';
+import type { AddedEndpoint } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import { ZOE, create, opened, spoil, update } from '../../outbound/stage.ts';
+import type { Stage } from '../../outbound/stage.ts';
+import { memoryLog } from '../../jobs/support.ts';
+import { DATABASES } from '../support.ts';
+import { startReceiver, verified } from './receiver.ts';
+import type { Receiver } from './receiver.ts';
+import { deliveryStageOn } from './stage.ts';
+import type { DeliveryStage } from './stage.ts';
+
+/** Something that may need a person: how it begins, and what happens while it lasts. */
+interface Happening {
+  readonly begin: (on: Stage) => Promise<void>;
+  readonly goOn: (on: Stage) => Promise<void>;
+  readonly data: object;
+  readonly text: string;
+}
+
+const MINUTE_S = 60;
+
+async function pullLater(on: Stage, kind: string): Promise<void> {
+  await on.clock.sleep(20 * MINUTE_S * 1000);
+  await on.pull(kind);
+}
+
+/** What each process does that looks for stale kinds. */
+async function lookForStale({ session, clock, parts: { owner } }: Stage, minutes: number): Promise<void> {
+  const isDead = (): boolean => owner === '';
+  const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['clients'], pages: null };
+  const check = createStaleCheck({ session, clock, logger: memoryLog().logger, isDead }, [schedule]);
+  await clock.sleep(minutes * MINUTE_S * 1000);
+  for (let look = 0; look < 3; look += 1) await check();
+}
+
+const HAPPENINGS: Readonly<Record<string, Happening>> = {
+  'kind.held': {
+    begin: async (on) => {
+      const { world } = on.service;
+      for (const id of world.ids('clients').slice(0, 7)) world.remove('clients', id);
+      for (let pull = 0; pull < 2; pull += 1) await pullLater(on, 'clients');
+    },
+    goOn: (on) => pullLater(on, 'clients'),
+    data: { kind: 'clients', records: 7, since: expect.any(String) as string },
+    text: '7 records of clients have disappeared at once: they stay until a person decides (bms-sync deletions).',
+  },
+  'entry.parked': {
+    begin: async (on) => {
+      await on.store(update('999999', { name: 'Ada' }));
+      await on.work();
+    },
+    goOn: (on) => on.pass(3_600),
+    data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'gone' },
+    text: 'Entry 1 (update of clients) is parked: gone. A person must decide (bms-sync outbox show 1).',
+  },
+  'kind.blocked': {
+    begin: async (on) => {
+      spoil(on, 'POST', { status: 403 }, { times: 3 });
+      await on.store(create(ZOE));
+      await on.work();
+    },
+    goOn: (on) => on.pass(301),
+    data: { kind: 'clients', reason: 'status 403' },
+    text: 'Writes of clients are blocked: the service refuses them (status 403).',
+  },
+  'kind.stale': {
+    begin: (on) => lookForStale(on, 50),
+    goOn: (on) => lookForStale(on, 1), // Another process, or this one after a restart.
+    data: { kind: 'clients', since: '2026-03-01T12:00:00.000Z' },
+    text: 'The list of clients is stale: its schedule was due several times, and its list was last read to its end at 2026-03-01T12:00:00.000Z.',
+  },
+};
+
+interface Told {
+  readonly receiver: Receiver;
+  readonly secret: string;
+}
+
+async function add(hooks: DeliveryStage, name: string, wish: Partial<AddedEndpoint>): Promise<Told> {
+  const receiver = await startReceiver();
+  const { secret } = await hooks.add({ name, url: receiver.url, ...wish });
+  return { receiver, secret };
+}
+
+const textIn = (body: string): unknown => {
+  const { text, attachments } = JSON.parse(body) as {
+    readonly text?: string;
+    readonly attachments?: readonly {
+      readonly content: { readonly body: readonly { readonly inlines: readonly object[] }[] };
+    }[];
+  };
+  return text ?? attachments?.[0]?.content.body[0]?.inlines[0];
+};
+
+describe.each(DATABASES)('on %s', (database) => {
+  test.each(Object.entries(HAPPENINGS))(
+    '%s is told once when it begins, to those who want its kind, whatever changes and fields they want',
+    async (type, { begin, goOn, data, text }) => {
+      const on = await opened({ database, service: { size: 20 } });
+      const hooks = deliveryStageOn(on.session, { at: new Date(on.clock.now().getTime() + 7_200_000) });
+      const all = await add(hooks, 'all', {});
+      const narrow = await add(hooks, 'narrow', {
+        kinds: ['products', 'clients'],
+        changes: ['deleted'],
+        fields: ['email'],
+      });
+      const rooms = {
+        slack: await add(hooks, 'slack', { format: 'slack' }),
+        teams: await add(hooks, 'teams', { format: 'teams' }),
+        text: await add(hooks, 'text', { format: 'text', kinds: ['clients'] }),
+      };
+      const deaf = [
+        await add(hooks, 'other-kind', { kinds: ['bookings'] }),
+        await add(hooks, 'other-room', { kinds: ['bookings'], format: 'slack' }),
+        await add(hooks, 'off', {}),
+      ];
+      await disableEndpoint(on.session, { name: 'off', now: on.clock.now() });
+      await begin(on);
+      await hooks.deliver();
+      await goOn(on);
+      await replayEvents(on.session, { name: 'all', after: 0, now: hooks.now() });
+      await hooks.deliver();
+      for (const { receiver } of [all, narrow]) {
+        const bodies = receiver.taken.map(({ body }) => JSON.parse(body) as object);
+        expect(bodies).toEqual([{ type, timestamp: expect.any(String) as string, data }]);
+      }
+      const [first] = all.receiver.taken;
+      expect(first?.id).not.toBe(narrow.receiver.taken[0]?.id);
+      expect(rooms.slack.receiver.taken.map(({ body }) => textIn(body))).toEqual([text]);
+      expect(rooms.teams.receiver.taken.map(({ body }) => textIn(body))).toEqual([{ type: 'TextRun', text }]);
+      expect(rooms.text.receiver.taken.map(({ body }) => body)).toEqual([text]);
+      expect(deaf.map(({ receiver }) => receiver.requests.length)).toEqual([0, 0, 0]);
+    },
+  );
+});
+
+test('news is signed as events are, and tried again likewise', async () => {
+  const on = await opened({ pulled: [] });
+  const hooks = deliveryStageOn(on.session);
+  let status = 500;
+  const receiver = await startReceiver(() => ({ status }));
+  const { secret } = await hooks.add({ url: receiver.url });
+  await HAPPENINGS['entry.parked']?.begin(on);
+  await hooks.deliver();
+  status = 204;
+  hooks.pass(5_000);
+  await hooks.deliver();
+  expect(new Set(receiver.requests.map(({ id }) => id)).size).toBe(1);
+  for (const request of receiver.requests)
+    expect(verified(request, secret)).toMatchObject({ type: 'entry.parked' });
+  expect(receiver.taken).toHaveLength(1);
+});
