@@ -24,6 +24,7 @@ const LONG_FILES = [
   'end-to-end/webhooks-kill',
   'end-to-end/webhooks-latency',
   'pull/crash',
+  'pull/freshness/delays',
   'pull/many-fields',
 ].map((name) => `test/${name}.test.ts`);
 

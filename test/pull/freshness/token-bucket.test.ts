@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { mostTokens, takeToken, untilToken } from '../../../src/pull/freshness/token-bucket.ts';
+import type { TokenBucket } from '../../../src/pull/freshness/token-bucket.ts';
+
+const MINUTE_MS = 60_000;
+const rates = fc.double({ min: 0.2, max: 600, noNaN: true });
+const pauses = fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 200 });
+
+test('in no span of time are more tokens taken than come in, and the few that are kept', () => {
+  fc.assert(
+    fc.property(rates, pauses, (perMinute, gaps) => {
+      let bucket: TokenBucket = { tokens: 0, atMs: 0 };
+      let nowMs = 0;
+      const taken: number[] = [];
+      for (const gap of gaps) {
+        nowMs += gap;
+        for (
+          let next = takeToken(bucket, perMinute, nowMs);
+          next;
+          next = takeToken(bucket, perMinute, nowMs)
+        ) {
+          bucket = next;
+          taken.push(nowMs);
+        }
+      }
+      for (const [index, from] of taken.entries()) {
+        const until = taken.at(-1) ?? from;
+        const allowed = ((until - from) / MINUTE_MS) * perMinute + mostTokens(perMinute);
+        expect(taken.length - index).toBeLessThanOrEqual(allowed + 1e-6);
+      }
+    }),
+  );
+});
+
+test('a token is there after the announced time, and not much before', () => {
+  fc.assert(
+    fc.property(rates, fc.double({ min: -50, max: 0.99, noNaN: true }), (perMinute, tokens) => {
+      const bucket = { tokens, atMs: 0 };
+      const waitMs = untilToken(bucket, perMinute, 0);
+      expect(takeToken(bucket, perMinute, waitMs + 1)).not.toBeNull();
+      expect(takeToken(bucket, perMinute, waitMs - 2)).toBeNull();
+    }),
+  );
+});
+
+test('a clock that went back brings no tokens', () => {
+  expect(takeToken({ tokens: 0, atMs: 1000 }, 60, 0)).toBeNull();
+});
