@@ -109,10 +109,6 @@ test('doctor names settings that have no effect', async () => {
 
   expect(ended.code).toBe(0);
   expect(detailOf(ended, 'settings')).toBe('valid; bi.readerRole is set and has no effect on SQLite');
-  const early = { ...settingsFor(sandbox, freshMirror()), BMS__FRESHNESS__REQUESTS_PER_MINUTE: '20' };
-  expect(detailOf(await run(['doctor', '--json'], early), 'settings')).toBe(
-    'valid; freshness.requestsPerMinute is set and has no effect in this version',
-  );
 });
 
 test('doctor names a schedule for all kinds that other schedules overrule', async () => {

@@ -20,6 +20,7 @@ import type { Session } from '../../mirror/session/session.ts';
 import { watchWrites } from '../../mirror/session/write-watch.ts';
 import { freezeIfRestored } from '../../outbound/freeze/freeze.ts';
 import { createOwner } from '../../pull/run/owner.ts';
+import type { Source } from '../../source/source.ts';
 import { openMirror } from '../open-mirror.ts';
 import { openConfiguredSource } from '../open-source.ts';
 import { watchDatabase, watchService } from './outages.ts';
@@ -28,6 +29,7 @@ import { outboundQueue, runsQueue } from './queues.ts';
 import type { ServiceParts } from './queues.ts';
 import type { Role } from '../roles.ts';
 import { endpointsOf } from '../webhook-settings.ts';
+import { startFreshness } from './freshness.ts';
 import { startSchedules } from './schedules.ts';
 import { openSendMark } from './send-mark.ts';
 import { startSnapshots } from './snapshots.ts';
@@ -72,7 +74,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, worker, mark, writes, plain, events }, command);
+    await work(config, { ...parts, worker, mark, writes, plain, events, untold: opened }, command);
   } finally {
     mark.close();
   }
@@ -89,6 +91,8 @@ interface WorkParts extends ServiceParts, Pick<HttpParts, 'writes' | 'mark'> {
   /** The session without the watch on events: planning a delivery is no event. */
   readonly plain: Session;
   readonly events: EventSignal;
+  /** The source without the watch on outages: a reading between sweeps tries once, which shows none. */
+  readonly untold: Source;
 }
 
 async function work(
@@ -117,6 +121,7 @@ async function work(
     queueMetrics: notifier.metrics,
   });
   const stopSchedules = startSchedules(config, parts, roles);
+  const stopFreshness = startFreshness(config, { ...parts, source: parts.untold }, roles);
   const stopSnapshots =
     program !== null && roles.includes('pulls') ? startSnapshots(config, { ...parts, program }) : null;
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
@@ -125,7 +130,7 @@ async function work(
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([stopSchedules(), stopSnapshots?.(), stopChecks()]);
+    await Promise.all([stopSchedules(), stopFreshness(), stopSnapshots?.(), stopChecks()]);
     await Promise.all([closeHttp(), stopNotifying()]);
   }
 }
