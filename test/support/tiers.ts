@@ -12,6 +12,7 @@ export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration'
 /** What is killed, stopped or cut off for minutes, or sent far too much; `npm test` runs the same files at a smaller size. */
 const LONG_FILES = [
   'end-to-end/export-memory',
+  'end-to-end/freshness-budget',
   'end-to-end/frozen-process',
   'end-to-end/kill',
   'end-to-end/outbound-faults',
@@ -25,6 +26,7 @@ const LONG_FILES = [
   'end-to-end/webhooks-latency',
   'pull/crash',
   'pull/freshness/delays',
+  'pull/freshness/seeded-schedules',
   'pull/many-fields',
 ].map((name) => `test/${name}.test.ts`);
 
