@@ -113,7 +113,7 @@ async function begin(
   const sweep = lastCompleteSweep ?? 0;
   const responses = await readSweepPages(db, { kind, sweep, most: MOST_ROWS });
   if (responses === null) return { sweep, tick: Infinity, list: null };
-  const pages = new Map(responses.map((response) => [response.page, readingOf(response)]));
+  const pages = new Map(withoutRepeats(responses).map((response) => [response.page, readingOf(response)]));
   const lastPage = Math.max(0, ...pages.keys());
   const list = watchList({
     ...{ kind, order, ...(newPlaces && { newPlaces }) },
@@ -127,6 +127,13 @@ async function begin(
 
 const msOf = (instant: string | null): number | null =>
   instant === null ? null : instantOf(instant).getTime();
+
+/** A list that ignores the page, or shows its last one again, is no longer for it. */
+function withoutRepeats(responses: readonly PageSighting[]): PageSighting[] {
+  const pages = new Map<string, number>();
+  for (const { page, ids } of responses) pages.set(ids, Math.min(page, pages.get(ids) ?? page));
+  return responses.filter(({ page, ids }) => pages.get(ids) === page);
+}
 
 /** Adds the pages that were read since. */
 async function observe(db: Queryable, kind: string, before: Followed): Promise<Followed> {

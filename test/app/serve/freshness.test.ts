@@ -8,25 +8,29 @@ import { freshMirror } from '../../support/temp-folder.ts';
 
 const MINUTE = 60_000;
 
-test('serve sees a change between two sweeps, and says no more of it than that it serves', { timeout: 60_000 }, async () => {
-  const [service, path] = [await sandbox({ size: 5 }), freshMirror()];
-  const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };
-  await run(['pull', 'departments', 'clients'], settings);
-  const [id = 0] = service.world.ids('departments');
-  service.world.update('departments', id, { name: 'Renamed' });
-  const stop = new AbortController();
-  const env = { ...settings, BMS__FRESHNESS__REQUESTS_PER_MINUTE: '600' };
-  const serving = run(['serve', '--only', 'pulls'], env, stop.signal);
-  const seen = () => ask(path, 'select record_id, change, run_id from changes');
-  while (seen().length === 0) await systemClock.sleep(20);
-  stop.abort();
-  const { code, stderr } = await serving;
+test(
+  'serve sees a change between two sweeps, and says no more of it than that it serves',
+  { timeout: 60_000 },
+  async () => {
+    const [service, path] = [await sandbox({ size: 5 }), freshMirror()];
+    const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };
+    await run(['pull', 'departments', 'clients'], settings);
+    const [id = 0] = service.world.ids('departments');
+    service.world.update('departments', id, { name: 'Renamed' });
+    const stop = new AbortController();
+    const env = { ...settings, BMS__FRESHNESS__REQUESTS_PER_MINUTE: '600' };
+    const serving = run(['serve', '--only', 'pulls'], env, stop.signal);
+    const seen = () => ask(path, 'select record_id, change, run_id from changes');
+    while (seen().length === 0) await systemClock.sleep(20);
+    stop.abort();
+    const { code, stderr } = await serving;
 
-  expect(code).toBe(0);
-  expect(seen()).toEqual([{ record_id: String(id), change: 'updated', run_id: null }]);
-  expect(ask(path, 'select kind from kind_state where owner is not null')).toEqual([]);
-  expect(stderr.trim().split('\n').length).toBeLessThan(6);
-});
+    expect(code).toBe(0);
+    expect(seen()).toEqual([{ record_id: String(id), change: 'updated', run_id: null }]);
+    expect(ask(path, 'select kind from kind_state where owner is not null')).toEqual([]);
+    expect(stderr.trim().split('\n').length).toBeLessThan(6);
+  },
+);
 
 test.each([
   ['without a budget', ['serve', '--only', 'pulls'], 'null'],
