@@ -2,6 +2,7 @@ import { listedKinds } from '../config/known-kinds.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import type { DoctorParts } from './check.ts';
 import { checkDatabase } from './database.ts';
+import { tellFreshness } from './freshness.ts';
 import { tellPlans, tellSettings } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkService } from './service.ts';
@@ -17,6 +18,7 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
     ...database,
     ...(isMirror ? await checkTenants(parts, readable) : []),
     ...tellPlans(parts.config, parts.slots),
+    await tellFreshness(parts, isMirror),
     ...(await checkQueue(parts.config.queue.url)),
     ...service,
   ];

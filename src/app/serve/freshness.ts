@@ -1,9 +1,7 @@
 import { listedKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
-import { nextSlot } from '../../jobs/schedule/schedule.ts';
-import type { Schedule } from '../../jobs/schedule/schedule.ts';
+import { wholeSweeps } from '../../jobs/schedule/whole-sweeps.ts';
 import { startKeepingFresh } from '../../pull/freshness/keep-fresh.ts';
-import type { FreshnessRules } from '../../pull/freshness/keep-fresh.ts';
 import { pullSettings } from '../pull.ts';
 import type { Role } from '../roles.ts';
 import type { ServiceParts } from './queues.ts';
@@ -26,35 +24,4 @@ export function startFreshness(
     kinds: listedKinds(config, []),
     sweepsOf: wholeSweeps(schedulesOf(config)),
   });
-}
-
-type Sweeps = ReturnType<FreshnessRules['sweepsOf']>;
-
-/** When the schedules read the whole list of a kind next, and how often; computed anew once that has come. */
-export function wholeSweeps(schedules: readonly Schedule[]): FreshnessRules['sweepsOf'] {
-  const whole = schedules.filter(({ pages }) => pages === null);
-  const known = new Map<string, { readonly fromMs: number; readonly sweeps: Sweeps }>();
-  return (kind, now) => {
-    const before = known.get(kind);
-    const nowMs = now.getTime();
-    if (before !== undefined && nowMs >= before.fromMs && nowMs < (before.sweeps?.nextMs ?? Infinity))
-      return before.sweeps;
-    const sweeps = nextSweeps(
-      whole.filter(({ kinds }) => kinds.includes(kind)),
-      now,
-    );
-    known.set(kind, { fromMs: nowMs, sweeps });
-    return sweeps;
-  };
-}
-
-function nextSweeps(schedules: readonly Schedule[], now: Date): Sweeps {
-  let earliest: Sweeps = null;
-  for (const { cron, timezone } of schedules) {
-    const next = nextSlot(cron, timezone, now);
-    const nextMs = next.getTime();
-    if (earliest !== null && earliest.nextMs <= nextMs) continue;
-    earliest = { nextMs, everyMs: nextSlot(cron, timezone, next).getTime() - nextMs };
-  }
-  return earliest;
 }

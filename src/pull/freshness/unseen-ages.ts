@@ -1,4 +1,5 @@
 import { ratesOf } from './change-rates.ts';
+import type { ReadableList } from './choose-read.ts';
 import { pageCount } from './watched-list.ts';
 import type { WatchedList } from './watched-list.ts';
 
@@ -14,7 +15,7 @@ interface Span {
   readonly seconds: number;
 }
 
-const SECOND_MS = 1000;
+const [SECOND_MS, MINUTE_MS] = [1000, 60_000];
 
 /**
  * The expected age of what the service has and nobody has seen yet: updates of each page since it was read, and records that came
@@ -69,6 +70,18 @@ export interface ForecastList {
   readonly ratesOfPages: readonly number[];
   /** Null: no sweep is scheduled. */
   readonly sweepMinutes: number | null;
+}
+
+export function forecastList(
+  { list, sweeps }: Pick<ReadableList, 'list' | 'sweeps'>,
+  nowMs: number,
+): ForecastList {
+  const pages = pageCount(list);
+  const { ofPage } = ratesOf(list, pages, nowMs);
+  return {
+    ratesOfPages: Array.from({ length: pages }, (_, index) => ofPage(index + 1)),
+    sweepMinutes: sweeps === null ? null : sweeps.everyMs / MINUTE_MS,
+  };
 }
 
 const LONGEST_MINUTES = 1440;

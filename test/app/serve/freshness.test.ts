@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
-import { wholeSweeps } from '../../../src/app/serve/freshness.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import { sandbox } from '../../pull/support.ts';
 import { run, settingsFor } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { freshMirror } from '../../support/temp-folder.ts';
-
-const MINUTE = 60_000;
 
 test(
   'serve sees a change between two sweeps, and says no more of it than that it serves',
@@ -47,17 +44,4 @@ test.each([
   expect(await serving).toMatchObject({ code: 0 });
   expect(service.requests).toHaveLength(before);
   expect(ask(path, 'select name from request_budgets')).toEqual([]);
-});
-
-test('the next whole sweep of a kind is that of the schedule that comes first', () => {
-  const at = (minute: number): Date => new Date(Date.parse('2026-03-01T12:00:00Z') + minute * MINUTE);
-  const schedule = { timezone: 'UTC', kinds: ['clients'], pages: null };
-  const sweepsOf = wholeSweeps([
-    { ...schedule, name: 'often', cron: '*/10 * * * *', pages: 2 },
-    { ...schedule, name: 'hourly', cron: '30 * * * *' },
-    { ...schedule, name: 'daily', cron: '10 13 * * *' },
-  ]);
-  expect(sweepsOf('clients', at(1))).toEqual({ nextMs: at(30).getTime(), everyMs: 60 * MINUTE });
-  expect(sweepsOf('clients', at(31))).toEqual({ nextMs: at(70).getTime(), everyMs: 1440 * MINUTE });
-  expect(sweepsOf('products', at(1))).toBeNull();
 });
