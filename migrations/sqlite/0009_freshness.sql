@@ -8,9 +8,9 @@ CREATE TABLE `freshness` (
 --> statement-breakpoint
 CREATE TABLE `request_budgets` (
 	`name` text PRIMARY KEY NOT NULL,
-	`millitokens` BIGINT NOT NULL,
+	`thousandths` BIGINT NOT NULL,
 	`filled_at` TIMESTAMP NOT NULL,
-	`halvings` BIGINT NOT NULL,
+	`times_halved` BIGINT NOT NULL,
 	`halved_at` TIMESTAMP
 );
 --> statement-breakpoint

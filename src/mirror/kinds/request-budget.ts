@@ -11,7 +11,7 @@ export interface RequestBudget {
   /** When the tokens were counted. */
   readonly atMs: number;
   /** How often the rate was halved, and when last, because the service wanted fewer requests. */
-  readonly halvings: number;
+  readonly timesHalved: number;
   readonly halvedMs: number | null;
 }
 
@@ -22,7 +22,7 @@ interface BudgetChange {
 }
 
 const NAME = 'between sweeps';
-const MILLI = 1000;
+const THOUSAND = 1000;
 
 /** Changes the shared budget by compare-and-set. @param change Returns the new budget, or null to leave it as it is. */
 export async function changeBudget(
@@ -43,28 +43,28 @@ export async function changeBudget(
 async function readOrBegin(tx: Transaction, now: Date): Promise<RequestBudget> {
   const row = await selectOne(tx, REQUEST_BUDGETS, sql`where name = ${NAME}`);
   if (row !== null) {
-    const { millitokens, filledAt, halvings, halvedAt } = row;
+    const { thousandths, filledAt, timesHalved, halvedAt } = row;
     const halvedMs = halvedAt === null ? null : instantOf(halvedAt).getTime();
-    return { tokens: millitokens / MILLI, atMs: instantOf(filledAt).getTime(), halvings, halvedMs };
+    return { tokens: thousandths / THOUSAND, atMs: instantOf(filledAt).getTime(), timesHalved, halvedMs };
   }
-  const empty = { tokens: 0, atMs: now.getTime(), halvings: 0, halvedMs: null };
+  const empty = { tokens: 0, atMs: now.getTime(), timesHalved: 0, halvedMs: null };
   await tx.query(sql`${insertInto(REQUEST_BUDGETS, { name: NAME, ...rowOf(empty) })} on conflict do nothing`);
   return empty;
 }
 
 async function compareAndSet(tx: Transaction, before: RequestBudget, after: RequestBudget): Promise<boolean> {
-  const { millitokens, filledAt } = rowOf(before);
+  const { thousandths, filledAt } = rowOf(before);
   return hasRow(
     tx,
     sql`
     update request_budgets set ${assign(REQUEST_BUDGETS, rowOf(after))}
-    where name = ${NAME} and millitokens = ${millitokens} and filled_at = ${filledAt} returning name`,
+    where name = ${NAME} and thousandths = ${thousandths} and filled_at = ${filledAt} returning name`,
   );
 }
 
-const rowOf = ({ tokens, atMs, halvings, halvedMs }: RequestBudget) => ({
-  millitokens: Math.round(tokens * MILLI),
+const rowOf = ({ tokens, atMs, timesHalved, halvedMs }: RequestBudget) => ({
+  thousandths: Math.round(tokens * THOUSAND),
   filledAt: instantText(new Date(atMs)),
-  halvings,
+  timesHalved,
   halvedAt: halvedMs === null ? null : instantText(new Date(halvedMs)),
 });

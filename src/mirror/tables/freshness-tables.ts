@@ -8,9 +8,9 @@ export const REQUEST_BUDGETS = {
   name: 'request_budgets',
   columns: [
     text('name'),
-    bigint('millitokens'), // Below 0, requests were made on credit.
+    bigint('thousandths'), // Below 0, requests were made on credit.
     timestamp('filled_at'),
-    bigint('halvings'), // How often the rate was halved because the service wanted fewer requests.
+    bigint('times_halved'), // How often the rate was halved because the service wanted fewer requests.
     optionalTimestamp('halved_at'),
   ],
   primaryKey: ['name'],

@@ -167,12 +167,12 @@ interface Failure {
   readonly now: Date;
 }
 
-const MOST_DOUBLINGS = 4;
+const MOST_DOUBLED = 4;
 
 /** Leaves a list that could not be read alone for a while; slows all processes down if the service asks for it. */
 async function rest({ parts, rules, rests }: Keeping, kind: string, { end, now }: Failure): Promise<void> {
   const failures = (rests.get(kind)?.failures ?? 0) + 1;
-  const pauseMs = MINUTE_MS * 2 ** Math.min(failures - 1, MOST_DOUBLINGS);
+  const pauseMs = MINUTE_MS * 2 ** Math.min(failures - 1, MOST_DOUBLED);
   rests.set(kind, { untilMs: now.getTime() + Math.max(pauseMs, end.waitMs ?? 0), failures });
   if (!end.isRefused && end.waitMs === null) return;
   const refusal = { perMinute: rules.requestsPerMinute, nowMs: now.getTime(), waitMs: end.waitMs };

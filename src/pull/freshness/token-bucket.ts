@@ -38,20 +38,20 @@ export function untilToken(bucket: TokenBucket, perMinute: number, nowMs: number
 /** A bucket that fills more slowly for a while after the service has asked for fewer requests. */
 export interface Throttled extends TokenBucket {
   /** How often the rate was halved, and when last; null = never. */
-  readonly halvings: number;
+  readonly timesHalved: number;
   readonly halvedMs: number | null;
 }
 
 /** A halving is taken back after this time without another one. */
 const CALM_MS = 600_000;
-const MOST_HALVINGS = 6;
+const MOST_HALVED = 6;
 
-const halvingsAt = ({ halvings, halvedMs }: Throttled, nowMs: number): number =>
-  halvedMs === null ? 0 : Math.max(0, halvings - Math.floor(Math.max(0, nowMs - halvedMs) / CALM_MS));
+const timesHalvedAt = ({ timesHalved, halvedMs }: Throttled, nowMs: number): number =>
+  halvedMs === null ? 0 : Math.max(0, timesHalved - Math.floor(Math.max(0, nowMs - halvedMs) / CALM_MS));
 
 /** The requests in a minute that are allowed now. */
 export const rateAt = (bucket: Throttled, perMinute: number, nowMs: number): number =>
-  perMinute / 2 ** halvingsAt(bucket, nowMs);
+  perMinute / 2 ** timesHalvedAt(bucket, nowMs);
 
 interface Refusal {
   readonly perMinute: number;
@@ -62,8 +62,8 @@ interface Refusal {
 
 /** Halves the rate after a refusal, and gives no token before the time that the service named. */
 export function slowDown(bucket: Throttled, { perMinute, nowMs, waitMs }: Refusal): Throttled {
-  const halvings = Math.min(MOST_HALVINGS, halvingsAt(bucket, nowMs) + 1);
-  const slower = { ...bucket, halvings, halvedMs: nowMs };
+  const timesHalved = Math.min(MOST_HALVED, timesHalvedAt(bucket, nowMs) + 1);
+  const slower = { ...bucket, timesHalved, halvedMs: nowMs };
   const { tokens, atMs } = refill(bucket, rateAt(bucket, perMinute, nowMs), nowMs);
   const owed = ((waitMs ?? 0) / MINUTE_MS) * rateAt(slower, perMinute, nowMs);
   return { ...slower, atMs, tokens: Math.min(tokens, 0) - owed };

@@ -9,7 +9,7 @@ import { passTime, readerOf } from './reading.ts';
 const [SECOND, MINUTE] = [1000, 60_000];
 
 const budgetOf = async (session: Session) =>
-  (await session.query(sql`select millitokens, halvings from request_budgets`))[0];
+  (await session.query(sql`select thousandths, times_halved from request_budgets`))[0];
 
 describe.each(DATABASES)('reading between sweeps, in %s', (name) => {
   test('three processes make the requests of one budget, and all of them', { timeout: 60_000 }, async () => {
@@ -95,7 +95,7 @@ test('a refusal halves the rate of all processes for a while', { timeout: 60_000
   const requests = newRequests(service);
   await passTime(clock, MINUTE, readers);
   expect(requests().length).toBeLessThanOrEqual(2);
-  expect(await budgetOf(session)).toMatchObject({ halvings: 1 });
+  expect(await budgetOf(session)).toMatchObject({ times_halved: 1 });
   await passTime(clock, 8 * MINUTE, readers);
   const slow = requests().length;
   expect(slow).toBeGreaterThanOrEqual(34);

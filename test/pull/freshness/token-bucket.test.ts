@@ -71,7 +71,7 @@ test('a clock that was corrected by hours brings tokens again after a minute', (
   expect(takeToken(corrected, 60, MINUTE_MS)).not.toBeNull();
 });
 
-const fresh: Throttled = { tokens: 1, atMs: 0, halvings: 0, halvedMs: null };
+const fresh: Throttled = { tokens: 1, atMs: 0, timesHalved: 0, halvedMs: null };
 
 test('every refusal halves the rate, each halving is taken back after ten minutes of calm, and a wait is kept', () => {
   const once = slowDown(fresh, { perMinute: 64, nowMs: 0, waitMs: 30_000 });
