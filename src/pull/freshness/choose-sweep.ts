@@ -31,10 +31,11 @@ export function chooseSweep(lists: readonly ReadableList[], spending: Spending):
   return wanted === undefined ? null : { kind: wanted.list.kind, pages: pageCount(wanted.list) };
 }
 
+/** Where no sweep is scheduled, there is none to bring forward. */
 function mayBeSwept({ isFree, sweeps, askedMs }: ReadableList, nowMs: number): boolean {
-  const isSoon = sweeps !== null && sweeps.nextMs - nowMs < SOON_MS;
+  const isFarOff = sweeps !== null && sweeps.nextMs - nowMs >= SOON_MS;
   const wasAsked = askedMs !== null && nowMs - askedMs < BETWEEN_SWEEPS_MS;
-  return isFree && !isSoon && !wasAsked;
+  return isFree && isFarOff && !wasAsked;
 }
 
 function isWorthIt({ list, sweeps }: ReadableList, { perMinute, nowMs }: Spending): boolean {

@@ -156,6 +156,7 @@ test('a suspected deletion brings a sweep forward only where it costs little, an
   expect(chooseSweep([readable(suspecting(short), { askedMs: 50_000 })], spending)).toBeNull();
   const soon = { everyMs: HOUR_MS, nextMs: 120_000 };
   expect(chooseSweep([readable(suspecting(short), { sweeps: soon })], spending)).toBeNull();
+  expect(chooseSweep([readable(suspecting(short), { sweeps: null })], spending)).toBeNull();
 });
 
 test('where more rows came and went than can be searched for, a sweep is asked for', () => {

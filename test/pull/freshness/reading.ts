@@ -8,6 +8,8 @@ import type { Session } from '../../../src/mirror/session/session.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { RULES, logger, openSandboxSource } from '../support.ts';
 
+const HOUR_MS = 3_600_000;
+
 export interface Reader {
   readonly service: Sandbox;
   readonly session: Session;
@@ -28,12 +30,12 @@ export function partsOf({ service, session, clock, name = 'one', parts }: Reader
 export function readerOf(reader: Reader): () => Promise<void> {
   return createFreshnessTask(partsOf(reader), {
     ...{ kinds: LISTED_KINDS, requestsPerMinute: 10, baseUrl: reader.service.url, rules: RULES },
-    sweepsOf: () => null,
+    sweepsOf: (_kind, now) => ({ everyMs: HOUR_MS, nextMs: now.getTime() + HOUR_MS }),
     ...reader.rules,
   });
 }
 
-const STEP_MS = 500;
+const STEP_MS = 1000;
 
 /** Lets time pass with some readers at work, side by side. */
 export async function passTime(
