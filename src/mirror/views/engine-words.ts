@@ -25,7 +25,12 @@ const COLUMNS = {
     after: ['json', 'After', 'Après', 'The whole record after the change.'],
     fields: ['json', 'Fields', 'Champs', 'The fields that differ, each with its old and its new value.'],
     origin: ['text', 'Origin', 'Origine', 'service, or outbox: and the number of our entry.'],
-    run_id: ['integer', 'Run', 'Exécution', 'The run that found the change.'],
+    run_id: [
+      'integer',
+      'Run',
+      'Exécution',
+      'The run that found the change; null: a reading between sweeps, or a write of ours.',
+    ],
   },
   history: {
     id: ['integer', 'Id', 'Identifiant', 'The record.'],
