@@ -33,8 +33,8 @@ export interface Following {
 /** Reads what has landed since the last call, and gives the lists as they are known now. */
 export type ListsNow = (db: Queryable, now: Date) => Promise<readonly ReadableList[]>;
 
-/** A longer list is left to its schedules: its frame would take too much memory. */
-const MOST_ROWS = 200_000;
+/** A longer list is left to its schedules: each change of its frame would hold this process up. */
+const MOST_ROWS = 100_000;
 const DAY_MS = 86_400_000;
 
 interface Followed {

@@ -134,3 +134,15 @@ test('an end that is asked for while a page is under way ends at once, and nothi
   expect(await session.query(sql`select 1 from sightings where sweep is null`)).toEqual([]);
   expect(await session.query(sql`select kind from kind_state where owner is not null`)).toEqual([]);
 });
+
+test('a list that is too long to follow is left to its schedules', async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const kinds = kindsNamed('departments', 'clients');
+  await pullFrom(service, session, { parts: { clock }, request: { kinds } });
+  await session.atomically((tx) =>
+    tx.query(sql`update sightings set rows = 100001 where kind = 'clients' and page = 1`),
+  );
+  const requests = newRequests(service);
+  await passTime(clock, MINUTE, [readerOf({ service, session, clock, rules: { kinds } })]);
+  expect(new Set(requests().map((path) => path.split('?')[0]))).toEqual(new Set(['/api/departments']));
+});
