@@ -36,7 +36,7 @@ const WINGS: Record<string, readonly string[]> = {
     ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'webhooks', 'sightings'],
     ...['records', 'runs', 'views', 'shape'],
   ],
-  pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', ''],
+  pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', 'freshness', ''],
   outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
   jobs: ['', 'bullmq', 'schedule'],
   app: ['', 'serve', 'commands'],

@@ -8,6 +8,8 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'run_kinds',
   'pages',
   'sightings',
+  'request_budgets',
+  'freshness',
   'unlisted_rows',
   'fields',
   'drift',

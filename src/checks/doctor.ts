@@ -7,6 +7,7 @@ import { findForeign } from '../pull/tenant/find-foreign.ts';
 import { check } from './check.ts';
 import type { DoctorParts } from './check.ts';
 import { checkDatabase } from './database.ts';
+import { tellFreshness } from './freshness.ts';
 import { tellPlans, tellSettings } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkService } from './service.ts';
@@ -21,6 +22,7 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
     ...database,
     ...(isMirror ? await checkTenants(parts, readable) : []),
     ...tellPlans(parts.config, parts.slots),
+    await tellFreshness(parts, isMirror),
     ...(await checkQueue(parts.config.queue.url)),
     ...service,
   ];

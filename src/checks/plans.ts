@@ -1,5 +1,5 @@
 import { listedKinds } from '../config/known-kinds.ts';
-import { SETTINGS, settings } from '../config/settings.ts';
+import { settings } from '../config/settings.ts';
 import type { Config } from '../config/settings.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
@@ -11,16 +11,8 @@ export function tellSettings(config: Config, slots: readonly ScheduleSlot[]): Ch
   const overruled = isAllOverruled(config, slots)
     ? ['schedules.all is set and has no effect, because another schedule is set (give it another name)']
     : [];
-  const idle = [...notInForce(config), ...withoutMeaningHere(config), ...overruled];
+  const idle = [...withoutMeaningHere(config), ...overruled];
   return passed('settings', ['valid', ...idle].join('; '));
-}
-
-function notInForce(config: Config): readonly string[] {
-  const defaults: unknown = settings.parse({});
-  const isSet = ({ path }: (typeof SETTINGS)[number]): boolean =>
-    JSON.stringify(valueAt(config, path)) !== JSON.stringify(valueAt(defaults, path));
-  const named = SETTINGS.filter((place) => place.about.inForce === false && isSet(place));
-  return named.map(({ name }) => `${name} is set and has no effect in this version`);
 }
 
 /** Whether `schedules.all` was set in vain: it counts only where no other schedule is set. */
@@ -36,14 +28,6 @@ export function isAllOverruled(
 function withoutMeaningHere({ bi, database }: Config): readonly string[] {
   if (bi.readerRole === null || sqlitePath(database.url) === null) return [];
   return ['bi.readerRole is set and has no effect on SQLite'];
-}
-
-function valueAt(tree: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
-    tree,
-  );
 }
 
 /** Says what the background service would do by these settings: when it pulls, whether it sends, what it removes. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { changeLogText, outcomeWords, readMirrorStatus } from '../app/commands/report.ts';
 import type { Status, StatusReport } from '../app/commands/report.ts';
 import { groupBy } from '../lib/group-by.ts';
+import { lengthOf } from '../lib/time/clock.ts';
 import { createCommand, settingsOf } from './command.ts';
 import type { CommonOptions, CommandContext } from './command.ts';
 import { printDisappeared } from './print/disappeared.ts';
@@ -42,16 +43,25 @@ const wordsOf = ({ state, reason }: Status['kinds'][number]): ReturnType<typeof 
 
 function printKinds(stdout: Output, { kinds, nextPulls, isServed }: StatusReport): void {
   const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
-  const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
+  const isFollowed = kinds.some(({ unseen_p50_seconds: p50 }) => p50 !== null);
+  const unseen = isFollowed ? ['not seen yet'] : [];
+  const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)', ...unseen];
   const next = new Map(nextPulls.map(({ kind, at, pages }) => [kind, pulledAt(at, pages)]));
   const rows = kinds.map((row) => [
     ...[row.kind, wordsOf(row).label, row.rows],
     ...[row.last_sweep_at, row.certified_at, row.last_change_at],
     ...[row.open_issues, next.get(row.kind) ?? '-'],
+    ...(isFollowed ? [unseenWords(row)] : []),
   ]);
   printLine(stdout, textTable(header, rows));
   if (nextPulls.length > 0 && !isServed)
     printLine(stdout, '\nNo background service is running: the next pulls wait for bms-sync serve.');
+}
+
+/** The expected age of what nobody has seen yet. */
+function unseenWords({ unseen_p50_seconds: p50, unseen_p95_seconds: p95 }: Status['kinds'][number]): string {
+  if (p50 === null || p95 === null) return '-';
+  return `half under ${lengthOf(1000 * p50)}, 95 % under ${lengthOf(1000 * p95)}`;
 }
 
 const pulledAt = (at: string, pages: number | null): string =>

@@ -8,8 +8,6 @@ export interface About {
   readonly variables?: readonly string[];
   /** Never shown: the whole value, or any part of a URL that may be a password. */
   readonly secret?: 'value' | 'password';
-  /** Accepted and checked, but without effect in this version; on a group it holds for all its settings. */
-  readonly inForce?: false;
 }
 
 const registry = z.registry<About>();

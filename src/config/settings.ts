@@ -48,15 +48,14 @@ export interface SettingPlace {
 }
 
 /** Every place in the tree of settings, a group before its members. */
-export const PLACES: readonly SettingPlace[] = placesIn(settings, [], {});
+export const PLACES: readonly SettingPlace[] = placesIn(settings, []);
 
 /** The settings themselves, without the bare groups. */
 export const SETTINGS: readonly SettingPlace[] = PLACES.filter(({ about }) => about.meaning !== undefined);
 
 /** The texts about a setting in the tables and the default file. */
 export function describe({ about }: SettingPlace): string {
-  const meaning = about.meaning ?? '';
-  return about.inForce === false ? `${meaning} (not in force yet)` : meaning;
+  return about.meaning ?? '';
 }
 
 /** Finds the setting that a path leads to, or into. */
@@ -64,18 +63,16 @@ export function settingAt(path: Path): SettingPlace | undefined {
   return SETTINGS.findLast((place) => place.path.every((key, depth) => key === path[depth]));
 }
 
-function placesIn(parent: z.ZodType, path: Path, inherited: About): SettingPlace[] {
+function placesIn(parent: z.ZodType, path: Path): SettingPlace[] {
   return Object.entries(shapeOf(parent)).flatMap(([key, schema]) => {
-    const place = placeAt([...path, key], schema, inherited);
-    return [place, ...placesIn(schema, place.path, place.about)];
+    const place = placeAt([...path, key], schema);
+    return [place, ...placesIn(schema, place.path)];
   });
 }
 
-function placeAt(path: Path, schema: z.ZodType, inherited: About): SettingPlace {
+function placeAt(path: Path, schema: z.ZodType): SettingPlace {
   const variable = `BMS__${path.map(inCapitals).join('__')}`;
-  const about =
-    inherited.inForce === false ? { ...aboutOf(schema), inForce: false as const } : aboutOf(schema);
-  return { path, name: path.join('.'), variable, schema, about };
+  return { path, name: path.join('.'), variable, schema, about: aboutOf(schema) };
 }
 
 /** The settings that a group holds; empty if the schema is not a group. */

@@ -6,7 +6,7 @@ import { somePages } from './paging/some-pages.ts';
 import { sweepList } from './paging/sweep.ts';
 import type { ListResponse, SweepOptions } from './paging/sweep.ts';
 import { pageQuery } from './paging/load-page.ts';
-import type { LoadOptions } from './paging/load-page.ts';
+import type { KnownPages, LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './answer/read-answer.ts';
 import type { Received, SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester } from './http/requester.ts';
@@ -38,7 +38,7 @@ export interface Source extends AsyncDisposable {
    *
    * Ends after the first empty page, and before one that was shown already. No response proves the list's end.
    */
-  pages(kind: ListedKind, range: PageRange, options: LoadOptions): AsyncIterable<ListResponse>;
+  pages(kind: ListedKind, range: PageRange, options: LoadOptions & KnownPages): AsyncIterable<ListResponse>;
   /** Reads one record. */
   retrieve(kind: RetrievableKind, id: string, options?: Partial<LoadOptions>): Promise<Retrieved>;
   /** Asks for the first page once, with the token under `header` or as the settings say. */

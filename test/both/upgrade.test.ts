@@ -57,7 +57,8 @@ function statusBefore(dialect: Session['dialect']) {
   const { columns, ...view } = syncStatusView(LISTED_KINDS, dialect);
   const expressionOf = ({ name, expression }: (typeof columns)[number]): string =>
     name === 'held_deletions' ? '0' : expression;
-  return { ...view, columns: columns.map((column) => ({ ...column, expression: expressionOf(column) })) };
+  const had = columns.filter(({ name }) => !name.startsWith('unseen_'));
+  return { ...view, columns: had.map((column) => ({ ...column, expression: expressionOf(column) })) };
 }
 
 async function landOld(tx: Transaction, { world }: Sandbox): Promise<void> {

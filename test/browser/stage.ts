@@ -94,6 +94,7 @@ function settings({ url, token }: Sandbox, path: string, adminToken: string): ob
     database: { url: `file:${path}` },
     server: { adminToken, port: 0 },
     schedules: { all: { kinds: 'all', cron: '0 * * * *' } }, // The test pulls by itself.
+    freshness: { requestsPerMinute: null },
     deletions: { graceSeconds: 0.05 },
     webhooks: { allowHosts: ['127.0.0.1'] },
     outbound: { writes: 'on', settleSeconds: 0.1, lookScheduleSeconds: [0.2, 0.5, 1, 2] },

@@ -25,6 +25,7 @@ const env = (url: string): Env => ({
   BMS_BASE_URL: 'http://127.0.0.1:9',
   BMS_TOKEN: 'none',
   BMS__SCHEDULES__ALL: 'null',
+  BMS__FRESHNESS__REQUESTS_PER_MINUTE: 'null',
   BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]',
   BMS__WEBHOOKS__RETRY_SECONDS: JSON.stringify(Array(40).fill(0.2)),
 });

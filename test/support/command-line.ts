@@ -12,9 +12,10 @@ export interface Ended {
 
 export type Env = Readonly<Record<string, string>>;
 
-/** The settings that point a command at a sandbox and a SQLite file. */
+/** The settings that point a command at a sandbox and a SQLite file; `serve` reads nothing between sweeps. */
 export function settingsFor({ url, token }: Pick<Sandbox, 'url' | 'token'>, path: string): Env {
-  return { BMS_BASE_URL: url, BMS_TOKEN: token, DATABASE_URL: `file:${path}` };
+  const still = { BMS__FRESHNESS__REQUESTS_PER_MINUTE: 'null' };
+  return { BMS_BASE_URL: url, BMS_TOKEN: token, DATABASE_URL: `file:${path}`, ...still };
 }
 
 /** Runs a command in this process, with nothing in its environment but `env`, and nothing piped in but `stdin`. */

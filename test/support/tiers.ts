@@ -14,6 +14,7 @@ const pathsOf = (names: readonly string[]): string[] => names.map((name) => `tes
 /** What shows something only by the clock or by a million rows: no part of `npm test`. */
 const CLOCK_FILES = pathsOf([
   'end-to-end/export-memory',
+  'end-to-end/freshness-budget',
   'end-to-end/frozen-process',
   'end-to-end/outages',
   'end-to-end/webhooks-latency',
@@ -32,6 +33,8 @@ const SIZED_FILES = pathsOf([
   'end-to-end/webhooks-kill',
   'mirror/records/as-of',
   'pull/crash',
+  'pull/freshness/delays',
+  'pull/freshness/seeded-schedules',
   'pull/many-fields',
   'server/fuzz',
 ]);

@@ -22,6 +22,7 @@ import { openSendMark } from '../../outbound/freeze/send-mark.ts';
 import { createOwner } from '../../pull/run/owner.ts';
 import { startSnapshots } from '../../report/keep-snapshot.ts';
 import { watchDatabase, watchService } from '../../runs/outages.ts';
+import type { Source } from '../../source/source.ts';
 import { openMirror } from '../open-mirror.ts';
 import { openConfiguredSource } from '../open-source.ts';
 import { pullSettings } from '../pull.ts';
@@ -29,6 +30,7 @@ import { outboundQueue, runsQueue } from './queues.ts';
 import type { ServiceParts } from './queues.ts';
 import type { Role } from '../roles.ts';
 import { endpointsOf } from '../webhook-settings.ts';
+import { startFreshness } from './freshness.ts';
 import { startSchedules } from './schedules.ts';
 import { tellStart } from './tell-serve.ts';
 import { notifyDeliverers, wakeDeliverers, watchEvents, webhooksQueue } from './webhooks.ts';
@@ -71,7 +73,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, worker, mark, writes, plain, events }, command);
+    await work(config, { ...parts, worker, mark, writes, plain, events, untold: opened }, command);
   } finally {
     mark.close();
   }
@@ -88,6 +90,8 @@ interface WorkParts extends ServiceParts, Pick<HttpParts, 'writes' | 'mark'> {
   /** The session without the watch on events: planning a delivery is no event. */
   readonly plain: Session;
   readonly events: EventSignal;
+  /** The source without the watch on outages: a reading between sweeps tries once, which shows none. */
+  readonly untold: Source;
 }
 
 async function work(
@@ -113,6 +117,7 @@ async function work(
     queueMetrics: notifier.metrics,
   });
   const stopSchedules = startSchedules(config, parts, roles);
+  const stopFreshness = startFreshness(config, { ...parts, source: parts.untold }, roles);
   const stopSnapshots =
     program !== null && roles.includes('pulls') ? startSnapshots(config, { ...parts, program }) : null;
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
@@ -121,7 +126,7 @@ async function work(
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([stopSchedules(), stopSnapshots?.(), stopChecks()]);
+    await Promise.all([stopSchedules(), stopFreshness(), stopSnapshots?.(), stopChecks()]);
     await Promise.all([closeHttp(), stopNotifying()]);
   }
 }

@@ -24,7 +24,7 @@ export function tellStart(logger: Logger, config: Config, { owner, roles, mirror
   const facts = { event: 'serve.started', owner, roles, mirror, schedules, writes };
   const told = [
     `serving ${roles.join(', ')}`,
-    ...(pulls ? [pullsText(slots)] : []),
+    ...(pulls ? [pullsText(slots), ...betweenText(config)] : []),
     ...(roles.includes('outbound') ? [WRITES[writes]] : []),
   ];
   logger.info(facts, told.join('; '));
@@ -40,6 +40,10 @@ const WRITES = {
 };
 
 const isoOf = (at: string): string => instantOf(at).toISOString();
+
+function betweenText({ freshness: { requestsPerMinute: budget } }: Config): readonly string[] {
+  return budget === null ? [] : [`up to ${budget} requests a minute read pages between sweeps`];
+}
 
 function pullsText(slots: readonly ScheduleSlot[]): string {
   const pulls = slots.filter(({ verifies }) => !verifies);

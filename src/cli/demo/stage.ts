@@ -28,6 +28,7 @@ export function demoConfig({ url, token }: Pick<Sandbox, 'url' | 'token'>): Conf
       // Proofs that take minutes by default, in the time of a demo.
       deletions: { graceSeconds: 0.2 },
       outbound: { writes: 'on', settleSeconds: 0.2, lookScheduleSeconds: [0.5, 1, 2, 4, 8, 16] },
+      freshness: { requestsPerMinute: null }, // The story says itself when it pulls.
       shutdown: { graceSeconds: 5 },
       server: { adminToken: randomBytes(32).toString('base64url'), port: 0 },
     },

@@ -57,7 +57,6 @@ export const freshness = group({
   requestsPerMinute: setting(
     a.count.nullable().default(10),
     'Requests that serve may spend between sweeps, a minute; null keeps to the schedules.',
-    { inForce: false },
   ),
 });
 

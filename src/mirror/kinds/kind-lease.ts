@@ -17,6 +17,7 @@ export const HEARTBEAT_MS = 15_000;
 export const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));
 
 type State = RowOf<typeof KIND_STATE>;
+type HeldLease = Pick<State, 'owner' | 'leaseUntil'>;
 
 type UnchangedInLease =
   'kind' | 'epoch' | 'tick' | 'completeSweeps' | 'certifiedAt' | 'baselineAt' | 'lastCompleteSweep';
@@ -36,7 +37,7 @@ export interface KindLease extends Pick<State, UnchangedInLease> {
   readonly hold: HoldClock | null;
 }
 
-interface Claim {
+export interface LeaseClaim {
   readonly kind: string;
   readonly owner: string;
   readonly now: Date;
@@ -49,21 +50,29 @@ interface Claim {
  *
  * @throws {LeaseError} If another owner may still be working.
  */
-export async function claimKind(session: Session, { kind, owner, now, isDead }: Claim): Promise<KindLease> {
+export async function claimKind(
+  session: Session,
+  { kind, owner, now, isDead }: LeaseClaim,
+): Promise<KindLease> {
   return session.atomically(async (tx) => {
     const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
-    if (held !== null && isBusy(held, { now, isDead })) throw busy(held);
+    if (held !== null && held.leaseYields === null && isBusy(held, { now, isDead })) throw busy(held);
     const epoch = (held?.epoch ?? 0) + 1;
     await tx.query(sql`
       insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
       values (${kind}, 0, 'running', 0, ${owner}, ${epoch}, ${leaseEnd(now)})
       on conflict (kind) do update set
-        state = 'running', reason = null, owner = excluded.owner, epoch = excluded.epoch, lease_until = excluded.lease_until`);
+        state = 'running', reason = null, owner = excluded.owner, epoch = excluded.epoch,
+        lease_until = excluded.lease_until, lease_yields = null`);
     return { ...(held === null ? NEVER_SWEPT : standingOf(held)), kind, owner, epoch };
   });
 }
 
-function isBusy({ owner, leaseUntil }: State, { now, isDead }: Pick<Claim, 'now' | 'isDead'>): boolean {
+/** Whether an owner that may be alive holds the lease, be it for a sweep or for a reading between sweeps. */
+export function isBusy(
+  { owner, leaseUntil }: HeldLease,
+  { now, isDead }: Pick<LeaseClaim, 'now' | 'isDead'>,
+): boolean {
   return owner !== null && (leaseUntil ?? '') > instantText(now) && !isDead(owner);
 }
 
@@ -89,7 +98,8 @@ const NEVER_SWEPT: Standing = {
   hold: null,
 };
 
-function standingOf(row: State): Standing {
+/** What a kind's row says of its list when its lease is taken. */
+export function standingOf(row: State): Standing {
   const { tick, completeSweeps, certifiedAt, baselineAt, lastCompleteSweep, heldSince, heldRecords } = row;
   return {
     before: beforeOf(row),

@@ -17,6 +17,9 @@ export interface KindStatus {
   readonly last_change_at: string | null;
   readonly open_issues: number;
   readonly held_deletions: number;
+  /** The expected age of what nobody has seen yet; null = unknown, because nothing is read between sweeps. */
+  readonly unseen_p50_seconds: number | null;
+  readonly unseen_p95_seconds: number | null;
 }
 
 export async function readStatus(db: Queryable): Promise<KindStatus[]> {
@@ -30,23 +33,27 @@ export type KindFreshness = Omit<KindStatus, 'rows'>;
 /** Reads how fresh and how sound each kind is, without counting its rows: neither database evaluates a column that is not read. */
 export async function readFreshness(db: Queryable): Promise<KindFreshness[]> {
   const rows = await db.query(sql`
-    select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions
+    select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions,
+      unseen_p50_seconds, unseen_p95_seconds
     from bi_sync_status`);
   return rows.map(standingOf);
 }
 
 function standingOf(row: Row): KindFreshness {
   const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
+  const seconds = (name: string): number | null => ((row[name] ?? null) === null ? null : Number(row[name]));
   return {
     kind: String(row['kind']),
     state: String(row['state']),
     reason: text('reason'),
     last_sweep_at: text('last_sweep_at'),
     certified_at: text('certified_at'),
-    lag_seconds: row['lag_seconds'] === null ? null : Number(row['lag_seconds']),
+    lag_seconds: seconds('lag_seconds'),
     last_change_at: text('last_change_at'),
     open_issues: Number(row['open_issues']),
     held_deletions: Number(row['held_deletions']),
+    unseen_p50_seconds: seconds('unseen_p50_seconds'),
+    unseen_p95_seconds: seconds('unseen_p95_seconds'),
   };
 }
 

@@ -20,7 +20,7 @@ export async function readProgress(db: Queryable, runId: number, now: Date): Pro
     db,
     sql`select kind from kind_state
       where owner = (select owner from runs where id = ${runId} and state = 'running')
-        and lease_until > ${instantText(now)} order by lease_until desc, kind limit 1`,
+        and lease_yields is null and lease_until > ${instantText(now)} order by lease_until desc, kind limit 1`,
   );
   if (kind === undefined) return null;
   const landed = sql`

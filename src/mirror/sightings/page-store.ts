@@ -26,9 +26,14 @@ interface NewPage extends Omit<StoredPage, 'keys'> {
   readonly page: number;
 }
 
-/** Reads a kind's pages by their numbers. */
-export async function readPages(db: Queryable, kind: string): Promise<Map<number, StoredPage>> {
-  const rows = await select(db, without(PAGES, 'kind'), sql`where kind = ${kind}`);
+/** Reads a kind's pages, or one of them, by their numbers. */
+export async function readPages(
+  db: Queryable,
+  kind: string,
+  page: number | null = null,
+): Promise<Map<number, StoredPage>> {
+  const some = page === null ? sql`` : sql` and page = ${page}`;
+  const rows = await select(db, without(PAGES, 'kind'), sql`where kind = ${kind}${some}`);
   const fieldsOf = createFieldNames();
   return new Map(
     rows.map(({ page, fields, ...row }) => [

@@ -47,6 +47,7 @@ export const KIND_STATE = {
     optionalBigint('uncertified_sweeps'),
     optionalTimestamp('held_since'),
     optionalBigint('held_records'),
+    optionalBigint('lease_yields'), // 1 = a sweep may take the lease over at once: it is held for a reading between sweeps.
   ],
   primaryKey: ['kind'],
 } as const satisfies EngineTable;

@@ -25,7 +25,12 @@ const COLUMNS = {
     after: ['json', 'After', 'Après', 'The whole record after the change.'],
     fields: ['json', 'Fields', 'Champs', 'The fields that differ, each with its old and its new value.'],
     origin: ['text', 'Origin', 'Origine', 'service, or outbox: and the number of our entry.'],
-    run_id: ['integer', 'Run', 'Exécution', 'The run that found the change.'],
+    run_id: [
+      'integer',
+      'Run',
+      'Exécution',
+      'The run that found the change; null: a reading between sweeps, or a write of ours.',
+    ],
   },
   history: {
     id: ['integer', 'Id', 'Identifiant', 'The record.'],
@@ -62,6 +67,20 @@ const COLUMNS = {
       'Held deletions',
       'Suppressions retenues',
       'Disappearances that wait for a person.',
+    ],
+    unseen_p50_seconds: [
+      'integer',
+      'Unseen, median age',
+      'Non vu, âge médian',
+      'Half of the changes that nobody has seen yet are expected to be younger; null = unknown.',
+      'seconds',
+    ],
+    unseen_p95_seconds: [
+      'integer',
+      'Unseen, age at 95 %',
+      'Non vu, âge à 95 %',
+      'Of the changes that nobody has seen yet, 95 % are expected to be younger; null = unknown.',
+      'seconds',
     ],
   },
   issues: {

@@ -13,6 +13,7 @@ import { writeRows } from '../../mirror/records/stored-rows.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { confirmRows, dropPagesAfter, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
+import { NO_RUN } from '../state/sweep.ts';
 import type { DraftedSweep, Sweep } from '../state/sweep.ts';
 import { compareRecords, isJudged, mustBeWritten } from './compare-records.ts';
 import type { ComparedRecord, LandingAnswer } from './compare-records.ts';
@@ -124,7 +125,7 @@ async function writeRecords(tx: Transaction, sweep: Sweep, { judged, answer }: J
   const { answered, isListed, now } = answer;
   const rewritten = await writeRows(tx, {
     ...{ kind, records: judged, response: answered, isListed, now },
-    ...{ origin: 'service', runId, standing: lease, ignoredFields },
+    ...{ origin: 'service', runId: runId === NO_RUN ? null : runId, standing: lease, ignoredFields },
   });
   state.touched.add(new Map(rewritten.map((id) => [id, answered])));
   // Pages requested after this answer but landed before it may have shown newer records.

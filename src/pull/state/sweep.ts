@@ -9,6 +9,9 @@ import type { DirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { StoredPage } from '../../mirror/sightings/page-store.ts';
 import type { EarlierSightings } from './earlier-sightings.ts';
 
+/** The run of a reading between sweeps, which belongs to none: its events name no run. */
+export const NO_RUN = 0;
+
 /** The fixed facts of a sweep, and the state that landing adds to. */
 export interface Sweep {
   readonly kind: Kind;

@@ -6,6 +6,7 @@ import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { readQuarantined } from '../../mirror/records/issue-store.ts';
 import { removeOrphans } from '../../mirror/records/nested-rows.ts';
 import { claimKind } from '../../mirror/kinds/kind-lease.ts';
+import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { readPages, readDirtyRows } from '../../mirror/sightings/page-store.ts';
 import { decoderOf, redecode } from '../../mirror/shape/redecode.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
@@ -13,7 +14,7 @@ import { countLive } from '../../mirror/kinds/status-store.ts';
 import { readTenants } from '../../mirror/kinds/tenant-store.ts';
 import { createEarlierSightings } from '../state/earlier-sightings.ts';
 import { startHeartbeat } from '../run/heartbeat.ts';
-import { createSweepState, createTicks } from '../state/sweep.ts';
+import { NO_RUN, createSweepState, createTicks } from '../state/sweep.ts';
 import type { Sweep } from '../state/sweep.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 
@@ -75,6 +76,34 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     stopHeartbeat();
     throw error;
   }
+}
+
+/** One page of a list to read between two sweeps. */
+export interface PageRequest extends Omit<SweepRequest, 'runId'> {
+  readonly page: number;
+}
+
+/** Reads what landing a single page needs to know. The page lands as in a sweep, and proves nothing about the list's end. */
+export async function beginPage(
+  { session, clock }: Pick<PullParts, 'session' | 'clock'>,
+  { kind, page, claim, rules }: PageRequest,
+  lease: KindLease,
+): Promise<Sweep> {
+  return {
+    ...{ lease, runId: NO_RUN, claim, began: null, hasHoles: false, knownRows: 0, comparesColumns: false },
+    kind: await asMirrored(session, kind),
+    tenants: await readTenants(session, kind, false),
+    ticks: createTicks(lease.tick, clock),
+    earlier: createEarlierSightings(kind.name, lease),
+    pages: await readPages(session, kind.name, page),
+    digestScope: digestScopeOf(kind, rules),
+    ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
+    state: createSweepState({
+      touched: await readDirtyRows(session, kind.name, 0),
+      quarantined: await readQuarantined(session, kind.name),
+      fields: await readFields(session, kind.name, kind.excluded),
+    }),
+  };
 }
 
 type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'earlier' | 'state'>;

@@ -6,7 +6,7 @@ import { decisionForms } from './parts/decision-form.ts';
 import { dataTable } from './parts/data-table.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { freshness, stateBadge, stateWords } from './parts/kinds-panel.ts';
+import { freshness, stateBadge, stateWords, unseen } from './parts/kinds-panel.ts';
 import { plotFigure } from './parts/plot.ts';
 import type { KindLine } from './parts/read-overview.ts';
 import { count, exactly, when } from './parts/words.ts';
@@ -66,7 +66,7 @@ function standing(line: KindLine, { now, mayDecide }: Pick<KindFacts, 'now' | 'm
       </p>
       <dl class="facts">
         <dt>Read to its end</dt>
-        <dd>${freshness(line, now)}</dd>
+        <dd>${freshness(line, now)} ${unseen(line)}</dd>
         <dt>Proven (certificate)</dt>
         <dd>
           ${certified === null ? 'never' : html`${when(certified, now)} <span class="quiet small">${exactly(certified)} UTC</span>`}

@@ -5,7 +5,7 @@ import { NO_META } from '../answer/envelope.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import type { Answered, Question, Requester } from '../http/requester.ts';
 import { readKnown, readPage, withoutExcludedFields } from './list-page.ts';
-import type { KnownPageHint, ListPage } from './list-page.ts';
+import type { KnownPage, KnownPageHint, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
 import { withoutQuote } from '../http/errors.ts';
@@ -19,6 +19,21 @@ export interface LoadOptions {
   /** The next tick of the kind's counter: called when a request is sent and when its answer has arrived. */
   readonly tick: () => number;
   readonly signal?: AbortSignal | undefined;
+  /** Asks for each page by one request, which nothing repeats. */
+  readonly once?: true | undefined;
+}
+
+/** The pages as last landed: a page that shows the same bytes again is not parsed. */
+export interface KnownPages {
+  /** Part of every digest: digests are comparable only within one scope. Without it no digest is made. */
+  readonly digestScope?: string | undefined;
+  /** By number. */
+  readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
+}
+
+/** The stored facts about each page before it is requested. */
+export function expecting({ digestScope, knownPages }: KnownPages): (page: number) => KnownPageHint {
+  return (page) => ({ digestScope, known: digestScope === undefined ? undefined : knownPages?.get(page) });
 }
 
 export interface LoadedPage extends Answered<ListPage> {
@@ -73,8 +88,13 @@ export function pageLoader(
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };
   return {
-    load: async (page, signal) => ({ page, ...(await requester.ask(questionFor(page, signal))) }),
-    take: takingBy(requester, questionFor, options.signal),
+    load: async (page, signal) => {
+      const question = questionFor(page, signal);
+      return { page, ...(await (options.once ? requester.askOnce(question) : requester.ask(question))) };
+    },
+    take: options.once
+      ? (loaded, take) => Promise.resolve().then(() => take(loaded, true))
+      : takingBy(requester, questionFor, options.signal),
   };
 }
 

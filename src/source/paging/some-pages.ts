@@ -1,8 +1,8 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { sameTexts } from '../../lib/text/text-list.ts';
 import { learnFromFirst } from './list-length.ts';
-import { inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
-import type { ListParts, LoadOptions } from './load-page.ts';
+import { expecting, inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
+import type { KnownPages, ListParts, LoadOptions } from './load-page.ts';
 import { listResponse } from './sweep.ts';
 import type { ListResponse } from './sweep.ts';
 import { refuseEndless, refuseUnlessLast, saysOther } from './page-checks.ts';
@@ -21,9 +21,9 @@ import type { PageRange, SweepPlan } from './sweep-state.ts';
 export async function* somePages(
   parts: ListParts,
   kind: ListedKind,
-  { from, to, ...options }: PageRange & LoadOptions,
+  { from, to, ...options }: PageRange & LoadOptions & KnownPages,
 ): AsyncGenerator<ListResponse> {
-  const { load, take } = pageLoader(parts, kind, options);
+  const { load, take } = pageLoader(parts, kind, { ...options, expect: expecting(options) });
   const window = windowOf(parts, options);
   let plan = planPages(kind);
   for (let next = from; next <= to; next = plan.latest.page + 1) {

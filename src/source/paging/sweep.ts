@@ -1,12 +1,12 @@
 import type { ListedKind } from '../../catalog/kind.ts';
-import { inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
-import type { ListParts, LoadOptions, LoadedPage } from './load-page.ts';
-import type { KnownPage, KnownPageHint, ListPage } from './list-page.ts';
+import { expecting, inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
+import type { KnownPages, ListParts, LoadOptions, LoadedPage } from './load-page.ts';
+import type { ListPage } from './list-page.ts';
 import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
 import type { SweepPlan } from './sweep-state.ts';
 import type { ListEnd } from './list-length.ts';
 
-export interface SweepOptions extends LoadOptions {
+export interface SweepOptions extends LoadOptions, KnownPages {
   /** Reads on until an empty page even if `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
   /** The list moves while it is read: more requests than usual are put side by side. */
@@ -15,10 +15,6 @@ export interface SweepOptions extends LoadOptions {
   readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
   readonly knownRows?: number;
-  /** Part of every digest: digests are comparable only within one scope. Without it no digest is made. */
-  readonly digestScope?: string | undefined;
-  /** The pages as last landed, by number: unchanged ones are not parsed. */
-  readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
   /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
   readonly reopen?: SweepPlan | undefined;
 }
@@ -29,11 +25,8 @@ export async function* sweepList(
   kind: ListedKind,
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
-  const { digestScope, knownPages, reopen } = options;
-  const expect = (page: number): KnownPageHint => {
-    return { digestScope, known: digestScope === undefined ? undefined : knownPages?.get(page) };
-  };
-  const { load, take } = pageLoader(parts, kind, { ...options, expect });
+  const { reopen } = options;
+  const { load, take } = pageLoader(parts, kind, { ...options, expect: expecting(options) });
 
   const narrow = options.isMoving === true ? parts.requester.width.widen() : null;
   try {

@@ -1,0 +1,70 @@
+import { sql } from 'drizzle-orm';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
+import type { Session, Transaction } from '../session/session.ts';
+import { REQUEST_BUDGETS } from '../tables/freshness-tables.ts';
+import { assign, hasRow, insertInto, selectOne } from '../tables/rows.ts';
+
+/** The budget of requests between sweeps as all processes share it. Instants are milliseconds since 1970. */
+export interface RequestBudget {
+  /** Requests that may be made; below 0, they were made on credit. */
+  readonly tokens: number;
+  /** When the tokens were counted. */
+  readonly atMs: number;
+  /** How often the rate was halved, and when last, because the service wanted fewer requests. */
+  readonly timesHalved: number;
+  readonly halvedMs: number | null;
+}
+
+interface BudgetChange {
+  /** The budget as it is then. */
+  readonly budget: RequestBudget;
+  readonly isChanged: boolean;
+}
+
+const NAME = 'between sweeps';
+const THOUSAND = 1000;
+
+/** Changes the shared budget by compare-and-set. @param change Returns the new budget, or null to leave it as it is. */
+export async function changeBudget(
+  session: Session,
+  now: Date,
+  change: (budget: RequestBudget) => RequestBudget | null,
+): Promise<BudgetChange> {
+  return session.atomically(async (tx) => {
+    const before = await readOrBegin(tx, now);
+    const after = change(before);
+    if (after === null || !(await compareAndSet(tx, before, after)))
+      return { budget: before, isChanged: false };
+    return { budget: after, isChanged: true };
+  });
+}
+
+/** An empty budget at first: a process that starts again and again must not get a new one each time. */
+async function readOrBegin(tx: Transaction, now: Date): Promise<RequestBudget> {
+  const row = await selectOne(tx, REQUEST_BUDGETS, sql`where name = ${NAME}`);
+  if (row !== null) {
+    const { thousandths, filledAt, timesHalved, halvedAt } = row;
+    const halvedMs = halvedAt === null ? null : instantOf(halvedAt).getTime();
+    return { tokens: thousandths / THOUSAND, atMs: instantOf(filledAt).getTime(), timesHalved, halvedMs };
+  }
+  const empty = { tokens: 0, atMs: now.getTime(), timesHalved: 0, halvedMs: null };
+  await tx.query(sql`${insertInto(REQUEST_BUDGETS, { name: NAME, ...rowOf(empty) })} on conflict do nothing`);
+  return empty;
+}
+
+async function compareAndSet(tx: Transaction, before: RequestBudget, after: RequestBudget): Promise<boolean> {
+  const { thousandths, filledAt } = rowOf(before);
+  return hasRow(
+    tx,
+    sql`
+    update request_budgets set ${assign(REQUEST_BUDGETS, rowOf(after))}
+    where name = ${NAME} and thousandths = ${thousandths} and filled_at = ${filledAt} returning name`,
+  );
+}
+
+const rowOf = ({ tokens, atMs, timesHalved, halvedMs }: RequestBudget) => ({
+  thousandths: Math.round(tokens * THOUSAND),
+  filledAt: instantText(new Date(atMs)),
+  timesHalved,
+  halvedAt: halvedMs === null ? null : instantText(new Date(halvedMs)),
+});

@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Change } from '../../diff/change-event.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { inChunks, sqlList } from '../session/sql-text.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
+import { FRESHNESS } from '../tables/freshness-tables.ts';
+import { insertInto, pick, readNumber, readTexts, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
+import { idsOf } from './page-store.ts';
+
+const WATCHED_KIND = pick(
+  KIND_STATE,
+  ...(['kind', 'tick', 'state', 'owner', 'lease_until', 'lease_yields', 'baseline_at'] as const),
+  ...(['last_complete_sweep', 'page_size'] as const),
+);
+
+/** What is known of a kind's list, and who reads it. */
+export type WatchedKind = RowOf<typeof WATCHED_KIND>;
+
+/** The kinds whose list was read to its end, and that have a baseline: what is new in their lists is new to the service. */
+export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> =>
+  select(
+    db,
+    WATCHED_KIND,
+    sql`where baseline_at is not null and last_complete_sweep is not null order by kind`,
+  );
+
+const PAGE_SIGHTING = pick(SIGHTINGS, 'page', 'ids', 'total', 'answered', 'seen_at');
+
+/** A page as a list response has shown it. */
+export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
+
+/** The list responses of one sweep, in the order of answers; null if they show more rows than `most`. */
+export async function readSweepPages(
+  db: Queryable,
+  { kind, sweep, most }: { readonly kind: string; readonly sweep: number; readonly most: number },
+): Promise<PageSighting[] | null> {
+  const ofSweep = sql`where kind = ${kind} and sweep = ${sweep}`;
+  const rows = await readNumber(db, sql`select sum(rows) from sightings ${ofSweep}`);
+  if ((rows ?? 0) > most) return null;
+  return select(db, PAGE_SIGHTING, sql`${ofSweep} order by answered`);
+}
+
+/** The list responses that came after a tick, in the order of answers. */
+export const readPagesSince = (db: Queryable, kind: string, tick: number): Promise<PageSighting[]> =>
+  select(db, PAGE_SIGHTING, sql`where kind = ${kind} and answered > ${tick} order by answered`);
+
+/** A change event, as far as rates are counted. */
+export interface NotedChange {
+  readonly seq: number;
+  readonly kind: string;
+  readonly recordId: string;
+  readonly change: Change;
+  readonly observedAt: string;
+}
+
+/** The latest events after one, in their order, and no more than `most`. */
+export async function readChangesSince(db: Queryable, seq: number, most: number): Promise<NotedChange[]> {
+  const columns = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at');
+  const oldest = sql`(select coalesce(max(seq), 0) - ${most} from changes)`;
+  return select(db, columns, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
+}
+
+/** The kinds in which a create of ours waits to be found. */
+export const readAwaitedKinds = (db: Queryable): Promise<string[]> =>
+  readTexts(db, sql`select distinct kind from outbox where operation = 'create' and state = 'unsettled'`);
+
+/** When sweeps were last asked for before their time, by kind. */
+export async function readSweepsAsked(db: Queryable): Promise<ReadonlyMap<string, string>> {
+  const rows = await select(
+    db,
+    pick(FRESHNESS, 'kind', 'sweep_asked_at'),
+    sql`where sweep_asked_at is not null`,
+  );
+  return new Map(
+    rows.flatMap(({ kind, sweepAskedAt }) => (sweepAskedAt === null ? [] : [[kind, sweepAskedAt]])),
+  );
+}
+
+/** The expected age of what is not seen yet of a kind, in seconds. */
+export interface UnseenAges {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+export async function saveUnseenAges(
+  session: Session,
+  ages: ReadonlyMap<string, UnseenAges>,
+  now: Date,
+): Promise<void> {
+  if (ages.size === 0) return;
+  const measuredAt = instantText(now);
+  const rows = [...ages].map(([kind, { p50, p95 }]) => ({
+    ...{ kind, measuredAt, unseenP50Seconds: Math.round(p50), unseenP95Seconds: Math.round(p95) },
+  }));
+  await session.atomically((tx) =>
+    tx.query(sql`
+      ${insertInto(FRESHNESS, ...rows)}
+      on conflict (kind) do update set unseen_p50_seconds = excluded.unseen_p50_seconds,
+        unseen_p95_seconds = excluded.unseen_p95_seconds, measured_at = excluded.measured_at`),
+  );
+}
+
+const MANY = 2000;
+
+/**
+ * Removes responses between sweeps that are older than an instant, where there are very many: where sweeps come, these remove
+ * them. A response that shows a record for the last time stays, so that no record seems absent for longer than it is.
+ */
+export async function thinReadings(session: Session, kind: string, before: Date): Promise<void> {
+  const between = sql`kind = ${kind} and sweep is null`;
+  const old = instantText(before);
+  const count = await readNumber(
+    session,
+    sql`select count(*) from sightings where ${between} and seen_at < ${old}`,
+  );
+  if ((count ?? 0) < MANY) return;
+  const readings = await select(session, PAGE_SIGHTING, sql`where ${between} order by answered desc`);
+  const shown = new Set<string>();
+  const spare: number[] = [];
+  for (const { answered, ids, seenAt } of readings) {
+    let isLast = false;
+    for (const id of idsOf(ids)) {
+      isLast ||= !shown.has(id);
+      shown.add(id);
+    }
+    if (!isLast && seenAt < old) spare.push(answered);
+  }
+  for (const some of inChunks(spare))
+    await session.atomically((tx) =>
+      tx.query(sql`delete from sightings where ${between} and answered in (${sqlList(some)})`),
+    );
+}
+
+/** Notes that a sweep of a kind was asked for before its time. */
+export async function noteSweepAsked(tx: Transaction, kind: string, now: Date): Promise<void> {
+  const asked = insertInto(FRESHNESS, { kind, sweepAskedAt: instantText(now) });
+  await tx.query(sql`${asked} on conflict (kind) do update set sweep_asked_at = excluded.sweep_asked_at`);
+}

@@ -1,0 +1,162 @@
+import type { ListedKind } from '../../catalog/kind.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import { isBusy } from '../../mirror/kinds/kind-lease.ts';
+import { openRuns } from '../../mirror/runs/startable-runs.ts';
+import type { Queryable } from '../../mirror/session/session.ts';
+import { idsOf } from '../../mirror/sightings/page-store.ts';
+import {
+  readAwaitedKinds,
+  readPagesSince,
+  readSweepPages,
+  readSweepsAsked,
+  readWatchedKinds,
+} from '../../mirror/sightings/watched-store.ts';
+import type { PageSighting, WatchedKind } from '../../mirror/sightings/watched-store.ts';
+import type { Owner } from '../run/parts.ts';
+import type { ReadableList } from './choose-read.ts';
+import type { CountedChange } from './change-rates.ts';
+import { createCountedChanges } from './counted-changes.ts';
+import type { CountedChanges } from './counted-changes.ts';
+import { frameOf } from './list-frame.ts';
+import { observePage } from './observe-page.ts';
+import type { PageReading } from './place-page.ts';
+import { countFound, watchList } from './watched-list.ts';
+import type { WatchedList } from './watched-list.ts';
+
+export interface Following {
+  readonly kinds: readonly ListedKind[];
+  readonly owner: Owner;
+  /** When the schedules read a kind's whole list; null = never. */
+  readonly sweepsOf: (kind: string, now: Date) => ReadableList['sweeps'];
+}
+
+/** Reads what has landed since the last call, and gives the lists as they are known now. */
+export type ListsNow = (db: Queryable, now: Date) => Promise<readonly ReadableList[]>;
+
+/** A longer list is left to its schedules: each change of its frame would hold this process up. */
+const MOST_ROWS = 100_000;
+const DAY_MS = 86_400_000;
+
+interface Followed {
+  /** The complete sweep that the frame is from, and the tick up to which responses are counted. */
+  readonly sweep: number;
+  readonly tick: number;
+  /** Null: the list is too long. */
+  readonly list: WatchedList | null;
+}
+
+/**
+ * Follows lists by what lands of them, whichever process has read it: the last complete sweep, the responses since then and the
+ * change events. Nothing else is state, so that it outlasts a restart.
+ */
+export function followLists({ kinds, owner, sweepsOf }: Following): ListsNow {
+  const followed = new Map<string, Followed>();
+  const changes = createCountedChanges();
+  const orders = new Map(kinds.map(({ name, list }) => [name, list.order]));
+  return async (db, now) => {
+    const found = await changes.read(db);
+    const standings = (await readWatchedKinds(db)).filter(({ kind }) => orders.has(kind));
+    const [reading, asked] = [await kindsBeingRead(db), await readSweepsAsked(db)];
+    const awaited = new Set(await readAwaitedKinds(db));
+    const lists: ReadableList[] = [];
+    for (const standing of standings) {
+      const { kind } = standing;
+      const start = { order: orders.get(kind) ?? 'unknown', standing, changes, now } as const;
+      const present = await follow(db, start, { before: followed.get(kind), found: found.get(kind) ?? [] });
+      followed.set(kind, present);
+      if (present.list === null) continue;
+      const isFree = standing.state !== 'running' && !reading.has(kind) && !isHeld(standing, owner, now);
+      const askedMs = msOf(asked.get(kind) ?? null);
+      const sweeps = sweepsOf(kind, now);
+      lists.push({ list: present.list, isFree, isAwaited: awaited.has(kind), sweeps, askedMs });
+    }
+    return lists;
+  };
+}
+
+interface Known {
+  readonly before: Followed | undefined;
+  /** The changes that have been noted since. */
+  readonly found: readonly CountedChange[];
+}
+
+/** Brings what is known of a list up to date. */
+async function follow(db: Queryable, start: Beginning, { before, found }: Known): Promise<Followed> {
+  const { standing, now } = start;
+  const after =
+    before === undefined || isOutdated(before, standing, now)
+      ? await begin(db, start, before?.list?.newPlaces)
+      : { ...before, list: before.list && countFound(before.list, found) };
+  return after.tick < standing.tick ? await observe(db, standing.kind, after) : after;
+}
+
+/** A new frame after every complete sweep, and a shorter history once a day where none comes. */
+function isOutdated({ sweep, list }: Followed, { lastCompleteSweep }: WatchedKind, now: Date): boolean {
+  if (sweep !== lastCompleteSweep) return true;
+  return list !== null && now.getTime() - list.history.sinceMs > 3 * DAY_MS;
+}
+
+interface Beginning {
+  readonly order: WatchedList['order'];
+  readonly standing: WatchedKind;
+  readonly changes: CountedChanges;
+  readonly now: Date;
+}
+
+/** Makes the frame of a list from its last complete sweep. */
+async function begin(
+  db: Queryable,
+  { order, standing, changes, now }: Beginning,
+  newPlaces: WatchedList['newPlaces'] | undefined,
+): Promise<Followed> {
+  const { kind, lastCompleteSweep, baselineAt, pageSize } = standing;
+  const sweep = lastCompleteSweep ?? 0;
+  const responses = await readSweepPages(db, { kind, sweep, most: MOST_ROWS });
+  if (responses === null) return { sweep, tick: Infinity, list: null };
+  const pages = new Map(withoutRepeats(responses).map((response) => [response.page, readingOf(response)]));
+  const lastPage = Math.max(0, ...pages.keys());
+  const list = watchList({
+    ...{ kind, order, ...(newPlaces && { newPlaces }) },
+    frame: frameOf([...pages.values()], pageSize),
+    readMs: Array.from({ length: lastPage }, (_, index) => pages.get(index + 1)?.atMs ?? 0),
+    hasTotal: responses.some(({ total }) => total !== null),
+    history: changes.historyOf(kind, msOf(baselineAt) ?? 0, now.getTime()),
+  });
+  return { sweep, tick: Math.max(sweep, ...responses.map(({ answered }) => answered)), list };
+}
+
+const msOf = (instant: string | null): number | null =>
+  instant === null ? null : instantOf(instant).getTime();
+
+/** A list that ignores the page, or shows its last one again, is no longer for it. */
+function withoutRepeats(responses: readonly PageSighting[]): PageSighting[] {
+  const pages = new Map<string, number>();
+  for (const { page, ids } of responses) pages.set(ids, Math.min(page, pages.get(ids) ?? page));
+  return responses.filter(({ page, ids }) => pages.get(ids) === page);
+}
+
+/** Adds the pages that were read since. */
+async function observe(db: Queryable, kind: string, before: Followed): Promise<Followed> {
+  if (before.list === null) return before;
+  const responses = await readPagesSince(db, kind, before.tick);
+  const list = responses.reduce((known, response) => observePage(known, readingOf(response)), before.list);
+  return { ...before, list, tick: responses.at(-1)?.answered ?? before.tick };
+}
+
+const readingOf = ({ page, ids, total, seenAt }: PageSighting): PageReading => ({
+  ...{ page, ids: [...idsOf(ids)], total, atMs: instantOf(seenAt).getTime() },
+});
+
+/** The kinds that some run reads, or is about to read. */
+async function kindsBeingRead(db: Queryable): Promise<ReadonlySet<string>> {
+  const runs = (await openRuns(db)).filter(
+    ({ command, isAskedFor, isRunning }) => isAskedFor && (isRunning || command !== 'verify'),
+  );
+  return new Set(runs.flatMap(({ kinds }) => kinds));
+}
+
+/** Whether another process has the list now, for a sweep or a reading. */
+function isHeld(standing: WatchedKind, { name, isDead }: Owner, now: Date): boolean {
+  const isOwn = standing.owner === name && standing.leaseYields !== null;
+  return !isOwn && isBusy(standing, { now, isDead });
+}

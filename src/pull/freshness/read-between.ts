@@ -1,0 +1,95 @@
+import { claimYielding, releaseYielding } from '../../mirror/kinds/yielding-lease.ts';
+import type { YieldingLease } from '../../mirror/kinds/yielding-lease.ts';
+import { claimSource } from '../../mirror/kinds/source-binding.ts';
+import { decoderOf } from '../../mirror/shape/redecode.ts';
+import { LeaseError, OtherSourceError } from '../../mirror/session/errors.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import { landPages } from '../land/land-pages.ts';
+import type { Landing } from '../land/land-page.ts';
+import type { PullParts, ReadingRules } from '../run/parts.ts';
+import { beginPage } from '../sweep/begin-sweep.ts';
+import type { PageRequest } from '../sweep/begin-sweep.ts';
+import { requireTenant } from '../tenant/guard-source.ts';
+
+/** Reads one page of a list between two sweeps. */
+export type ReadBetween = (page: Pick<PageRequest, 'kind' | 'page'>) => Promise<BetweenEnd>;
+
+/** How a reading between sweeps ended. */
+export type BetweenEnd =
+  /** The page has landed; how many of its records were new, different or back. */
+  | { readonly is: 'landed'; readonly found: number }
+  /** The list is being read, or its columns are to be filled anew first: nothing was requested. */
+  | { readonly is: 'not begun' }
+  /** A sweep has taken the list over meanwhile, or this process is to end: nothing has landed. */
+  | { readonly is: 'overtaken' }
+  /** Nothing has landed. `waitMs`: how long the service asked us to wait; null = it did not ask. */
+  | {
+      readonly is: 'failed';
+      readonly reason: string;
+      readonly isRefused: boolean;
+      readonly waitMs: number | null;
+    };
+
+/**
+ * Creates the reader of single pages: each is one request, and lands as in a sweep: rows, events, and a sighting that proves
+ * nothing about the end of the list. A sweep that takes the list over has precedence; then nothing lands.
+ *
+ * The reader throws {OtherSourceError} if the mirror holds the data of another base URL, {MirrorError} if the database fails.
+ */
+export function createBetweenReader(parts: PullParts, { baseUrl, rules }: BetweenRules): ReadBetween {
+  const { session, owner, clock } = parts;
+  let isConfirmed = false; // The company of the token: it is asked for once, not for every page that does not name it.
+  return async (request) => {
+    const claim = { ...(await claimSource(session, { baseUrl, acceptNew: false })), isConfirmed };
+    const claimed = { kind: request.kind.name, owner: owner.name, now: clock.now(), isDead: owner.isDead };
+    const lease = await claimYielding(session, claimed);
+    if (lease === null) return { is: 'not begun' };
+    let end: BetweenEnd = { is: 'not begun' };
+    try {
+      end = await readPage(parts, { ...request, claim, rules }, lease);
+      isConfirmed ||= claim.isConfirmed;
+    } finally {
+      const hasChanges = end.is === 'landed' && end.found > 0;
+      await session.atomically((tx) => releaseYielding(tx, lease, { hasChanges, now: clock.now() }));
+    }
+    return end;
+  };
+}
+
+interface BetweenRules {
+  readonly baseUrl: string;
+  readonly rules: ReadingRules;
+}
+
+async function readPage(parts: PullParts, request: PageRequest, lease: YieldingLease): Promise<BetweenEnd> {
+  const { session, source, clock, signal } = parts;
+  const { kind, page, claim } = request;
+  const reading = await beginPage(parts, request, lease);
+  if (lease.decodedAs !== decoderOf(reading.kind)) return { is: 'not begun' };
+  const { ticks, digestScope, pages: knownPages, tenants } = reading;
+  const options = { tick: ticks.next, signal, once: true, digestScope, knownPages } as const;
+  try {
+    const pages = source.pages(kind, { from: page, to: page }, options);
+    for await (const response of requireTenant(pages, { parts, kind, claim, tenants })) {
+      const landings = await landPages(session, reading, { responses: [response], now: clock.now() });
+      return { is: 'landed', found: landings.reduce((sum, landing) => sum + newsOf(landing), 0) };
+    }
+    return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
+  } catch (error) {
+    return endOf(error);
+  }
+}
+
+const newsOf = ({ created, changed, restored }: Landing): number =>
+  created.length + changed.length + restored.length;
+
+/** A single page that shows no known record need not be another company's: the next sweep decides. */
+function endOf(error: unknown): BetweenEnd {
+  if (error instanceof LeaseError) return { is: 'overtaken' };
+  if (error instanceof OtherSourceError)
+    return { is: 'failed', reason: 'other_source', isRefused: false, waitMs: null };
+  if (!(error instanceof SourceError)) throw error;
+  const { reason, passing } = error;
+  if (reason === 'interrupted') return { is: 'overtaken' };
+  return { is: 'failed', reason, isRefused: reason === 'rate_limited', waitMs: passing?.waitMs ?? null };
+}

@@ -1,0 +1,134 @@
+import { idsAt, placesBetween } from './place-page.ts';
+import type { PageMark, PlacedPage } from './place-page.ts';
+import { pageCount, placeOfNew, relocate } from './watched-list.ts';
+import type { PageBound, RowGap, WatchedList } from './watched-list.ts';
+
+const [HEAD, TAIL]: readonly PageBound[] = [
+  { page: 0, id: null },
+  { page: Infinity, id: null },
+];
+
+/** Takes the number of rows of a response: where it differs, rows came or went anywhere. */
+export function countRows(list: WatchedList, total: number): WatchedList {
+  const by = total - (list.total ?? total);
+  return { ...list, total, gaps: [...list.gaps, ...anywhere(list, by)] };
+}
+
+/** A gap from the beginning of the list to its end. */
+const wide = (by: number): RowGap[] =>
+  by === 0 || HEAD === undefined || TAIL === undefined ? [] : [{ by, after: HEAD, before: TAIL }];
+
+/** A gap wherever such rows may be; for rows that came, the page where new records are expected. */
+function anywhere(list: WatchedList, by: number): RowGap[] {
+  const place = by > 0 ? placeOfNew(list) : null;
+  return wide(by).map((gap): RowGap => {
+    if (place === null) return gap;
+    if (place === 1) return { ...gap, before: { page: 2, id: null }, isGuess: true };
+    return { ...gap, after: { page: place - 1, id: null }, isGuess: true };
+  });
+}
+
+/** Takes rows that a page has located from the gaps that they may belong to; what no gap has came or went unnoticed. */
+export function takeLocated(list: WatchedList, page: number, located: PlacedPage): WatchedList {
+  const { inserted, removed, by } = located;
+  if (inserted.size === 0 && removed.size === 0) return list;
+  let left = by;
+  const gaps = list.gaps
+    .toSorted((a, b) => widthOf(a) - widthOf(b))
+    .map((gap) => {
+      const mayHold = page >= gap.after.page && page <= gap.before.page;
+      const taken = mayHold ? common(gap.by, left) : 0;
+      left -= taken;
+      return { ...gap, by: gap.by - taken };
+    });
+  const open = [...gaps.filter((gap) => gap.by !== 0), ...anywhere(list, -left)];
+  return { ...relocate(list, located), gaps: list.total === null ? [] : open };
+}
+
+const widthOf = ({ after, before }: RowGap): number => before.page - after.page;
+
+/** The part that two numbers of rows have in common: 0 if rows came by one and went by the other. */
+function common(a: number, b: number): number {
+  if (Math.sign(a) !== Math.sign(b)) return 0;
+  return Math.abs(a) < Math.abs(b) ? a : b;
+}
+
+/** Narrows gaps by a page whose rows have shifted so far: so many came or went before it, the others after it. */
+export function narrowGaps(list: WatchedList, page: number, { first, last, shift }: PageMark): WatchedList {
+  const [before, after] = [
+    { page, id: first },
+    { page, id: last },
+  ];
+  const isFixed = (gap: RowGap): boolean => gap.before.page <= page || gap.after.page >= page;
+  const fixed = list.gaps.filter(isFixed);
+  const free = list.gaps.filter((gap) => !isFixed(gap)).toSorted((a, b) => a.after.page - b.after.page);
+  const need = shift - sumOf(fixed.filter((gap) => gap.before.page <= page));
+  let [came, went] = rowsBefore(list, free, { need, page });
+  if (came + went !== need) return { ...list, gaps: startOver(list, shift, { before, after }) };
+  const split = free.flatMap((gap): RowGap[] => {
+    const part = gap.by > 0 ? Math.min(gap.by, came) : Math.max(gap.by, went);
+    if (gap.by > 0) came -= part;
+    else went -= part;
+    return [
+      { ...gap, by: part, before },
+      { ...gap, by: gap.by - part, after },
+    ];
+  });
+  return { ...list, gaps: [...fixed, ...split].filter(({ by }) => by !== 0) };
+}
+
+const sumOf = (gaps: readonly RowGap[]): number => gaps.reduce((sum, { by }) => sum + by, 0);
+
+/**
+ * How many rows came and how many went before a page, of gaps that it lies in, where only their sum is known. Rows that came
+ * and as many that went leave no shift: they are taken to be on that side on which new records are expected.
+ */
+function rowsBefore(
+  list: WatchedList,
+  free: readonly RowGap[],
+  { need, page }: { readonly need: number; readonly page: number },
+): [number, number] {
+  const all = sumOf(free.filter(({ by }) => by > 0));
+  const lost = sumOf(free.filter(({ by }) => by < 0));
+  const [came, went] = [Math.max(0, need), Math.min(0, need)];
+  const pairs = Math.max(0, Math.min(all - came, went - lost));
+  const place = placeOfNew(list) ?? pageCount(list) / 2;
+  const before = place < page ? pairs : 0;
+  return [Math.min(all, came + before), Math.max(lost, went - before)];
+}
+
+/** What was known of the gaps contradicts this page: rows came and went meanwhile. Only the page itself is certain. */
+function startOver(
+  list: WatchedList,
+  shift: number,
+  { before, after }: Pick<RowGap, 'before' | 'after'>,
+): RowGap[] {
+  const rest = sumOf(list.gaps) - shift;
+  return [
+    ...anywhere(list, shift).map((gap) => (gap.before.page <= before.page ? gap : { ...gap, before })),
+    ...anywhere(list, rest).map((gap) => (gap.after.page >= after.page ? gap : { ...gap, after })),
+  ];
+}
+
+/** Locates what lies between two pages next to each other: no page is left to read there. */
+export function closeGaps(list: WatchedList): WatchedList {
+  const last = pageCount(list) + 1;
+  const isClosed = ({ after, before }: RowGap): boolean => Math.min(before.page, last) <= after.page + 1;
+  return list.gaps.filter(isClosed).reduce(close, list);
+}
+
+/** Records went where as many are missing between the two pages as rows; else the rows are to be searched for anew. */
+function close(list: WatchedList, gap: RowGap): WatchedList {
+  const { frame } = list;
+  const others = list.gaps.filter((other) => other !== gap);
+  const placeOf = (id: string | null, end: number): number =>
+    id === null ? end : (frame.places.get(id) ?? end);
+  const after = { place: placeOf(gap.after.id, -1) };
+  const before = { place: placeOf(gap.before.id, frame.ids.length) };
+  const between = placesBetween(frame, after, before);
+  if (gap.by !== -between.length) return { ...list, gaps: [...others, ...wide(gap.by)] };
+  const gone = new Map(list.gone);
+  for (const id of idsAt(frame, between)) gone.set(id, list.totalMs);
+  const edit = { inserted: new Map<number, string[]>(), removed: new Set(between) };
+  return { ...relocate(list, edit), gone, gaps: others };
+}

@@ -1,0 +1,148 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { DATABASES, MIRRORS, clockAt, eventsOf, kindsNamed, newRequests, shortEvents } from '../steps.ts';
+import { pullFrom, sandbox } from '../support.ts';
+import { passTime, readerOf } from './reading.ts';
+
+const [SECOND, MINUTE] = [1000, 60_000];
+
+const budgetOf = async (session: Session) =>
+  (await session.query(sql`select thousandths, times_halved from request_budgets`))[0];
+
+describe.each(DATABASES)('reading between sweeps, in %s', (name) => {
+  test('three processes make the requests of one budget, and all of them', { timeout: 60_000 }, async () => {
+    const [service, session, clock] = [await sandbox(), await MIRRORS[name](), clockAt(0)];
+    await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
+    const requests = newRequests(service);
+    const readers = ['one', 'two', 'three'].map((each) => readerOf({ service, session, clock, name: each }));
+
+    await passTime(clock, 5 * MINUTE, readers);
+
+    const made = requests();
+    expect(made.length).toBeGreaterThanOrEqual(45);
+    expect(made.length).toBeLessThanOrEqual(55);
+    expect(new Set(made.map((path) => path.split('?')[0])).size).toBe(LISTED_KINDS.length);
+    expect(made.filter((path) => /[?&]page=[^1]/.test(path))).toEqual([]); // Some lists show themselves whole on any page.
+    expect(await shortEvents(session)).toEqual([]);
+  });
+});
+
+test('new, changed and removed records are seen without a sweep', { timeout: 60_000 }, async () => {
+  const [service, session, clock] = [await sandbox({ size: 180 }), await MIRRORS.SQLite(), clockAt(0)];
+  const kinds = kindsNamed('clients', 'punches');
+  await pullFrom(service, session, { parts: { clock }, request: { kinds } });
+  const read = readerOf({ service, session, clock, rules: { kinds } });
+  await passTime(clock, MINUTE, [read]);
+  const [changed = 0, removed = 0] = [
+    service.world.slice('clients', 150, 151)[0],
+    service.world.slice('clients', 30, 31)[0],
+  ];
+  const id = Number(service.world.insert('clients', { name: 'New' })['id']);
+  service.world.update('clients', changed, { name: 'Renamed' });
+
+  await passTime(clock, 3 * MINUTE, [read]);
+
+  const seen = await shortEvents(session);
+  expect(seen).toEqual(expect.arrayContaining([`${id} created`, `${changed} updated`]));
+  expect(seen).toHaveLength(2);
+  service.world.remove('clients', removed);
+  await passTime(clock, 2 * MINUTE, [read]);
+  expect(await shortEvents(session)).toHaveLength(2);
+  expect(await session.query(sql`select command, kinds, state from runs where state = 'requested'`)).toEqual([
+    { command: 'pull', kinds: '["clients"]', state: 'requested' },
+  ]); // The list is short: the sweep that proves the deletion costs little.
+});
+
+test('after a restart it goes on where it was, without a request more', { timeout: 60_000 }, async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
+  const requests = newRequests(service);
+  for (let start = 0; start < 10; start++)
+    await passTime(clock, 30 * SECOND, [readerOf({ service, session, clock })]);
+  expect(requests().length).toBeLessThanOrEqual(55);
+});
+
+test('a kind without a baseline is never asked for', async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  await pullFrom(service, session, { parts: { clock }, request: { kinds: kindsNamed('departments') } });
+  const requests = newRequests(service);
+  await passTime(clock, 2 * MINUTE, [readerOf({ service, session, clock })]);
+  expect(new Set(requests().map((path) => path.split('?')[0]))).toEqual(new Set(['/api/departments']));
+});
+
+test('a list that a run is about to read is left to it', async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const kinds = kindsNamed('departments');
+  await pullFrom(service, session, { parts: { clock }, request: { kinds } });
+  await session.atomically((tx) =>
+    tx.query(sql`
+      insert into runs (command, kinds, state, requested_at, epoch)
+      values ('pull', '["departments"]', 'requested', '2026-03-01 12:00:00.000', 0)`),
+  );
+  const requests = newRequests(service);
+  await passTime(clock, MINUTE, [readerOf({ service, session, clock, rules: { kinds } })]);
+  expect(requests()).toEqual([]);
+});
+
+test('a refusal halves the rate of all processes for a while', { timeout: 60_000 }, async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
+  const readers = ['one', 'two'].map((each) => readerOf({ service, session, clock, name: each }));
+  await passTime(clock, MINUTE, readers);
+  service.setFaults([{ times: 1, do: { status: 429, retryAfter: '60' } }]);
+  const requests = newRequests(service);
+  await passTime(clock, MINUTE, readers);
+  expect(requests().length).toBeLessThanOrEqual(2);
+  expect(await budgetOf(session)).toMatchObject({ times_halved: 1 });
+  await passTime(clock, 8 * MINUTE, readers);
+  const slow = requests().length;
+  expect(slow).toBeGreaterThanOrEqual(34);
+  expect(slow).toBeLessThanOrEqual(42);
+  await passTime(clock, 10 * MINUTE, readers);
+  expect(requests().length).toBeGreaterThan(80);
+});
+
+test('a list with a create of ours that is not settled is looked at first', { timeout: 60_000 }, async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
+  await session.atomically((tx) =>
+    tx.query(sql`
+      insert into outbox (idempotency_key, kind, operation, payload, state)
+      values ('key', 'vehicle_brands', 'create', '{}', 'unsettled')`),
+  );
+  const requests = newRequests(service);
+  await passTime(clock, MINUTE, [readerOf({ service, session, clock })]);
+  expect(requests()[0]).toMatch(/^\/api\/vehicles_brands/);
+  expect(await eventsOf(session)).toEqual([]);
+});
+
+test('an end that is asked for while a page is under way ends at once, and nothing lands', async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
+  service.setFaults([{ do: { holdMs: 60_000 } }]);
+  const stop = new AbortController();
+  const read = readerOf({ service, session, clock, parts: { signal: stop.signal } });
+  await passTime(clock, 5 * SECOND, [read]);
+  await clock.sleep(10 * SECOND);
+  const reading = read();
+  const before = service.requests.length;
+  while (service.requests.length === before) await new Promise((resolve) => setImmediate(resolve));
+  stop.abort();
+  await reading;
+  expect(await session.query(sql`select 1 from sightings where sweep is null`)).toEqual([]);
+  expect(await session.query(sql`select kind from kind_state where owner is not null`)).toEqual([]);
+});
+
+test('a list that is too long to follow is left to its schedules', async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const kinds = kindsNamed('departments', 'clients');
+  await pullFrom(service, session, { parts: { clock }, request: { kinds } });
+  await session.atomically((tx) =>
+    tx.query(sql`update sightings set rows = 100001 where kind = 'clients' and page = 1`),
+  );
+  const requests = newRequests(service);
+  await passTime(clock, MINUTE, [readerOf({ service, session, clock, rules: { kinds } })]);
+  expect(new Set(requests().map((path) => path.split('?')[0]))).toEqual(new Set(['/api/departments']));
+});
