@@ -47,6 +47,8 @@ const HORIZON_WITHOUT_SWEEPS_MS = 3_600_000;
 const LONGEST_WAIT_MINUTES = 2;
 /** From this age on, new records become urgent; where no page tells of the others, from three times that age on. */
 const SOON_MS = 55_000;
+/** From so many times that age on, they become no more urgent: a budget that is too small for them also keeps up the rest. */
+const MOST_URGENT = 2;
 
 /**
  * Chooses the next page to read: the one that is worth most.
@@ -102,7 +104,7 @@ function pageWorth({ list, sweeps }: ReadableList, rates: ChangeRates, nowMs: nu
   const { readMs } = list;
   const square = (sinceMs: number): number => (Math.max(0, nowMs - sinceMs) / MINUTE_MS) ** 2 / 2;
   const urgency = (sinceMs: number, soonMs: number): number =>
-    1 + (Math.max(0, nowMs - sinceMs) / soonMs) ** 3;
+    1 + Math.min(MOST_URGENT, Math.max(0, nowMs - sinceMs) / soonMs) ** 3;
   const created = (sinceMs: number, soonMs = SOON_MS): number =>
     WORTH.created * rates.created * square(sinceMs) * urgency(sinceMs, soonMs);
   return {
