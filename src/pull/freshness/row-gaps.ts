@@ -104,9 +104,18 @@ function startOver(
   { before, after }: Pick<RowGap, 'before' | 'after'>,
 ): RowGap[] {
   const rest = sumOf(list.gaps) - shift;
+  const { page } = before;
+  const onSide = (by: number, isPossible: (gap: RowGap) => boolean): RowGap[] => {
+    const expected = anywhere(list, by);
+    return expected.every(isPossible) ? expected : wide(by);
+  };
   return [
-    ...anywhere(list, shift).map((gap) => (gap.before.page <= before.page ? gap : { ...gap, before })),
-    ...anywhere(list, rest).map((gap) => (gap.after.page >= after.page ? gap : { ...gap, after })),
+    ...onSide(shift, (gap) => gap.after.page < page).map((gap) =>
+      gap.before.page <= page ? gap : { ...gap, before },
+    ),
+    ...onSide(rest, (gap) => gap.before.page > page).map((gap) =>
+      gap.after.page >= page ? gap : { ...gap, after },
+    ),
   ];
 }
 
@@ -122,7 +131,10 @@ export function closeGaps(list: WatchedList): WatchedList {
   return [...closed.values()].reduce(close, list);
 }
 
-/** Records went where as many are missing between the two pages as rows; else the rows are to be searched for anew. */
+/**
+ * Records went where as many are missing between the two pages as rows. Otherwise the rows are to be searched for anew, unless
+ * a gap that is not narrowed yet may have the rest.
+ */
 function close(list: WatchedList, closed: readonly RowGap[]): WatchedList {
   const { frame } = list;
   const by = sumOf(closed);
@@ -146,9 +158,16 @@ function close(list: WatchedList, closed: readonly RowGap[]): WatchedList {
     ),
   };
   const between = placesBetween(frame, after, before);
-  if (by !== -between.length) return { ...list, gaps: [...others, ...wide(by)] };
+  if (by !== -between.length)
+    return others.some((other) => mayShare(other, closed))
+      ? list
+      : { ...list, gaps: [...others, ...wide(by)] };
   const gone = new Map(list.gone);
   for (const id of idsAt(frame, between)) gone.set(id, list.totalMs);
   const edit = { inserted: new Map<number, string[]>(), removed: new Set(between) };
   return { ...relocate(list, edit), gone, gaps: others };
 }
+
+const mayShare = ({ by, after, before }: RowGap, closed: readonly RowGap[]): boolean =>
+  by < 0 &&
+  closed.every((gap) => gap.by < 0 && after.page <= gap.after.page && before.page >= gap.before.page);
