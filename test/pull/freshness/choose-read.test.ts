@@ -165,4 +165,5 @@ test('where more rows came and went than can be searched for, a sweep is asked f
   const torn = observePage(list, { page: 1, ids, total, atMs: 1000 });
   const spending = { perMinute: 10, nowMs: 60_000 };
   expect(chooseSweep([readable(torn)], spending)).toEqual({ kind: 'k', pages: Math.ceil(total / STRIDE) });
+  expect(chooseSweep([readable(torn)], { ...spending, perMinute: 2 })).toBeNull(); // Nothing else would be read.
 });
