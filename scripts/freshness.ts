@@ -81,9 +81,10 @@ const planOf = ({ way, sweepMinutes, perMinute, churn }: Day): DayPlan => ({
   churn,
 });
 
+const commit = measuredCommit();
 const days = DAYS.map(play);
 const { creates, deletions, updates } = NINE_IN_TEN;
-const text = `Measured at ${measuredCommit()} with the seed \`${seed}\`: ${hours} simulated hours, of which the first two do not count.
+const text = `Measured at ${commit} with the seed \`${seed}\`: ${hours} simulated hours, of which the first two do not count.
 Each minute has ${creates} new records, ${deletions} deletions and ${updates} updates.
 
 ${tableOf(days)}

@@ -23,17 +23,16 @@ const AREA = { left: 52, top: 74, width: 234, height: 200 };
 const PITCH = 304;
 const X_TICKS = [30, 60, 120, 240];
 const Y_TICKS: readonly (readonly [number, string])[] = [
+  [5, '5 s'],
   [15, '15 s'],
-  [30, '30 s'],
   [60, '1 min'],
-  [120, '2 min'],
   [300, '5 min'],
-  [600, '10 min'],
-  [1800, '30 min'],
+  [900, '15 min'],
+  [3600, '1 h'],
 ];
 const [X_RANGE, Y_RANGE] = [
   [28, 290],
-  [12, 2200],
+  [4, 6000],
 ] as const;
 
 /** Colours that both a light and a dark page can carry; a viewer that knows the page's scheme gets text to match. */
@@ -62,7 +61,7 @@ export function plotOf(days: readonly Day[]): string {
 
 function legend(): string[] {
   return WAYS.flatMap(({ way, style }, index) => {
-    const x = AREA.left + index * 220;
+    const x = AREA.left + index * 260;
     return [mark(style, x + 5, 18), `  <text x="${x + 18}" y="22">${way}</text>`];
   });
 }

@@ -100,7 +100,14 @@ test('readings, and sweeps that they brought forward, never cost more than the b
       let [spent, least] = [0, 0];
       const tokensBy = (atMs: number): number => (atMs / MINUTE_MS) * perMinute;
       playDelays({
-        ...{ perMinute, sweepMinutes: 15, hours: 0.5, warmUpHours: 0, churn: NINE_IN_TEN, seed: String(seed) },
+        ...{
+          perMinute,
+          sweepMinutes: 15,
+          hours: 0.5,
+          warmUpHours: 0,
+          churn: NINE_IN_TEN,
+          seed: String(seed),
+        },
         plans: lists.map((plan, index) => ({ ...plan, kind: `k${index}` })),
         onSweep: ({ pages }) => (spent += pages),
         onRead: (_, atMs) => {
