@@ -56,7 +56,7 @@ function countPlaces(list: WatchedList, page: number, rows: number): WatchedList
 /** Readings that find nothing before a search pauses. */
 const mostEffort = (pages: number): number => 3 * Math.ceil(Math.log2(pages + 1)) + 6;
 const PAUSE_MS = 300_000;
-const LONGEST_PAUSE_MS = 64 * PAUSE_MS;
+const MOST_DOUBLED = 6;
 
 function judgeEffort(
   list: WatchedList,
@@ -67,6 +67,6 @@ function judgeEffort(
   if (hasFound) return { ...list, effort: 0, givenUp: 0 };
   const effort = wasSearched ? list.effort + 1 : list.effort;
   if (effort <= mostEffort(pageCount(list))) return { ...list, effort };
-  const searchFromMs = totalMs + Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** givenUp);
+  const searchFromMs = totalMs + PAUSE_MS * 2 ** Math.min(givenUp, MOST_DOUBLED);
   return { ...list, effort: 0, searchFromMs, givenUp: givenUp + 1 };
 }
