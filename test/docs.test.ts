@@ -24,6 +24,11 @@ test('docs/service.md has every section that a source file cites', () => {
   expect(cited.filter((section) => !sections.has(section))).toEqual([]);
 });
 
+test('README has at most 1,300 words', () => {
+  const words = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/\s+/).filter((word) => word !== '');
+  expect(words.length).toBeLessThanOrEqual(1300);
+});
+
 describe('the glossary', () => {
   const glossary = readGlossary();
   const words = glossary.map(({ word }) => word);

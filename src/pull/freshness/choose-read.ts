@@ -47,6 +47,8 @@ const HORIZON_WITHOUT_SWEEPS_MS = 3_600_000;
 const LONGEST_WAIT_MINUTES = 2;
 /** From this age on, new records become urgent; where no page tells of the others, from three times that age on. */
 const SOON_MS = 55_000;
+/** From so many times that age on, they become no more urgent: a budget that is too small for them also keeps up the rest. */
+const MOST_URGENT = 2;
 
 /**
  * Chooses the next page to read: the one that is worth most.
@@ -95,16 +97,16 @@ interface PageWorth {
   /** What it is worth to learn of rows that came or went since an instant. */
   readonly news: (sinceMs: number) => number;
   /** The same for rows that came only. */
-  readonly created: (sinceMs: number) => number;
+  readonly created: (sinceMs: number, soonMs?: number) => number;
 }
 
 function pageWorth({ list, sweeps }: ReadableList, rates: ChangeRates, nowMs: number): PageWorth {
   const { readMs } = list;
   const square = (sinceMs: number): number => (Math.max(0, nowMs - sinceMs) / MINUTE_MS) ** 2 / 2;
-  const soonMs = list.total === null ? 3 * SOON_MS : SOON_MS;
-  const urgency = (sinceMs: number): number => 1 + (Math.max(0, nowMs - sinceMs) / soonMs) ** 3;
-  const created = (sinceMs: number): number =>
-    WORTH.created * rates.created * square(sinceMs) * urgency(sinceMs);
+  const urgency = (sinceMs: number, soonMs: number): number =>
+    1 + Math.min(MOST_URGENT, Math.max(0, nowMs - sinceMs) / soonMs) ** 3;
+  const created = (sinceMs: number, soonMs = SOON_MS): number =>
+    WORTH.created * rates.created * square(sinceMs) * urgency(sinceMs, soonMs);
   return {
     changes: (page) => {
       const since = readMs[page - 1] ?? 0;
@@ -135,11 +137,27 @@ function bestPage(list: WatchedList, weighing: Weighing): Candidate {
   return best;
 }
 
-/** Without a total no page tells of the others, and all of them are read in turn. */
-const tellsOfItself =
-  ({ readMs }: WatchedList, { pages, page }: Weighing) =>
-  (number: number): number =>
-    page.news(readMs[number - 1] ?? 0) / pages;
+/**
+ * Without a total no page tells of the others. New rows are looked for on the page where they were found so far, the more
+ * the surer that is; all else takes all pages in turn.
+ */
+function tellsOfItself(list: WatchedList, { pages, page }: Weighing): (number: number) => number {
+  const place = placeOfNew(list);
+  const trust = place === null || pages === 1 ? 1 / pages : trustIn(list, place);
+  return (number) => {
+    const since = list.readMs[number - 1] ?? 0;
+    const gone = (page.news(since) - page.created(since)) / pages;
+    if (number === place || pages === 1) return gone + page.created(since) * trust;
+    return gone + (page.created(since, place === null ? 3 * SOON_MS : Infinity) * (1 - trust)) / (pages - 1);
+  };
+}
+
+/** The share of new rows that is expected on a page at an end of the list, by its order and where they were found so far. */
+function trustIn({ order, newPlaces }: WatchedList, place: number): number {
+  const { head, tail, between } = newPlaces;
+  const documented = order.startsWith('created') ? 4 : 1;
+  return ((place === 1 ? head : tail) + documented) / (head + tail + between + documented + 1);
+}
 
 function tellsOfTotal(list: WatchedList, { pages, page, nowMs }: Weighing): (number: number) => number {
   const place = placeOfNew(list);

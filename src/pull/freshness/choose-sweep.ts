@@ -16,6 +16,8 @@ interface Spending {
 
 /** A sweep that is worth its requests anyway costs no more than come in this part of a minute. */
 const CHEAP_MINUTES = 0.25;
+/** The most that a sweep may cost: meanwhile nothing else is read. */
+const MOST_MINUTES = 5;
 const [MINUTE_MS, BETWEEN_SWEEPS_MS, SOON_MS] = [60_000, 900_000, 300_000];
 
 /**
@@ -43,7 +45,7 @@ function isWorthIt({ list, sweeps }: ReadableList, { perMinute, nowMs }: Spendin
   const isUnsettled = list.givenUp > 0 || list.gone.size > 0;
   if (isUnsettled && pages <= CHEAP_MINUTES * perMinute) return true;
   const minutes = ((sweeps?.nextMs ?? Infinity) - nowMs) / MINUTE_MS;
-  return searchingCosts(list) > pages && pages <= minutes * perMinute;
+  return searchingCosts(list) > pages && pages <= Math.min(MOST_MINUTES, minutes) * perMinute;
 }
 
 /** The requests that locate all rows that came and went: about the logarithm of the pages for each. */

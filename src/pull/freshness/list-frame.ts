@@ -47,14 +47,21 @@ export function pagesOf({ stride }: Pick<ListFrame, 'stride'>, rows: number): nu
   return Math.max(1, Math.ceil(rows / stride));
 }
 
-export function editFrame({ stride, ids: before }: ListFrame, { inserted, removed }: FrameEdit): ListFrame {
-  const ids: (string | undefined)[] = [];
-  const last = Math.max(before.length, ...inserted.keys());
-  for (let place = 0; place <= last; place++) {
-    ids.push(...(inserted.get(place) ?? []));
-    if (place < before.length && !removed.has(place)) ids.push(before[place]);
+export function editFrame(frame: ListFrame, { inserted, removed }: FrameEdit): ListFrame {
+  const { stride, ids: before } = frame;
+  const cuts = [...new Set([...inserted.keys(), ...removed])].sort((a, b) => a - b);
+  const parts: (readonly (string | undefined)[])[] = [];
+  let from = 0;
+  for (const cut of cuts) {
+    parts.push(before.slice(from, cut), inserted.get(cut) ?? []);
+    from = removed.has(cut) ? cut + 1 : cut;
   }
-  const places = new Map<string, number>();
-  for (const [place, id] of ids.entries()) if (id !== undefined) places.set(id, place);
+  const ids = before.slice(0, 0).concat(...parts, before.slice(from));
+  const places = new Map(frame.places);
+  for (const place of removed) places.delete(before[place] ?? '');
+  for (let place = Math.min(cuts[0] ?? ids.length, before.length); place < ids.length; place++) {
+    const id = ids[place];
+    if (id !== undefined) places.set(id, place);
+  }
   return { stride, ids, places };
 }

@@ -104,31 +104,70 @@ function startOver(
   { before, after }: Pick<RowGap, 'before' | 'after'>,
 ): RowGap[] {
   const rest = sumOf(list.gaps) - shift;
+  const { page } = before;
+  const onSide = (by: number, isPossible: (gap: RowGap) => boolean): RowGap[] => {
+    const expected = anywhere(list, by);
+    return expected.every(isPossible) ? expected : wide(by);
+  };
   return [
-    ...anywhere(list, shift).map((gap) => (gap.before.page <= before.page ? gap : { ...gap, before })),
-    ...anywhere(list, rest).map((gap) => (gap.after.page >= after.page ? gap : { ...gap, after })),
+    ...onSide(shift, (gap) => gap.after.page < page).map((gap) =>
+      gap.before.page <= page ? gap : { ...gap, before },
+    ),
+    ...onSide(rest, (gap) => gap.before.page > page).map((gap) =>
+      gap.after.page >= page ? gap : { ...gap, after },
+    ),
   ];
 }
 
 /** Locates what lies between two pages next to each other: no page is left to read there. */
 export function closeGaps(list: WatchedList): WatchedList {
   const last = pageCount(list) + 1;
-  const isClosed = ({ after, before }: RowGap): boolean => Math.min(before.page, last) <= after.page + 1;
-  return list.gaps.filter(isClosed).reduce(close, list);
+  const closed = new Map<number, RowGap[]>();
+  for (const gap of list.gaps) {
+    const { after, before } = gap;
+    if (Math.min(before.page, last) > after.page + 1) continue;
+    closed.set(after.page, [...(closed.get(after.page) ?? []), gap]);
+  }
+  return [...closed.values()].reduce(close, list);
 }
 
-/** Records went where as many are missing between the two pages as rows; else the rows are to be searched for anew. */
-function close(list: WatchedList, gap: RowGap): WatchedList {
+/**
+ * Records went where as many are missing between the two pages as rows. Otherwise the rows are to be searched for anew, unless
+ * a gap that is not narrowed yet may have the rest.
+ */
+function close(list: WatchedList, closed: readonly RowGap[]): WatchedList {
   const { frame } = list;
-  const others = list.gaps.filter((other) => other !== gap);
-  const placeOf = (id: string | null, end: number): number =>
-    id === null ? end : (frame.places.get(id) ?? end);
-  const after = { place: placeOf(gap.after.id, -1) };
-  const before = { place: placeOf(gap.before.id, frame.ids.length) };
+  const by = sumOf(closed);
+  const others = list.gaps.filter((other) => !closed.includes(other));
+  const placesOf = (bounds: readonly PageBound[], end: number): number[] =>
+    bounds.map(({ id }) => (id === null ? end : (frame.places.get(id) ?? end)));
+  const after = {
+    place: Math.max(
+      ...placesOf(
+        closed.map((gap) => gap.after),
+        -1,
+      ),
+    ),
+  };
+  const before = {
+    place: Math.min(
+      ...placesOf(
+        closed.map((gap) => gap.before),
+        frame.ids.length,
+      ),
+    ),
+  };
   const between = placesBetween(frame, after, before);
-  if (gap.by !== -between.length) return { ...list, gaps: [...others, ...wide(gap.by)] };
+  if (by !== -between.length)
+    return others.some((other) => mayShare(other, closed))
+      ? list
+      : { ...list, gaps: [...others, ...wide(by)] };
   const gone = new Map(list.gone);
   for (const id of idsAt(frame, between)) gone.set(id, list.totalMs);
   const edit = { inserted: new Map<number, string[]>(), removed: new Set(between) };
   return { ...relocate(list, edit), gone, gaps: others };
 }
+
+const mayShare = ({ by, after, before }: RowGap, closed: readonly RowGap[]): boolean =>
+  by < 0 &&
+  closed.every((gap) => gap.by < 0 && after.page <= gap.after.page && before.page >= gap.before.page);

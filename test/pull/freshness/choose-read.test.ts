@@ -140,7 +140,7 @@ test('a list in which a create of ours is awaited is looked at first', () => {
 
 test('a page that was not read since the last sweep should have been comes before busier ones', () => {
   const list = listOf({ kind: 'k', pages: 3, order: 'unknown', hasTotal: false, updates: [0, 6, 6] });
-  const late = { ...list, readMs: [0, HOUR_MS, HOUR_MS] };
+  const late = { ...list, readMs: [0, HOUR_MS, 2 * HOUR_MS - 60_000] }; // The last shows new rows.
   const sweeps = { everyMs: HOUR_MS, nextMs: 3 * HOUR_MS };
   expect(chooseRead([readable(late, { sweeps })], 2 * HOUR_MS)?.page).toBe(1);
 });
@@ -166,4 +166,5 @@ test('where more rows came and went than can be searched for, a sweep is asked f
   const torn = observePage(list, { page: 1, ids, total, atMs: 1000 });
   const spending = { perMinute: 10, nowMs: 60_000 };
   expect(chooseSweep([readable(torn)], spending)).toEqual({ kind: 'k', pages: Math.ceil(total / STRIDE) });
+  expect(chooseSweep([readable(torn)], { ...spending, perMinute: 2 })).toBeNull(); // Nothing else would be read.
 });

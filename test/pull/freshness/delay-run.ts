@@ -28,6 +28,8 @@ export interface DelayPlan {
   readonly plans?: readonly ListPlan[];
   /** Called after every reading. */
   readonly onRead?: (read: NextRead, atMs: number) => void;
+  /** Called when a sweep is brought forward. */
+  readonly onSweep?: (sweep: NextSweep) => void;
 }
 
 const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
@@ -160,7 +162,9 @@ function readOn(play: Play, nowMs: number): number {
   return nowMs + ANSWER_MS;
 }
 
-function bringForward(play: Play, { kind, pages }: NextSweep, nowMs: number): number {
+function bringForward(play: Play, sweep: NextSweep, nowMs: number): number {
+  const { kind, pages } = sweep;
+  play.plan.onSweep?.(sweep);
   for (const watch of play.watches.filter(({ list }) => list.kind === kind)) {
     watch.askedMs = nowMs;
     play.waiting.push(watch);

@@ -30,6 +30,7 @@ export const TEN_LISTS: readonly ListPlan[] = (
   order: kindNamed(kind)?.list?.order ?? 'unknown',
 }));
 
+export const ALL_PAGES = TEN_LISTS.reduce((sum, { pages }) => sum + pages, 0);
 export const ROWS_A_PAGE = 25;
 
 /** Events in a minute, all lists together; and how many of the updates fall on which share of the pages. */
