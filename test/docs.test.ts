@@ -25,7 +25,9 @@ test('docs/service.md has every section that a source file cites', () => {
 });
 
 test('README has at most 1,300 words', () => {
-  const words = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/\s+/).filter((word) => word !== '');
+  const words = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    .split(/\s+/)
+    .filter((word) => word !== '');
   expect(words.length).toBeLessThanOrEqual(1300);
 });
 
