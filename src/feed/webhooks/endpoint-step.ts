@@ -63,6 +63,8 @@ export interface EndpointStep {
   readonly is: 'going on' | 'released' | 'lost';
   readonly sends: readonly EndpointSend[];
   readonly news: readonly EndpointNews[];
+  /** The endpoint was disabled: what is in hand and was not begun is put back. */
+  readonly isDisabled: boolean;
   /** The events up to here need no step: they were planned, or are none of this endpoint's. */
   readonly cursor: number;
 }
@@ -73,15 +75,16 @@ export interface EndpointStep {
  */
 export async function takeStep(tx: Transaction, facts: StepFacts): Promise<EndpointStep> {
   const owned = await readOwned(tx, facts.ref);
-  if (owned === null) return { is: 'lost', sends: [], news: [], cursor: 0 };
+  if (owned === null) return { is: 'lost', sends: [], news: [], isDisabled: false, cursor: 0 };
   const { endpoint: judged, news } = await keepOutcomes(tx, owned, facts);
   const planned = await planMore(tx, judged, facts);
   const { sends, isIdle } = await chooseSends(tx, planned.endpoint, facts);
   const isDone = isIdle && facts.inFlight.length === 0 && !planned.hasMore;
   if (isDone) await writeOwned(tx, facts.ref, { patch: { owner: null }, now: facts.now });
-  const { format, cursor } = planned.endpoint;
+  const { format, cursor, state } = planned.endpoint;
   const plannedUpTo = format === 'json' ? cursor : Infinity;
-  return { is: isDone ? 'released' : 'going on', sends, news, cursor: plannedUpTo };
+  const is = isDone ? 'released' : 'going on';
+  return { is, sends, news, isDisabled: state === 'disabled', cursor: plannedUpTo };
 }
 
 async function keepOutcomes(

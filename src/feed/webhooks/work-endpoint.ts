@@ -37,6 +37,7 @@ export async function workEndpoint(parts: DeliveryParts, ref: WorkRef, signal: A
       const step = await nextStep(parts, flight, { id: claimed.id, epoch: claimed.epoch });
       for (const news of step.news) tellEndpoint(parts.logger, news);
       if (step.is !== 'going on') return;
+      if (step.isDisabled) flight.putBack();
       for (const send of step.sends) flight.start(send);
       if (flight.inFlight().length > 0) await flight.pause(step.cursor);
     }

@@ -1,7 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
+import {
+  disableEndpoint,
+  enableEndpoint,
+  replayEvents,
+} from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { rotateSecret } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import { pruneDeliveries } from '../../../src/mirror/webhooks/delivery-queue.ts';
 import { DATABASES } from '../support.ts';
 import { startReceiver, verified } from './receiver.ts';
 import { deliveryStage } from './stage.ts';
@@ -231,6 +236,42 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     await on.deliver();
     expect(seqsOf(receiver.taken)).toEqual([2]);
     expect(await on.deliveries()).toMatchObject([{ state: 'dropped' }, { state: 'delivered' }]);
+  });
+
+  test('an endpoint that is disabled gets no more of what was in hand, and all of it once it is enabled', async () => {
+    const on = await deliveryStage(database);
+    const receiver = await startReceiver(async (_, count) => {
+      if (count === 1) await disableEndpoint(on.session, { name: 'erp', now: on.now() });
+      return { status: 204 };
+    });
+    await on.add({ url: receiver.url });
+    await on.put(...Array.from({ length: 100 }, (_, n) => ({ record_id: String(n) })));
+    await on.deliver();
+    expect(receiver.requests.length).toBeLessThan(100);
+    await enableEndpoint(on.session, { name: 'erp', now: on.now() });
+    await on.deliver();
+    expect(seqsOf(receiver.taken).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, n) => n + 1),
+    );
+  });
+
+  test('what waits for a disabled endpoint outlasts the log of deliveries, and goes in order', async () => {
+    const on = await deliveryStage(database);
+    let isUp = false;
+    const receiver = await startReceiver(() => ({ status: isUp ? 204 : 500 }));
+    await on.add({ url: receiver.url });
+    await on.put({ record_id: '1' });
+    await on.deliver();
+    on.pass(1_000);
+    await on.put({ record_id: '1' });
+    await on.deliver();
+    await disableEndpoint(on.session, { name: 'erp', now: on.now() });
+    on.pass(40 * 86_400_000);
+    await on.session.atomically((tx) => pruneDeliveries(tx, new Date(on.now().getTime() - 30 * 86_400_000)));
+    isUp = true;
+    await enableEndpoint(on.session, { name: 'erp', now: on.now() });
+    await on.deliver();
+    expect(seqsOf(receiver.taken)).toEqual([1, 2]);
   });
 
   test('a delivery that is removed while it is sent stays away', async () => {
