@@ -193,13 +193,14 @@ function locating({ list, sweeps }: ReadableList, { pages, page, nowMs }: Weighi
   const horizon = Math.min(LONGEST_HORIZON_MINUTES, Math.max(0, next - nowMs) / MINUTE_MS);
   const waited = Math.min(LONGEST_WAIT_MINUTES, Math.max(0, nowMs - list.agreedMs) / MINUTE_MS);
   const place = placeOfNew(list);
-  const searching = gapsOf(list).map((gap): Candidate => {
+  const searching = gapsOf(list).flatMap((gap): Candidate[] => {
     const range = { from: gap.after.page + 1, to: Math.min(gap.before.page - 1, pages) };
+    if (range.from > range.to) return []; // No page lies between.
     const at = searchIn(range, page);
     const requests = 1 + Math.log2(range.to - range.from + 1);
     const hasCome = gap.by > 0 && !list.order.startsWith('created');
     const worth = hasCome ? WORTH.created * horizon : (WORTH.searched * waited ** 2) / 2;
-    return { worth: worth / requests + page.changes(at), page: at, why: 'locate' };
+    return [{ worth: worth / requests + page.changes(at), page: at, why: 'locate' }];
   });
   if (place === null || list.rowsMore === 0) return searching;
   return [...searching, { worth: WORTH.created * horizon, page: place, why: 'locate' }];

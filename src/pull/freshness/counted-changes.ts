@@ -27,7 +27,7 @@ export function createCountedChanges(): CountedChanges {
       if (isCut) fromMs = instantOf(notes[0]?.observedAt ?? '').getTime();
       seq = notes.at(-1)?.seq ?? seq;
       const fresh = byKind(notes);
-      for (const [kind, changes] of fresh) kept.set(kind, [...(kept.get(kind) ?? []), ...changes]);
+      for (const [kind, changes] of fresh) kept.set(kind, lately([...(kept.get(kind) ?? []), ...changes]));
       return fresh;
     },
     historyOf: (kind, sinceMs, nowMs) => {
@@ -37,6 +37,12 @@ export function createCountedChanges(): CountedChanges {
       return countChanges(startHistory(from), recent);
     },
   };
+}
+
+/** Without those that are older than a history. */
+function lately(changes: readonly CountedChange[]): CountedChange[] {
+  const oldest = (changes.at(-1)?.atMs ?? 0) - KEPT_MS;
+  return changes.filter(({ atMs }) => atMs >= oldest);
 }
 
 function byKind(notes: readonly NotedChange[]): Map<string, CountedChange[]> {

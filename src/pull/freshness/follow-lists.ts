@@ -41,6 +41,8 @@ interface Followed {
   /** The complete sweep that the frame is from, and the tick up to which responses are counted. */
   readonly sweep: number;
   readonly tick: number;
+  /** Rows that the last total of this sweep counts, and no page of it has shown. */
+  readonly excess: number;
   /** Null: the list is too long. */
   readonly list: WatchedList | null;
 }
@@ -85,7 +87,7 @@ async function follow(db: Queryable, start: Beginning, { before, found }: Known)
   const { standing, now } = start;
   const after =
     before === undefined || isOutdated(before, standing, now)
-      ? await begin(db, start, before?.list?.newPlaces)
+      ? await begin(db, start, before)
       : { ...before, list: before.list && countFound(before.list, found) };
   return after.tick < standing.tick ? await observe(db, standing.kind, after) : after;
 }
@@ -107,23 +109,30 @@ interface Beginning {
 async function begin(
   db: Queryable,
   { order, standing, changes, now }: Beginning,
-  newPlaces: WatchedList['newPlaces'] | undefined,
+  before: Followed | undefined,
 ): Promise<Followed> {
   const { kind, lastCompleteSweep, baselineAt, pageSize } = standing;
   const sweep = lastCompleteSweep ?? 0;
   const responses = await readSweepPages(db, { kind, sweep, most: MOST_ROWS });
-  if (responses === null) return { sweep, tick: Infinity, list: null };
+  if (responses === null) return { sweep, tick: Infinity, excess: 0, list: null };
   const pages = new Map(withoutRepeats(responses).map((response) => [response.page, readingOf(response)]));
   const lastPage = Math.max(0, ...pages.keys());
+  const frame = frameOf([...pages.values()], pageSize);
+  const total = lastTotal(responses);
+  const excess = (total ?? frame.ids.length) - frame.ids.length;
+  const newPlaces = before?.list?.newPlaces;
   const list = watchList({
-    ...{ kind, order, ...(newPlaces && { newPlaces }) },
-    frame: frameOf([...pages.values()], pageSize),
+    ...{ kind, order, frame, ...(newPlaces && { newPlaces }) },
+    neverShown: excess === before?.excess ? excess : 0, // Else rows came or went during the sweep.
     readMs: Array.from({ length: lastPage }, (_, index) => pages.get(index + 1)?.atMs ?? 0),
-    hasTotal: responses.some(({ total }) => total !== null),
+    hasTotal: total !== null,
     history: changes.historyOf(kind, msOf(baselineAt) ?? 0, now.getTime()),
   });
-  return { sweep, tick: Math.max(sweep, ...responses.map(({ answered }) => answered)), list };
+  return { sweep, tick: Math.max(sweep, ...responses.map(({ answered }) => answered)), excess, list };
 }
+
+const lastTotal = (responses: readonly PageSighting[]): number | null =>
+  responses.findLast(({ total }) => total !== null)?.total ?? null;
 
 const msOf = (instant: string | null): number | null =>
   instant === null ? null : instantOf(instant).getTime();

@@ -52,6 +52,8 @@ interface Keeping {
   readonly readBetween: ReadBetween;
   /** Lists that are left alone until an instant, because they could not be read. */
   readonly rests: Map<string, Rest>;
+  /** When pages could not be read, by list: others are read first. */
+  readonly unread: Map<string, Map<number, number>>;
 }
 
 interface Rest {
@@ -68,7 +70,7 @@ const IDLE_MS = 5_000;
 export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): () => Promise<void> {
   const { clock, owner, signal } = parts;
   const keeping: Keeping = {
-    ...{ parts, rules, rests: new Map() },
+    ...{ parts, rules, rests: new Map(), unread: new Map() },
     listsNow: followLists({ ...rules, owner }),
     readBetween: createBetweenReader(parts, rules),
   };
@@ -87,36 +89,46 @@ export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): ()
 async function step(keeping: Keeping, upkeep: Upkeep): Promise<number> {
   const { parts, rules, listsNow } = keeping;
   const now = parts.clock.now();
-  const waitMs = await takeRequest(keeping, now);
+  const { waitMs, perMinute } = await takeRequest(keeping, now);
   if (waitMs > 0) return waitMs;
-  const lists = await listsNow(parts.session, now);
-  await upkeep(lists, now);
-  const spending = { perMinute: rules.requestsPerMinute, nowMs: now.getTime() };
-  const sweep = chooseSweep(lists, spending);
+  const known = await listsNow(parts.session, now);
+  await upkeep(known, now);
+  const lists = known.map((readable) => withFailures(keeping, readable, now));
+  const sweep = chooseSweep(lists, { perMinute, nowMs: now.getTime() });
   if (sweep !== null) return askForSweep(keeping, sweep, now);
-  const next = chooseRead(
-    lists.map((readable) => withRest(keeping, readable, now)),
-    now.getTime(),
-  );
+  const next = chooseRead(lists, now.getTime());
   const kind = rules.kinds.find(({ name }) => name === next?.kind);
   if (next === null || kind === undefined) return giveBack(keeping, now);
   return read(keeping, { kind, next });
 }
 
-function withRest({ rests }: Keeping, readable: ReadableList, now: Date): ReadableList {
-  const rest = rests.get(readable.list.kind);
-  return rest === undefined || rest.untilMs <= now.getTime() ? readable : { ...readable, isFree: false };
+/** A list that rests is not free; a page that could not be read counts as read then. */
+function withFailures({ rests, unread }: Keeping, readable: ReadableList, now: Date): ReadableList {
+  const { list } = readable;
+  const isFree = readable.isFree && (rests.get(list.kind)?.untilMs ?? 0) <= now.getTime();
+  const failed = unread.get(list.kind);
+  if (failed === undefined) return { ...readable, isFree };
+  const readMs = list.readMs.map((readAt, index) => Math.max(readAt, failed.get(index + 1) ?? 0));
+  return { ...readable, isFree, list: { ...list, readMs } };
 }
 
-/** Takes a token from the shared budget. Returns the milliseconds until there is one; 0 = it is taken. */
-async function takeRequest({ parts, rules }: Keeping, now: Date): Promise<number> {
+interface TakenRequest {
+  /** The milliseconds until there is a token; 0 = it is taken. */
+  readonly waitMs: number;
+  /** The requests in a minute that are allowed now. */
+  readonly perMinute: number;
+}
+
+/** Takes a token from the shared budget. */
+async function takeRequest({ parts, rules }: Keeping, now: Date): Promise<TakenRequest> {
   const { requestsPerMinute } = rules;
   const nowMs = now.getTime();
   const { budget, isChanged } = await changeBudget(parts.session, now, (shared) => {
     const taken = takeToken(shared, rateAt(shared, requestsPerMinute, nowMs), nowMs);
     return taken && { ...shared, ...taken };
   });
-  return isChanged ? 0 : Math.max(1, untilToken(budget, rateAt(budget, requestsPerMinute, nowMs), nowMs));
+  const perMinute = rateAt(budget, requestsPerMinute, nowMs);
+  return { perMinute, waitMs: isChanged ? 0 : Math.max(1, untilToken(budget, perMinute, nowMs)) };
 }
 
 /** Nothing was requested: the token goes back. */
@@ -154,7 +166,11 @@ async function read(keeping: Keeping, { kind, next }: Reading): Promise<number> 
   const now = parts.clock.now();
   parts.logger.debug({ ...next, ...end }, 'a page was read between sweeps');
   if (end.is === 'landed') keeping.rests.delete(kind.name);
-  if (end.is === 'failed') await rest(keeping, kind.name, { end, now });
+  if (end.is === 'failed') {
+    const failed = keeping.unread.get(kind.name) ?? new Map<number, number>();
+    keeping.unread.set(kind.name, failed.set(next.page, now.getTime()));
+    await rest(keeping, kind.name, { end, now });
+  }
   if (end.is !== 'not begun') return 0;
   const untilMs = now.getTime() + IDLE_MS;
   keeping.rests.set(kind.name, { untilMs, failures: keeping.rests.get(kind.name)?.failures ?? 0 });

@@ -60,10 +60,10 @@ interface Refusal {
   readonly waitMs: number | null;
 }
 
-/** Halves the rate after a refusal, and gives no token before the time that the service named. */
+/** Halves the rate after a refusal, and gives no token before the time that the service named; from then on it counts as calm. */
 export function slowDown(bucket: Throttled, { perMinute, nowMs, waitMs }: Refusal): Throttled {
   const timesHalved = Math.min(MOST_HALVED, timesHalvedAt(bucket, nowMs) + 1);
-  const slower = { ...bucket, timesHalved, halvedMs: nowMs };
+  const slower = { ...bucket, timesHalved, halvedMs: nowMs + (waitMs ?? 0) };
   const { tokens, atMs } = refill(bucket, rateAt(bucket, perMinute, nowMs), nowMs);
   const owed = ((waitMs ?? 0) / MINUTE_MS) * rateAt(slower, perMinute, nowMs);
   return { ...slower, atMs, tokens: Math.min(tokens, 0) - owed };

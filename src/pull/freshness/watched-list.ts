@@ -61,17 +61,19 @@ export interface ListStart extends Pick<WatchedList, 'kind' | 'order' | 'frame' 
   readonly readMs: readonly number[];
   /** Whether responses tell the number of rows. */
   readonly hasTotal: boolean;
+  /** Rows that the total counts and no page shows, as sweep after sweep has found; below 0, pages show more than it counts. */
+  readonly neverShown?: number;
   readonly newPlaces?: NewPlaces;
 }
 
 /** Begins to watch a list from its last complete sweep on. */
-export function watchList({ hasTotal, newPlaces, ...start }: ListStart): WatchedList {
+export function watchList({ hasTotal, neverShown = 0, newPlaces, ...start }: ListStart): WatchedList {
   const { frame, readMs, history } = start;
   const sweptMs = Math.max(0, ...readMs);
   return {
     ...start,
     updatedByPage: updatesByPage(frame, history),
-    total: hasTotal ? frame.ids.length : null,
+    total: hasTotal ? frame.ids.length + neverShown : null,
     ...{ totalMs: sweptMs, agreedMs: sweptMs, gaps: [], gone: new Map() },
     ...{ rowsMore: 0, effort: 0, searchFromMs: 0, givenUp: 0 },
     newPlaces: newPlaces ?? { head: 0, tail: 0, between: 0 },

@@ -168,3 +168,17 @@ test('where more rows came and went than can be searched for, a sweep is asked f
   expect(chooseSweep([readable(torn)], spending)).toEqual({ kind: 'k', pages: Math.ceil(total / STRIDE) });
   expect(chooseSweep([readable(torn)], { ...spending, perMinute: 2 })).toBeNull(); // Nothing else would be read.
 });
+
+test('where no page lies between two others, none is read to search there', () => {
+  const list = listOf({ kind: 'clients', pages: 3, order: 'code', hasTotal: true, updates: [1, 1, 1] });
+  const nowMs = 100_000 * HOUR_MS;
+  const gaps = [0, 1, 2].map((page) => ({
+    by: 1,
+    after: { page, id: null },
+    before: { page: page + 1, id: null },
+  }));
+  const readMs = [nowMs - HOUR_MS, nowMs - HOUR_MS, nowMs - HOUR_MS];
+  const read = chooseRead([readable({ ...list, gaps, readMs, totalMs: nowMs, agreedMs: nowMs })], nowMs);
+  expect(read?.why).not.toBe('locate');
+  expect(read?.page).toBeGreaterThanOrEqual(1);
+});

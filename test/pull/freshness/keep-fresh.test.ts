@@ -146,3 +146,18 @@ test('a list that is too long to follow is left to its schedules', async () => {
   await passTime(clock, MINUTE, [readerOf({ service, session, clock, rules: { kinds } })]);
   expect(new Set(requests().map((path) => path.split('?')[0]))).toEqual(new Set(['/api/departments']));
 });
+
+test(
+  'a page that cannot be read keeps no other page of its list from being read',
+  { timeout: 60_000 },
+  async () => {
+    const [service, session, clock] = [await sandbox({ size: 300 }), await MIRRORS.SQLite(), clockAt(0)];
+    const kinds = kindsNamed('clients');
+    await pullFrom(service, session, { parts: { clock }, request: { kinds } });
+    service.setFaults([{ on: { kind: 'clients', page: 2 }, do: { status: 500 } }]);
+    const requests = newRequests(service);
+    await passTime(clock, 10 * MINUTE, [readerOf({ service, session, clock, rules: { kinds } })]);
+    const pages = new Set(requests().map((path) => /[?&]page=(\d+)/.exec(path)?.[1] ?? '1'));
+    expect(pages).toEqual(new Set(['1', '2', '3']));
+  },
+);

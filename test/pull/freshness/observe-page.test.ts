@@ -14,14 +14,14 @@ const STRIDE = 5;
 const pageOf = (ids: readonly string[], page: number): string[] =>
   ids.slice((page - 1) * STRIDE, page * STRIDE);
 
-function watched(ids: readonly string[], order: ListOrder): WatchedList {
+function watched(ids: readonly string[], order: ListOrder, neverShown = 0): WatchedList {
   const count = Math.max(1, Math.ceil(ids.length / STRIDE));
   const pages = Array.from({ length: count }, (_, index) => ({
     page: index + 1,
     ids: pageOf(ids, index + 1),
   }));
   return watchList({
-    ...{ kind: 'clients', order, hasTotal: true, history: startHistory(0) },
+    ...{ kind: 'clients', order, hasTotal: true, neverShown, history: startHistory(0) },
     frame: frameOf(pages, STRIDE),
     readMs: pages.map(() => 0),
   });
@@ -147,4 +147,13 @@ test('a list without a total is followed page by page', () => {
     list = observePage(list, { page, ids: pageOf(ids, page), total: null, atMs: 1000 * page });
   expect(list.frame.ids).toEqual(ids);
   expect([...list.gone.keys()]).toEqual(['r3']);
+});
+
+test('rows that the total always counts, and no page ever shows, are not searched for', () => {
+  const ids = Array.from({ length: 8 }, (_, index) => `r${index}`);
+  const list = watched(ids, 'code', 3);
+  const same = observePage(list, { page: 1, ids: ids.slice(0, 4), total: 11, atMs: 1 });
+  expect(same.gaps).toEqual([]);
+  const more = observePage(same, { page: 1, ids: ids.slice(0, 4), total: 12, atMs: 2 });
+  expect(more.gaps).toMatchObject([{ by: 1 }]);
 });

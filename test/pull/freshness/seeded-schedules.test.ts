@@ -4,7 +4,7 @@ import { blankMirror } from '../../simulation/blank-mirror.ts';
 import { sized } from '../../support/tiers.ts';
 import { playSeed } from './seeded-schedules.ts';
 
-const SEEDS = sized({ quick: 40, acceptance: 2000, deep: 20_000 });
+const SEEDS = sized({ quick: 15, acceptance: 2000, deep: 20_000 });
 const TIMEOUT_MS = 3_600_000;
 
 const blank = blankMirror();

@@ -87,3 +87,9 @@ test('every refusal halves the rate, each halving is taken back after ten minute
   );
   expect(rateAt(many, 64, 0)).toBe(1);
 });
+
+test('a wait that is longer than the calm is kept', () => {
+  const slowed = slowDown(fresh, { perMinute: 64, nowMs: 0, waitMs: 15 * MINUTE_MS });
+  const atMs = 14 * MINUTE_MS;
+  expect(takeToken(slowed, rateAt(slowed, 64, atMs), atMs)).toBeNull();
+});
