@@ -116,7 +116,7 @@ interface RequestLog {
 const KEPT = 10_000;
 
 /** Keeps the last 10,000 requests. */
-export function createRequestLog(): RequestLog {
+function createRequestLog(): RequestLog {
   const requests: LoggedRequest[] = [];
   const open = new WeakMap<IncomingMessage, { status: number | null }>();
   return {

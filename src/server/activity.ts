@@ -7,7 +7,7 @@ import { firstSeqSince } from '../mirror/records/change-log-size.ts';
 import type { Queryable, Session } from '../mirror/session/session.ts';
 
 /** The hours that are counted, the present one included. */
-export const HOURS = 48;
+const HOURS = 48;
 
 /** Change events an hour. */
 export interface Activity {

@@ -20,7 +20,7 @@ import type { SignInCodes } from './access/sign-in-codes.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
 
 /** What the routes of webhooks need of the settings. */
-export interface WebhookRules {
+interface WebhookRules {
   readonly allowHosts: readonly string[];
   /** Secrets from the settings; null = those of the table. */
   readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;

@@ -5,7 +5,7 @@ import { integer, optionalBigint } from '../tables/engine-column.ts';
 import { readRow, readTexts } from '../tables/rows.ts';
 
 /** How far a run is with the list that it reads now, by the rows that its process leaves. */
-export interface ListProgress {
+interface ListProgress {
   readonly kind: string;
   /** Pages that have landed. */
   readonly pages: number;

@@ -22,7 +22,7 @@ const VALUES_A_TRANSACTION = 30_000;
 const EVERY_ROW = sql`1 = 1`;
 
 /** How far a kind is refilled. */
-export interface RefillProgress {
+interface RefillProgress {
   readonly kind: string;
   readonly rows: number;
 }

@@ -62,7 +62,7 @@ interface RemovalOptions extends Pick<RefillOptions, 'onProgress'> {
 }
 
 /** What has come of a removal. */
-export interface Removal {
+interface Removal {
   /** False if everything had been removed before. */
   readonly hasRemoved: boolean;
   /** Whether a SQLite file is free of what was removed; null if nothing was, and in PostgreSQL. */

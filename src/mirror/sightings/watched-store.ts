@@ -80,7 +80,7 @@ export async function readSweepsAsked(db: Queryable): Promise<ReadonlyMap<string
 }
 
 /** The expected age of what is not seen yet of a kind, in seconds. */
-export interface UnseenAges {
+interface UnseenAges {
   readonly p50: number;
   readonly p95: number;
 }

@@ -83,7 +83,7 @@ export async function readyDeliveries(
 }
 
 /** What an attempt leaves in the row of its delivery. */
-export type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt'>>;
+type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt'>>;
 
 /** A delivery as it was read, and what becomes of it. */
 export interface DeliveryOutcome {

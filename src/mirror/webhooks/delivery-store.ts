@@ -21,7 +21,7 @@ export interface LoggedDelivery extends RowOf<typeof LISTED> {
   readonly endpoint: string;
 }
 
-export interface DeliveriesWanted {
+interface DeliveriesWanted {
   /** The name of an endpoint; absent = all. */
   readonly endpoint?: string | undefined;
   /** Absent = all. */

@@ -48,7 +48,7 @@ export async function writeOwned(
 }
 
 /** An endpoint that a process works on, or was working on when it ended. */
-export interface OwnedEndpoint {
+interface OwnedEndpoint {
   readonly id: number;
   readonly owner: string;
 }

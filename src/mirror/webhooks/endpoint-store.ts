@@ -33,7 +33,7 @@ export interface WebhookEndpoint extends Omit<EndpointRow, keyof EventFilter>, E
 export type WebhookFormat = WebhookEndpoint['format'];
 
 /** `failing`: the last attempts failed, for long enough to be told. */
-export type EndpointHealth = 'healthy' | 'failing' | 'disabled';
+type EndpointHealth = 'healthy' | 'failing' | 'disabled';
 
 /** An endpoint with the state of its deliveries, as people see it. */
 export interface EndpointStanding extends WebhookEndpoint {

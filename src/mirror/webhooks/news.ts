@@ -10,9 +10,9 @@ import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import { readEndpoints } from './endpoint-store.ts';
 
 /** The product's own news: what may need a person. */
-export type NewsType = 'kind.held' | 'entry.parked' | 'kind.blocked' | 'kind.stale';
+type NewsType = 'kind.held' | 'entry.parked' | 'kind.blocked' | 'kind.stale';
 
-export interface News {
+interface News {
   readonly type: NewsType;
   readonly kind: string;
   /** Further facts: members of `data` beside `kind`. */

@@ -1,5 +1,5 @@
 /** The ids that a page of a list has shown, in their order. */
-export interface FramePage {
+interface FramePage {
   readonly page: number;
   readonly ids: readonly string[];
 }

@@ -4,7 +4,7 @@ import { pageCount } from './watched-list.ts';
 import type { WatchedList } from './watched-list.ts';
 
 /** Ages of changes, in seconds: half of them, and nineteen in twenty, are younger. */
-export interface AgeQuantiles {
+interface AgeQuantiles {
   readonly p50: number;
   readonly p95: number;
 }

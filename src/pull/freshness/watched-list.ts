@@ -20,7 +20,7 @@ export interface PageBound {
 }
 
 /** How many new records of a list were found where. */
-export interface NewPlaces {
+interface NewPlaces {
   readonly head: number;
   readonly tail: number;
   readonly between: number;
@@ -56,7 +56,7 @@ export interface WatchedList {
   readonly newPlaces: NewPlaces;
 }
 
-export interface ListStart extends Pick<WatchedList, 'kind' | 'order' | 'frame' | 'history'> {
+interface ListStart extends Pick<WatchedList, 'kind' | 'order' | 'frame' | 'history'> {
   /** When the sweep read each page, page 1 first. */
   readonly readMs: readonly number[];
   /** Whether responses tell the number of rows. */

@@ -25,7 +25,7 @@ interface ChangesQuery {
 }
 
 /** The facts of the page of changes. */
-export interface ChangesFacts {
+interface ChangesFacts {
   readonly kinds: readonly string[];
   readonly query: ChangesQuery;
   readonly page: RowsShown<RecordedChange>;

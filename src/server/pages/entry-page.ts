@@ -21,7 +21,7 @@ export interface Candidate {
 }
 
 /** The facts of an entry's page. */
-export interface EntryFacts extends History {
+interface EntryFacts extends History {
   readonly candidates: readonly Candidate[];
   readonly mayDecide: boolean;
 }

@@ -10,7 +10,7 @@ import type { RowsShown } from './parts/paging.ts';
 import { count, exactly } from './parts/words.ts';
 
 /** The facts of the page of issues. */
-export interface IssueFacts {
+interface IssueFacts {
   readonly kinds: readonly string[];
   readonly counts: readonly IssueCount[];
   readonly page: RowsShown<ListedIssue>;
@@ -48,7 +48,7 @@ export function issuesPage({ kinds, counts, page, query, drift }: IssueFacts): H
 const LONGEST_DETAIL = 240;
 
 /** Issues as a table. */
-export function issueTable(issues: readonly ListedIssue[]): Html {
+function issueTable(issues: readonly ListedIssue[]): Html {
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
@@ -90,7 +90,7 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
 }
 
 /** Changes in how the service answers. */
-export function driftPanel(drift: IssueFacts['drift']): Html {
+function driftPanel(drift: IssueFacts['drift']): Html {
   const items = drift.map(
     ({ kind, code, field, detail, seenAt }) =>
       html`<li>

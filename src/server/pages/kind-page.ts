@@ -12,7 +12,7 @@ import type { KindLine } from './parts/read-overview.ts';
 import { count, exactly, when } from './parts/words.ts';
 
 /** The facts of a kind's page. */
-export interface KindFacts {
+interface KindFacts {
   readonly line: KindLine;
   readonly changes: readonly RecordedChange[];
   /** The latest readings of its list, newest first. */

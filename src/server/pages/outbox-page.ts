@@ -8,7 +8,7 @@ import type { RowsShown } from './parts/paging.ts';
 import { count } from './parts/words.ts';
 
 /** The facts of the page of the outbox. */
-export interface OutboxFacts {
+interface OutboxFacts {
   readonly counts: Partial<Record<EntryState, number>>;
   readonly query: { readonly state?: string | undefined; readonly before?: number | undefined };
   readonly page: RowsShown<Entry>;

@@ -12,7 +12,7 @@ import { runTimeline } from './parts/run-timeline.ts';
 import { count, exactly } from './parts/words.ts';
 
 /** The facts of the page of runs. */
-export interface RunsFacts {
+interface RunsFacts {
   readonly page: RowsShown<SummedRun>;
   /** The runs that the timeline draws. */
   readonly recent: readonly SummedRun[];

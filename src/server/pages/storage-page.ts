@@ -6,7 +6,7 @@ import type { Html } from './parts/html.ts';
 import { bytesText, count } from './parts/words.ts';
 
 /** The facts of the page of sizes. */
-export interface StorageFacts {
+interface StorageFacts {
   readonly database: string;
   readonly version: string;
   readonly bytes: number;

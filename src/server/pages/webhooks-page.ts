@@ -12,7 +12,7 @@ import type { RowsShown } from './parts/paging.ts';
 import { count, when } from './parts/words.ts';
 
 /** The facts of the page of webhooks. */
-export interface WebhookFacts {
+interface WebhookFacts {
   readonly endpoints: readonly EndpointStanding[];
   readonly query: { readonly endpoint?: string | undefined; readonly before?: number | undefined };
   readonly page: RowsShown<LoggedDelivery>;

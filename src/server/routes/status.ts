@@ -38,7 +38,7 @@ const hold = z.object({
   since: instant,
 });
 
-export const disappeared = hold.extend({
+const disappeared = hold.extend({
   state: z.enum(['suspected', 'held', 'approved', 'released', 'rejected']),
   ids: z.array(z.string()).describe('some of the records'),
 });

@@ -3,7 +3,7 @@ export interface Html {
   readonly html: string;
 }
 
-export type Part = Html | string | number | null | readonly Html[];
+type Part = Html | string | number | null | readonly Html[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -4,7 +4,7 @@ import type { Html } from './html.ts';
 import { noticeOf } from './notices.ts';
 
 /** A page of the dashboard. */
-export interface Page {
+interface Page {
   readonly title: string;
   /** The address of the part of the dashboard that the page belongs to. */
   readonly part: string;

@@ -32,7 +32,7 @@ export interface Need {
 }
 
 /** The facts from which it follows what needs a person. */
-export interface NeedFacts {
+interface NeedFacts {
   readonly damage: Damage | null;
   readonly frozen: Frozen | null;
   readonly held: readonly ShownHold[];

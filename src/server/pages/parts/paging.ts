@@ -19,7 +19,7 @@ export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => numbe
 }
 
 /** Values of an address by their names; those that are absent are left out. */
-export type Query = Readonly<Record<string, string | number | undefined>>;
+type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address with these values. */
 export function addressOf(path: string, query: Query): string {

@@ -4,7 +4,7 @@ import type { Html } from './html.ts';
 import { count } from './words.ts';
 
 /** Numbers over time, to be drawn large; the oldest first. */
-export interface Plot {
+interface Plot {
   /** Unique on the page. */
   readonly id: string;
   readonly title: string;

@@ -44,7 +44,7 @@ function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: Summ
 const KINDS_SHOWN = 3;
 
 /** The first kinds, and how many more there are. */
-export function kindsText(kinds: readonly string[]): string {
+function kindsText(kinds: readonly string[]): string {
   const more = kinds.length - KINDS_SHOWN;
   return more > 0 ? `${kinds.slice(0, KINDS_SHOWN).join(', ')} and ${more} more` : kinds.join(', ');
 }

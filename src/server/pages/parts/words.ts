@@ -30,12 +30,6 @@ export function exactly(text: string): Html {
   return html`<time datetime="${instantOf(text).toISOString()}">${text.slice(0, 19)}</time>`;
 }
 
-/** The time of day of an instant, with its date if that is another day. */
-export function clockTime(text: string, now: Date): string {
-  const isToday = text.slice(0, 10) === now.toISOString().slice(0, 10);
-  return isToday ? text.slice(11, 16) : text.slice(0, 16);
-}
-
 export const count = (number: number): string => number.toLocaleString('en-US');
 
 /** A number with its noun: `1 row`, `2,000 rows`. */
