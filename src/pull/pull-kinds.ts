@@ -48,7 +48,7 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   return { ...facts, kinds: result.map(withZone) };
 }
 
-/** What could not be indexed now is so after the next run. */
+/** The next run makes the indexes that could not be made now. */
 async function indexForReports({ session, logger }: PullParts, kinds: readonly ListedKind[]): Promise<void> {
   try {
     await makeReportIndexes(session, kinds);

@@ -19,7 +19,7 @@ import type { Access, Caller } from './access/access.ts';
 import type { SignInCodes } from './access/sign-in-codes.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
 
-/** What the routes of webhooks need of the settings. */
+/** The settings that the routes of webhooks need. */
 interface WebhookRules {
   readonly allowHosts: readonly string[];
   /** Secrets from the settings; null = those of the table. */

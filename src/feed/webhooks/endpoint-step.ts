@@ -29,7 +29,7 @@ export interface EndedAttempt {
   readonly random: number;
 }
 
-/** What a person is to be told of an endpoint. */
+/** The news of an endpoint for a person. */
 export interface EndpointNews {
   readonly tell: Exclude<HealthStep['tell'], null>;
   readonly endpoint: WebhookEndpoint;
@@ -58,7 +58,7 @@ export interface EndpointSend extends SendableDelivery {
   readonly delivery: Delivery;
 }
 
-/** What an owner does next: `lost` = the endpoint is no longer its own. */
+/** The next step of an owner: `lost` = the endpoint is no longer its own. */
 export interface EndpointStep {
   readonly is: 'going on' | 'released' | 'lost';
   readonly sends: readonly EndpointSend[];

@@ -63,7 +63,7 @@ type HealthPatch = Partial<Health & Pick<WebhookEndpoint, 'disabledReason' | 'no
 
 export interface HealthStep {
   readonly patch: HealthPatch;
-  /** What a person is to be told. */
+  /** The news for a person. */
   readonly tell: 'failing' | 'back' | 'disabled' | null;
 }
 

@@ -122,7 +122,7 @@ async function post(pool: Pool, { delivery, headers: signed, signal }: Posting):
   return { status: statusCode, start: await readStart(body), retryAfter: headers['retry-after'] };
 }
 
-/** What is made from the secrets of an endpoint. */
+/** The signers and the mask of an endpoint, made from its secrets. */
 interface Keys {
   /** The headers of Standard Webhooks. One signature for each secret: during an overlap a receiver may know either. */
   readonly sign: (delivery: SendableDelivery, at: Date) => Readonly<Record<string, string>>;

@@ -98,7 +98,7 @@ const NEVER_SWEPT: Standing = {
   hold: null,
 };
 
-/** What a kind's row says of its list when its lease is taken. */
+/** The facts of a kind's row when its lease is taken. */
 export function standingOf(row: State): Standing {
   const { tick, completeSweeps, certifiedAt, baselineAt, lastCompleteSweep, heldSince, heldRecords } = row;
   return {

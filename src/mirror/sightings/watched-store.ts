@@ -16,7 +16,7 @@ const WATCHED_KIND = pick(
   ...(['last_complete_sweep', 'page_size'] as const),
 );
 
-/** What is known of a kind's list, and who reads it. */
+/** The facts of a kind's list, and its reader. */
 export type WatchedKind = RowOf<typeof WATCHED_KIND>;
 
 /** The kinds whose list was read to its end, and that have a baseline: what is new in their lists is new to the service. */

@@ -16,7 +16,7 @@ export const REQUEST_BUDGETS = {
   primaryKey: ['name'],
 } as const satisfies EngineTable;
 
-/** What the reading between sweeps tells of each kind: the expected age of what is not seen yet. */
+/** The expected age of changes that are not seen yet, by kind. */
 export const FRESHNESS = {
   name: 'freshness',
   columns: [

@@ -130,7 +130,7 @@ const MINUTES_SINCE: Record<Dialect, string> = {
   postgres: 'extract(epoch from now() - f.measured_at) / 60',
 };
 
-/** What the reading between sweeps has told within ten minutes; later, nobody reads. */
+/** The ages of the last ten minutes; older ones are of a process that reads no more. */
 const unseenAge = (column: string, dialect: Dialect): string =>
   `(select f.${column} from freshness f where f.kind = k.kind and ${MINUTES_SINCE[dialect]} < 10)`;
 

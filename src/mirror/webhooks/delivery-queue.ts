@@ -82,7 +82,7 @@ export async function readyDeliveries(
   return select(db, WEBHOOK_DELIVERIES, due);
 }
 
-/** What an attempt leaves in the row of its delivery. */
+/** The columns that an attempt changes in the row of its delivery. */
 type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt'>>;
 
 /** A delivery as it was read, and what becomes of it. */

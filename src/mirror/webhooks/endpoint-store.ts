@@ -133,7 +133,7 @@ const listOf = (json: string | null): readonly string[] | null =>
 const jsonOf = (list: readonly string[] | null): string | null =>
   list === null ? null : JSON.stringify(list);
 
-/** What a person says about an endpoint. */
+/** The part of an endpoint that a person decides. */
 export interface EndpointWish
   extends EventFilter, Pick<WebhookEndpoint, 'name' | 'url' | 'format' | 'source'> {}
 

@@ -29,7 +29,7 @@ export interface ChangeRates {
 const MINUTE_MS = 60_000;
 /** Long enough to tell busy pages from quiet ones, and short enough to follow their changes. */
 const HALF_LIFE_MS = 12 * 3_600_000;
-/** What is assumed before anything is known: so many events of a page, at the mean rate of its list. */
+/** The assumption before anything is known: so many events of a page, at the mean rate of its list. */
 const PRIOR_EVENTS = 0.5;
 /** The time in which a list without a history is taken to have had one update, and half a new record. */
 const [PRIOR_LIST_MINUTES, PRIOR_PLACE_MINUTES] = [60, 30];

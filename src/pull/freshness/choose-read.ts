@@ -24,7 +24,7 @@ export interface NextRead {
   readonly why: ReadReason;
 }
 
-/** What a reading is for: rows that came or went, new rows, or pages that may have changed. */
+/** The purpose of a reading: rows that came or went, new rows, or pages that may have changed. */
 export type ReadReason = 'locate' | 'probe' | 'refresh';
 
 interface Candidate {
@@ -33,7 +33,7 @@ interface Candidate {
   readonly why: ReadReason;
 }
 
-/** What a new record, and a record that is gone, are worth beside an update that is seen. */
+/** The worth of seeing a new record, and a record that is gone, where an update is worth 1. */
 const WORTH = { created: 55, deleted: 1, searched: 10 };
 /** A list is taken to get this share of the new records of the mean list too: none is thought to get nothing. */
 const SHARED = 0.12;
@@ -92,9 +92,9 @@ function bestOf(readable: ReadableList, rates: ChangeRates, nowMs: number): Valu
 }
 
 interface PageWorth {
-  /** What reading a page is worth for its own changes. */
+  /** The worth of reading a page for its own changes. */
   readonly changes: (page: number) => number;
-  /** What it is worth to learn of rows that came or went since an instant. */
+  /** The worth of learning of rows that came or went since an instant. */
   readonly news: (sinceMs: number) => number;
   /** The same for rows that came only. */
   readonly created: (sinceMs: number, soonMs?: number) => number;

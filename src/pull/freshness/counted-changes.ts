@@ -23,7 +23,7 @@ export function createCountedChanges(): CountedChanges {
   return {
     read: async (db) => {
       const notes = await readChangesSince(db, seq, MOST_EVENTS);
-      const isCut = notes.length === MOST_EVENTS; // What happened before is not known.
+      const isCut = notes.length === MOST_EVENTS; // Earlier events are not known.
       if (isCut) fromMs = instantOf(notes[0]?.observedAt ?? '').getTime();
       seq = notes.at(-1)?.seq ?? seq;
       const fresh = byKind(notes);

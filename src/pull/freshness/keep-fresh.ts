@@ -19,7 +19,7 @@ import { unseenAges } from './unseen-ages.ts';
 
 export interface FreshnessRules extends Pick<Following, 'sweepsOf'> {
   readonly kinds: readonly ListedKind[];
-  /** What all processes together may request between sweeps. */
+  /** The requests of all processes together between sweeps. */
   readonly requestsPerMinute: number;
   readonly baseUrl: string;
   readonly rules: ReadingRules;

@@ -10,7 +10,7 @@ export interface PageReading {
   readonly atMs: number;
 }
 
-/** What a page says about where rows came and went. */
+/** The places of a page at which rows came and went. */
 export interface PlacedPage extends FrameEdit {
   /** Rows that the list has more (or fewer, below 0) by what was located. */
   readonly by: number;

@@ -97,7 +97,7 @@ function rowsBefore(
   return [Math.min(all, came + before), Math.max(lost, went - before)];
 }
 
-/** What was known of the gaps contradicts this page: rows came and went meanwhile. Only the page itself is certain. */
+/** The gaps contradict this page: rows came and went meanwhile. Only the page itself is certain. */
 function startOver(
   list: WatchedList,
   shift: number,

@@ -5,7 +5,7 @@ import type { Html } from './html.ts';
 type Heading = string | { readonly number: string } | Html;
 
 interface DataTable {
-  /** What the table shows, for screen readers. */
+  /** The caption, for screen readers. */
   readonly caption: string;
   readonly headings: readonly Heading[];
   /** A `tr` for each row. */

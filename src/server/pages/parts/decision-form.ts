@@ -10,7 +10,7 @@ export interface DecisionButton {
   readonly values?: Readonly<Record<string, string>>;
   /** The decision that most people make. */
   readonly isMain?: boolean;
-  /** What the button says to those who do not see where it stands. */
+  /** The name of the button for screen readers. */
   readonly about?: string;
 }
 

@@ -21,7 +21,7 @@ export function endpointButtons({ name, health, disabledReason }: Decided): read
 const REPLAY =
   'Replay: everything is sent again from the first event that it has not taken since its last success.';
 
-/** What the decisions on an endpoint that takes no deliveries do. */
+/** The effects of decisions on an endpoint that takes no deliveries. */
 export const endpointEffects = ({ health }: Decided): string =>
   health === 'disabled'
     ? `Enable: what waits is sent, and then the events since. ${REPLAY}`

@@ -23,7 +23,7 @@ export interface Need {
   readonly address?: string;
   /** Why it waits. */
   readonly why: string;
-  /** What each decision does, or what to do elsewhere. */
+  /** The effect of each decision, or the step to take elsewhere. */
   readonly effect: string;
   readonly since: string | null;
   /** Nothing goes on at all meanwhile, or what the mirror says may be wrong. */
@@ -70,7 +70,7 @@ const frozenNeed = ({ reason, since }: Frozen): Need => ({
   buttons: [{ label: 'Resume', address: '/outbox/resume' }],
 });
 
-/** What a decision on disappeared records does. */
+/** The effects of decisions on disappeared records. */
 export const HOLD_EFFECTS =
   'Approve: each is marked as deleted once the service proves that it is gone. Reject: they stay live, however long the list leaves them out.';
 
@@ -105,7 +105,7 @@ const EFFECTS = {
 
 const ADOPTABLE = 2;
 
-/** What the decisions on an entry do. */
+/** The effects of decisions on an entry. */
 export const entryEffects = (entry: Entry): string =>
   choicesOf(entry)
     .map((choice) => EFFECTS[choice])

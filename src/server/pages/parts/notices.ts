@@ -1,7 +1,7 @@
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 
-/** What is said once a decision was carried out, by the name under which its address carries it. */
+/** The message after a decision was carried out, by the name that its address carries. */
 const NOTICES = {
   approved: 'Approved: each record is marked as deleted once the service proves that it is gone.',
   rejected: 'Rejected: the records stay live.',

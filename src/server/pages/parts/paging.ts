@@ -4,7 +4,7 @@ import type { Html } from './html.ts';
 /** Rows of a list, newest first, a page at a time. */
 export interface RowsShown<Row> {
   readonly rows: readonly Row[];
-  /** What to give as `before` for the next page; null at the end of the list. */
+  /** The value of `before` for the next page; null at the end of the list. */
   readonly next: number | null;
 }
 
