@@ -1,9 +1,11 @@
 import { existsSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { instantText, systemClock } from '../lib/time/clock.ts';
 import type { Session } from '../mirror/session/session.ts';
+import { removeDrafts } from '../mirror/sqlite/snapshot-file.ts';
 import { takeSnapshot } from '../report/snapshot.ts';
 import type { SnapshotContent } from '../report/snapshot.ts';
 import { outputFault, snapshotFile } from '../report/output-file.ts';
@@ -60,8 +62,14 @@ export async function renewSnapshot(
   }
 }
 
-/** Removes the present snapshot. @throws {UsageError} For a file that is no snapshot. */
+/** Removes the present snapshot, and what is left of unfinished ones. @throws {UsageError} For a file that is no snapshot. */
 export function removeSnapshot(config: Config): void {
+  removeUnfinished(config);
   const file = presentSnapshot(config);
   if (file !== null) rmSync(snapshotFile(config, file));
+}
+
+/** Removes what killed processes have left of the snapshot that `bi.snapshotPath` names. */
+export function removeUnfinished({ bi: { snapshotPath: file } }: Config): void {
+  if (file !== null) removeDrafts(resolve(file));
 }

@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import Sqlite from 'better-sqlite3';
@@ -201,6 +202,15 @@ describe.each(DATABASES)('%s', (database) => {
 
     expect(ended).toMatchObject({ code: 1 });
     expect(ended.stderr).toContain('Entries of the outbox');
+  });
+
+  test('what a killed process has left of a snapshot is removed', async () => {
+    const file = join(tempFolder(), 'bi.db');
+    const left = `${file}.${spawnSync('true').pid}.partial`;
+    writeFileSync(left, 'forgotten');
+    const made = await stage(database, { BMS__BI__SNAPSHOT_PATH: file });
+    expect(await made.forget('--yes', '--suppress')).toMatchObject({ code: 0 });
+    expect(existsSync(left)).toBe(false);
   });
 
   test('the snapshot is rewritten', async () => {

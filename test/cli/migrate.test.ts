@@ -50,7 +50,8 @@ const bytesOf = (url: string): string =>
     .map((path) => readFileSync(path, 'latin1'))
     .join();
 
-test('migrate says that a reader keeps a removed field in the file, and clears it once the reader is gone', async () => {
+/** A mirror with an address, which a reader in a transaction keeps in the file. */
+async function readMirror() {
   const path = freshMirror();
   const env = { DATABASE_URL: `file:${path}` };
   await run(['migrate'], env);
@@ -61,9 +62,14 @@ test('migrate says that a reader keeps a removed field in the file, and clears i
       values (1, ${EMAIL}, ${`{"id":1,"email":"${EMAIL}"}`}, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 1)`),
   );
   const reader = new Sqlite(path, { readonly: true });
+  onTestFinished(() => void reader.close());
   reader.exec('begin');
   expect(reader.prepare('select email from clients').pluck().get()).toBe(EMAIL);
-  const without = excluding(env, { clients: ['email'] });
+  return { env, reader, without: excluding(env, { clients: ['email'] }) };
+}
+
+test('migrate says that a reader keeps a removed field in the file, and clears it once the reader is gone', async () => {
+  const { env, reader, without } = await readMirror();
 
   const busy = await run(['migrate'], without);
 
@@ -77,7 +83,22 @@ test('migrate says that a reader keeps a removed field in the file, and clears i
   expect(document(await run(['migrate', '--json'], without))).toMatchObject({ excluded: { scrubbed: true } });
   expect(bytesOf(env.DATABASE_URL)).not.toContain(EMAIL);
   expect(document(await run(['migrate', '--json'], without))).not.toHaveProperty('excluded');
-  reader.close();
+});
+
+test('migrate clears the file of a removed field once the reader is gone, also if nothing is excluded any more', async () => {
+  const { env, reader, without } = await readMirror();
+  await run(['migrate'], without);
+  for (const attempt of ['first', 'second'])
+    expect(document(await run(['migrate', '--json'], env)), attempt).toMatchObject({
+      excluded: { scrubbed: false },
+    });
+  expect(bytesOf(env.DATABASE_URL)).toContain(EMAIL);
+
+  reader.exec('commit');
+
+  expect(document(await run(['migrate', '--json'], env))).toMatchObject({ excluded: { scrubbed: true } });
+  expect(bytesOf(env.DATABASE_URL)).not.toContain(EMAIL);
+  expect(document(await run(['migrate', '--json'], env))).not.toHaveProperty('excluded');
 });
 
 describe.each(PLACES)('migrate in %s', (_name, place) => {

@@ -292,6 +292,34 @@ describe.each(DATABASES)('%s', (database) => {
     ).toEqual([{ value: await weightOf(session) }]);
   });
 
+  test('a stop during the repair of elements ends it, and the next pull does the rest', async () => {
+    const { service, session } = await pulled();
+    const [extra = 0] = withContacts(service);
+    const before = await contactsOf(session);
+    await touch(
+      session,
+      sql`
+      insert into clients_contacts (parent_id, position, nom) values (${extra}, 7, 'Invented'), (987654321, 0, 'Nobody')`,
+    );
+    const stop = new AbortController();
+    const stopping: Session = {
+      ...session,
+      atomically: async (work) => {
+        const result = await session.atomically(work);
+        if ((await repairsOf(session)).length > 0) stop.abort();
+        return result;
+      },
+    };
+
+    await pullOne(service, session, { kind, minute: 20, parts: { session: stopping, signal: stop.signal } });
+
+    expect(stop.signal.aborted).toBe(true);
+    expect(await repairsOf(session)).toMatchObject([{ record_id: String(extra) }]);
+    await pullOne(service, session, { kind, minute: 30 });
+    expect(await contactsOf(session)).toEqual(before);
+    expect(await repairsOf(session)).toMatchObject([{ record_id: '987654321' }]);
+  });
+
   test('elements whose values were changed are mended by a backfill, as columns are', async () => {
     const { service, session } = await pulled();
     const [a = 0, b = 0] = withContacts(service);

@@ -8,7 +8,7 @@ import type { Forgotten, ForgetPlan } from '../../mirror/records/forget-record.t
 import { scrubFile } from '../../mirror/sqlite/scrub.ts';
 import { openExistingMirror } from '../open-mirror.ts';
 import { kindOfRecord } from './show.ts';
-import { presentSnapshot, renewSnapshot } from '../snapshot-file.ts';
+import { presentSnapshot, removeUnfinished, renewSnapshot } from '../snapshot-file.ts';
 import type { RenewedSnapshot } from '../snapshot-file.ts';
 
 export type { ForgetPlan } from '../../mirror/records/forget-record.ts';
@@ -67,6 +67,7 @@ async function eraseRecord(
 }
 
 async function rewriteSnapshot(config: Config): Promise<RenewedSnapshot | null> {
+  removeUnfinished(config);
   const file = presentSnapshot(config);
   if (file === null) return null;
   await using session = await openExistingMirror(config);

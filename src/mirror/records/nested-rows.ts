@@ -2,8 +2,10 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
+import { ownValue } from '../../diff/decode-record.ts';
 import type { RecordChange } from '../../diff/judge-page.ts';
 import { boundFields, observeFields } from '../../diff/observe-fields.ts';
+import { compactJson } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
 import { writeMeta } from '../kinds/meta.ts';
@@ -41,7 +43,7 @@ const ROWS_AT_ONCE = 2_000;
  * Writes the elements of these records' nested arrays in place of those of their former content. Costs nothing for a kind
  * without nested arrays.
  *
- * An array that has not changed is decoded for its issues and not written.
+ * An array whose spelling has not changed is decoded for its issues and not written.
  */
 export async function putNestedRows(
   tx: Transaction,
@@ -153,10 +155,11 @@ export async function removeStrayElements(
   return [...parents];
 }
 
-/** False only for an array that both readings of a record have, and that is equal in them. */
+/** False only for an array that both readings of a record spell alike: `_raw` and the rows must have one spelling. */
 function hasChanged({ record, verdict, repair }: NestedParent, array: string): boolean {
   if (verdict?.is !== 'changed' || repair !== undefined || verdict.fields.includes(array)) return true;
-  return !Object.hasOwn(verdict.before, array) || !Object.hasOwn(record, array);
+  const [before, after] = [ownValue(verdict.before, array), ownValue(record, array)];
+  return before === undefined || after === undefined || compactJson(before) !== compactJson(after);
 }
 
 interface Elements {

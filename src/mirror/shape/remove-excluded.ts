@@ -21,7 +21,7 @@ import type { RefillOptions } from './redecode.ts';
  * nested tables, notes of drift and deliveries; and, each time, out of entries of the outbox that have ended since.
  *
  * After an interruption it starts over. Tombstones are cleaned like live rows. What a busy SQLite file still holds in free space
- * or in its log is tried again each time.
+ * or in its log is tried again each time, whatever is excluded by then.
  */
 export async function removeExcluded(
   session: Session,
@@ -30,17 +30,17 @@ export async function removeExcluded(
 ): Promise<Removal> {
   const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
-  if (excluding.length === 0 && applied === null) return { hasRemoved: false, isScrubbed: null };
-  const wanted = JSON.stringify(excluding.map((kind) => [kind.name, namesOf(kind)]));
-  const hasRemoved = wanted !== applied && excluding.length > 0;
+  const unscrubbed = await readMeta(session, 'privacy.scrub');
+  const wanted =
+    excluding.length === 0 ? null : JSON.stringify(excluding.map((kind) => [kind.name, namesOf(kind)]));
+  if ([wanted, applied, unscrubbed].every((each) => each === null))
+    return { hasRemoved: false, isScrubbed: null };
+  const hasRemoved = wanted !== null && wanted !== applied;
   if (hasRemoved) await removeFields(session, excluding, onProgress);
   for (const kind of excluding) await removeFromOutbox(session, kind);
-  const isScrubbed = await scrub(session, hasRemoved);
+  const isScrubbed = await scrub(session, hasRemoved, unscrubbed);
   if (hasRemoved) onRemoved?.();
-  if (wanted !== applied)
-    await session.atomically((tx) =>
-      saveMeta(tx, 'privacy.excluded', excluding.length === 0 ? null : wanted),
-    );
+  if (wanted !== applied) await session.atomically((tx) => saveMeta(tx, 'privacy.excluded', wanted));
   return { hasRemoved, isScrubbed };
 }
 
@@ -70,8 +70,7 @@ interface Removal {
 }
 
 /** Clears the file of what was removed now, or of what an earlier attempt had to leave; notes what is left. */
-async function scrub(session: Session, hasRemoved: boolean): Promise<boolean | null> {
-  const before = await readMeta(session, 'privacy.scrub');
+async function scrub(session: Session, hasRemoved: boolean, before: string | null): Promise<boolean | null> {
   if (session.dialect === 'postgres' || (!hasRemoved && before === null)) return null;
   const { scrubFile } = await import('../sqlite/scrub.ts'); // PostgreSQL has no need of SQLite's driver.
   const left = scrubFile(session.location, !hasRemoved && before === 'checkpoint' ? 'checkpoint' : 'vacuum');

@@ -4,13 +4,16 @@ import {
   fchmodSync,
   fsyncSync,
   openSync,
+  readdirSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
+import { isRunning } from '../../lib/is-running.ts';
 import type { Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
 
@@ -38,7 +41,7 @@ export interface SnapshotFile {
 /** Marks a file as a snapshot of ours, in the header of SQLite's files. */
 const APPLICATION_ID = 0x626d_7373;
 const HEADER = { text: 'SQLite format 3\0', bytes: 72, idAt: 68 };
-const READABLE_BY_ALL = 0o644;
+const [READABLE_BY_OWNER, READABLE_BY_ALL] = [0o600, 0o644];
 const MIRROR = 'mirror';
 
 /** Whether a file may be replaced by a snapshot: there is none, it is empty, or it is a snapshot. */
@@ -57,10 +60,30 @@ export function isReplaceable(path: string): boolean {
   );
 }
 
+/** Removes unfinished files of processes that have ended: they hold what was removed from the mirror since. */
+export function removeDrafts(path: string): void {
+  const [folder, start] = [dirname(path), `${basename(path)}.`];
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const [, pid] = name.startsWith(start) ? (DRAFT_END.exec(name.slice(start.length)) ?? []) : [];
+    // A container's processes all have number 1: another one of our own number was here before us.
+    const isLeft = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
+    if (isLeft) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Creates an empty file that only its owner may read; returns its path. */
+function createDraft(path: string): string {
+  removeDrafts(path);
+  const draft = `${path}.${process.pid}.partial`;
+  closeSync(openSync(draft, 'wx', READABLE_BY_OWNER));
+  return draft;
+}
+
+const DRAFT_END = /^([1-9]\d*)\.partial$/;
+
 /** Begins a snapshot, in a file beside its place. A rollback journal would only slow it: an unfinished file is removed. */
 export function beginSnapshot(path: string): SnapshotFile {
-  const draft = `${path}.${process.pid}.partial`;
-  rmSync(draft, { force: true });
+  const draft = createDraft(path);
   const file = new Sqlite(draft);
   file.pragma('journal_mode = OFF');
   file.pragma('synchronous = OFF');

@@ -3,16 +3,7 @@ import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { bigint, optionalTimestamp } from '../tables/engine-column.ts';
-import {
-  assign,
-  hasRow,
-  insertInto,
-  readNumber,
-  readRow,
-  readRows,
-  readTexts,
-  select,
-} from '../tables/rows.ts';
+import { assign, hasRow, insertInto, readNumber, readRow, readTexts, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import { WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
 
@@ -48,19 +39,21 @@ const { columns: COLUMNS } = WEBHOOK_ENDPOINTS;
 
 /** All endpoints with their health, by name. */
 export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> {
-  const endpoints = await readEndpoints(db, sql`order by name`);
-  const counts = sql`
-    select endpoint_id, count(*) as pending, min(created_at) as pending_since from webhook_deliveries
-    where state in ('ready', 'waiting') group by endpoint_id`;
-  const columns = [bigint('endpoint_id'), bigint('pending'), optionalTimestamp('pending_since')];
-  const pending = new Map((await readRows(db, columns, counts)).map((row) => [row.endpointId, row]));
-  return endpoints.map((endpoint) => ({
-    ...endpoint,
-    health: healthOf(endpoint),
-    pending: pending.get(endpoint.id)?.pending ?? 0,
-    pendingSince: pending.get(endpoint.id)?.pendingSince ?? null,
-  }));
+  const standings: EndpointStanding[] = [];
+  for (const endpoint of await readEndpoints(db, sql`order by name`)) {
+    const waiting = await readRow(db, PENDING, pendingOf(endpoint.id));
+    const { pending = 0, pendingSince = null } = waiting ?? {};
+    standings.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince });
+  }
+  return standings;
 }
+
+const PENDING = [bigint('pending'), optionalTimestamp('pending_since')];
+
+/** Of one endpoint: counted for all at once, the settled deliveries would be read as well. */
+const pendingOf = (id: number): SQL => sql`
+  select count(*) as pending, min(created_at) as pending_since from webhook_deliveries
+  where endpoint_id = ${id} and state in ('ready', 'waiting')`;
 
 const healthOf = ({ state, failingToldAt }: WebhookEndpoint): EndpointHealth => {
   if (state === 'disabled') return 'disabled';

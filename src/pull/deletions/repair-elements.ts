@@ -17,6 +17,8 @@ const ROWS_A_TRANSACTION = 500;
 /**
  * Restores the elements of nested arrays where another program has added or removed some, without an event.
  *
+ * A stop leaves the tables noted as written to: the next sweep compares them from the start.
+ *
  * Costs one scan of an index, until such a table is found: then the elements of all live rows are compared with `_raw`.
  *
  * @returns The number of records whose elements were repaired.
@@ -27,8 +29,10 @@ export async function repairElements(parts: PullParts, sweep: Sweep): Promise<nu
   if (touched.length === 0) return 0;
   let mended = 0;
   for await (const text of liveIds(parts.session, kind.name))
-    for (const ids of inChunks(text === '' ? [] : text.split(','), ROWS_A_TRANSACTION))
+    for (const ids of inChunks(text === '' ? [] : text.split(','), ROWS_A_TRANSACTION)) {
       mended += await underLease(parts, sweep, (tx, now) => mendElements(tx, kind, { ids, now }));
+      if (parts.signal?.aborted) return mended;
+    }
   return underLease(parts, sweep, async (tx, now) => {
     const strays = await removeStrayElements(tx, kind, touched);
     const repairs = strays.map((id) => ({ id, detail: 'elements were added under an id that has no row' }));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Owner } from './parts.ts';
-import { errorCode } from '../../lib/error-code.ts';
+import { isRunning } from '../../lib/is-running.ts';
 
 /** Names this process so that another process on this host can check whether it still runs. */
 export function createOwner(): Owner {
@@ -16,13 +16,4 @@ export function createOwner(): Owner {
       return Number(pid) === process.pid || !isRunning(Number(pid));
     },
   };
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0); // Signal 0 only checks that the process exists.
-    return true;
-  } catch (error) {
-    return errorCode(error) !== 'ESRCH';
-  }
 }

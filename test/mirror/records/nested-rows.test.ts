@@ -5,6 +5,7 @@ import { decimal, flag, integer, json } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { judge } from '../../../src/diff/judge-page.ts';
 import { compactJson, parseObject } from '../../../src/lib/json/json.ts';
+import { findAlteredElements } from '../../../src/mirror/records/nested-elements.ts';
 import { putNestedRows, removeOrphans } from '../../../src/mirror/records/nested-rows.ts';
 import type { Issue } from '../../../src/mirror/records/issue-store.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
@@ -99,7 +100,7 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
     await put(session, clients, before);
     await session.atomically((tx) => tx.query(sql`update clients_contacts set nom = 'kept'`));
 
-    await write('{"id":1,"code":"B","contacts":[{"id":1.0},{"id":2}]}');
+    await write('{"id":1,"code":"B","contacts": [{"id":1}, {"id":2}]}');
     expect(await shown(session, 'nom, id')).toEqual([
       { nom: 'kept', id: 1 },
       { nom: 'kept', id: 2 },
@@ -108,6 +109,21 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
     expect(await shown(session, 'nom, id, position')).toEqual([{ nom: null, id: 2, position: 0 }]);
     await write('{"id":1,"code":"A"}');
     expect(await shown(session, 'id')).toEqual([]);
+  });
+
+  test('follow an equal array in another spelling, as the record does whose other fields have changed', async () => {
+    const session = await open();
+    const before = '{"id":1,"code":"A","contacts":[{"id":1,"cell":5}]}';
+    const raw = '{"id":1,"code":"B","contacts":[{"id":1,"cell":5.0}]}';
+    const record = parseObject(raw);
+    const verdict = judge(clients, { raw: before, response: 1, isDeleted: false }, { id: '1', raw, record });
+    await put(session, clients, before);
+    await session.atomically(async (tx) => {
+      const records = [{ id: '1', record, verdict }];
+      await putNestedRows(tx, { kind: clients, records, found: [], now: NOON });
+      expect(await findAlteredElements(tx, clients, records)).toEqual(new Map());
+    });
+    expect(await shown(session, 'id, cell')).toEqual([{ id: 1, cell: '5.0' }]);
   });
 
   test('of parents that a hand has removed before the baseline do not come twice', async () => {
