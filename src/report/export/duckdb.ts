@@ -34,9 +34,12 @@ export async function openDuckdb({ library, folder, memoryMb, ...rows }: DuckdbO
       throw rows.describe(cause);
     }
   };
+  let isOpen = true;
   return {
     run,
     close: () => {
+      if (!isOpen) return; // A failed reopening leaves this one to be closed again.
+      isOpen = false;
       connection.closeSync();
       instance.closeSync();
     },

@@ -46,9 +46,17 @@ interface ParquetFile {
  *
  * @returns How many values of which columns fit no such type; they are null.
  */
-export async function writeParquet({ source, path, library, onRows }: ParquetFile): Promise<Unfit> {
+export async function writeParquet(file: ParquetFile): Promise<Unfit> {
+  const folder = await mkdtemp(`${file.path}.parts-`);
+  try {
+    return await writeParts(file, folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeParts({ source, path, library, onRows }: ParquetFile, folder: string): Promise<Unfit> {
   const unfit = new Map<string, number>();
-  const folder = await mkdtemp(`${path}.parts-`);
   const parts = await createParts({ library, columns: source.columns, folder, describe: faultOf(path) });
   try {
     for await (const batch of source.batches) {
@@ -61,7 +69,6 @@ export async function writeParquet({ source, path, library, onRows }: ParquetFil
     return unfit;
   } finally {
     parts.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
