@@ -3,11 +3,10 @@ import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { runProgram, start } from '../support/program.ts';
-import { sized } from '../support/tiers.ts';
 import { serving } from './outbound-scene.ts';
 import type { AtEnd } from './outbound-scene.ts';
 
-const MINUTES = sized({ quick: 0, acceptance: 10, deep: 10 });
+const MINUTES = 10;
 const PER_MINUTE = 10;
 const MINUTE_MS = 60_000;
 
@@ -39,7 +38,7 @@ async function requestsOf(
   return { made, log: ended.map(({ stderr }) => stderr).join('') };
 }
 
-test.runIf(MINUTES > 0)(
+test(
   'serve makes the requests of its budget and no more, be it one process or three on one mirror',
   { timeout: (MINUTES + 2) * MINUTE_MS },
   async ({ onTestFinished }) => {

@@ -30,15 +30,15 @@ export async function removeExcluded(
 ): Promise<Removal> {
   const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
-  const unscrubbed = await readMeta(session, 'privacy.scrub');
+  const leftover = await readMeta(session, 'privacy.scrub');
   const wanted =
     excluding.length === 0 ? null : JSON.stringify(excluding.map((kind) => [kind.name, namesOf(kind)]));
-  if ([wanted, applied, unscrubbed].every((each) => each === null))
+  if ([wanted, applied, leftover].every((each) => each === null))
     return { hasRemoved: false, isScrubbed: null };
   const hasRemoved = wanted !== null && wanted !== applied;
   if (hasRemoved) await removeFields(session, excluding, onProgress);
   for (const kind of excluding) await removeFromOutbox(session, kind);
-  const isScrubbed = await scrub(session, hasRemoved, unscrubbed);
+  const isScrubbed = await scrub(session, hasRemoved, leftover);
   if (hasRemoved) onRemoved?.();
   if (wanted !== applied) await session.atomically((tx) => saveMeta(tx, 'privacy.excluded', wanted));
   return { hasRemoved, isScrubbed };
