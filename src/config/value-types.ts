@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseUrl } from '../lib/net/parse-url.ts';
 
 /** The kinds of value that settings have. Each one's error text states the expected form, and nothing else. */
 
@@ -89,7 +90,7 @@ function textLike(pattern: RegExp, expected: string) {
 
 /** A text that no URL parser reads is refused, because its password could not be masked. */
 function urlLike(pattern: RegExp, expected: string) {
-  return textLike(pattern, expected).refine((url) => URL.canParse(url), expected);
+  return textLike(pattern, expected).refine((url) => parseUrl(url) !== null, expected);
 }
 
 function isRising(numbers: readonly number[]): boolean {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseUrl } from './parse-url.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** A URL as a person writes it: scheme, host and perhaps a port; no user, no white space, no backslash. */
@@ -18,9 +19,10 @@ const LOCAL_NAME =
  */
 export function targetFault(url: string, allowHosts: readonly string[]): string | null {
   const host = WRITTEN.exec(url)?.[2];
-  if (host === undefined || !URL.canParse(url))
+  const parsed = parseUrl(url);
+  if (host === undefined || parsed === null)
     return 'it is not a plain http or https URL without user and password';
-  const { protocol, hostname, port } = new URL(url);
+  const { protocol, hostname, port } = parsed;
   if (isAllowedHost(hostname, allowHosts)) return null;
   if (protocol !== 'https:') return 'it is not https';
   if (port !== '') return 'it has a port of its own';
@@ -35,7 +37,7 @@ export function isAllowedHost(hostname: string, allowHosts: readonly string[]): 
 /** A host as a URL has it; the text itself if no URL can have it. */
 function hostnameOf(host: string): string {
   const url = `http://${isIP(host) === 6 ? `[${host}]` : host}/`;
-  return URL.canParse(url) ? new URL(url).hostname : host;
+  return parseUrl(url)?.hostname ?? host;
 }
 
 /** The address that a URL's host name is; null for a name. */

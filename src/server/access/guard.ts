@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseUrl } from '../../lib/net/parse-url.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../../lib/sync-error.ts';
 import { sendProblem } from '../answer/problem.ts';
@@ -109,10 +110,10 @@ const FOREIGN: Problem = {
 
 /** Whether an `Origin` is that of the page that this host serves. */
 function isOwn(origin: string, host: string): boolean {
-  const url = URL.canParse(origin) ? new URL(origin) : null;
+  const url = parseUrl(origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
   const asked = `${url.protocol}//${host}`;
-  return URL.canParse(asked) && new URL(asked).host === url.host;
+  return parseUrl(asked)?.host === url.host;
 }
 
 interface Origins {

@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/json/json.ts';
+import { parseUrl } from '../../lib/net/parse-url.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { openList, openRecord, parseBody } from './envelope.ts';
 import type { ListBody } from './envelope.ts';
@@ -96,7 +97,7 @@ function shown(text: string): string {
 
 /** Only the host: the rest of a redirect's address may hold secrets. */
 function hostOf(location: string): string {
-  return URL.canParse(location) ? new URL(location).host : 'another path';
+  return parseUrl(location)?.host ?? 'another path';
 }
 
 /** Headers in which a cache says that it answered in place of the service. */
