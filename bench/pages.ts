@@ -12,6 +12,7 @@ import { openSession } from '../src/mirror/open-session.ts';
 import type { Session } from '../src/mirror/session/session.ts';
 import { migrate } from '../src/mirror/shape/migrate.ts';
 import { createServer } from '../src/server/create-server.ts';
+import { CHANGE_COLUMNS } from './change-columns.ts';
 
 const [ROWS, CHANGES, ENTRIES, RUNS, AT_ONCE] = [1_000_000, 100_000, 20_000, 10_000, 10_000];
 const TOKEN = 'a-token-of-thirty-two-characters';
@@ -58,17 +59,7 @@ async function fill(session: Session): Promise<void> {
     await session.atomically((tx) =>
       tx.append({
         table: 'changes',
-        columns: [
-          'kind',
-          'record_id',
-          'change',
-          'observed_at',
-          'before',
-          'after',
-          'fields',
-          'origin',
-          'run_id',
-        ],
+        columns: CHANGE_COLUMNS,
         rows: Array.from({ length: AT_ONCE }, (_, n) => {
           const [seq, id] = [from + n, 70_000_000 + ((from + n) % 5000)];
           const kind = seq % 2000 === 0 ? 'bookings' : 'clients';

@@ -19,6 +19,7 @@ import { startSandbox } from '../src/sandbox/sandbox.ts';
 import type { World } from '../src/sandbox/world.ts';
 import { createWorld } from '../src/sandbox/world.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
+import { CHANGE_COLUMNS } from './change-columns.ts';
 
 const MOST = Number(process.argv[2] ?? 1_000_000);
 const AT_ONCE = 10_000;
@@ -65,17 +66,6 @@ async function fillKind(session: Session, world: World, name: keyof typeof ROWS)
 /** A million events of 300 bytes before and after, evenly over some days. */
 async function fillChanges(session: Session): Promise<void> {
   const record = JSON.stringify({ id: 1, code: 'C-1', name: 'Ada', note: 'x'.repeat(260) });
-  const columns = [
-    'kind',
-    'record_id',
-    'change',
-    'observed_at',
-    'before',
-    'after',
-    'fields',
-    'origin',
-    'run_id',
-  ];
   const changes = ['updated', 'updated', 'updated', 'created', 'deleted'];
   for (let from = 0; from < MOST; from += AT_ONCE) {
     const rows = Array.from({ length: Math.min(AT_ONCE, MOST - from) }, (_, n) => {
@@ -84,7 +74,7 @@ async function fillChanges(session: Session): Promise<void> {
       const facts = ['clients', String(n), change, instantText(new Date(when))];
       return [...facts, record, record, '{"name":["Ada","Bea"]}', 'service', 1];
     });
-    await session.atomically((tx) => tx.append({ table: 'changes', columns, rows }));
+    await session.atomically((tx) => tx.append({ table: 'changes', columns: CHANGE_COLUMNS, rows }));
   }
 }
 
