@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
 import { instantText } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
-import type { Ended, Env } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 import { serving } from './outbound-scene.ts';
@@ -27,8 +27,8 @@ export interface Crew {
   readonly ask: (question: Question) => Promise<Record<string, unknown>>;
   /** Kills the one at a place with -9 in the middle of a create, or whichever reads a list; returns what replaces it. */
   readonly killOver: (work: 'send' | 'pull', place: number) => Promise<() => Promise<void>>;
-  /** Stops all in order; returns what every process has logged, the killed ones too. */
-  readonly stop: () => Promise<readonly string[]>;
+  /** Stops all in order. */
+  readonly stop: () => Promise<void>;
 }
 
 interface Member {
@@ -38,10 +38,8 @@ interface Member {
 
 export async function startCrew(atEnd: AtEnd, session: Session, settings: Env): Promise<Crew> {
   const env = { ...settings, PORT: '0', ADMIN_TOKEN };
-  const ended: Promise<Ended>[] = [];
   const enlist = async (): Promise<Member> => {
     const program = start(['serve'], { env });
-    ended.push(program.ended);
     atEnd(() => {
       program.child.kill('SIGKILL');
     });
@@ -62,7 +60,6 @@ export async function startCrew(atEnd: AtEnd, session: Session, settings: Env): 
     stop: async () => {
       for (const { program } of members) program.child.kill('SIGTERM');
       for (const { program } of members) expect(await program.ended).toMatchObject({ code: 0, signal: null });
-      return (await Promise.all(ended)).map(({ stderr }) => stderr);
     },
   };
 }

@@ -15,6 +15,7 @@ import {
   expectSlotsOnce,
   expectTold,
   leftOver,
+  recordMarks,
   troubled,
 } from './three-processes-checks.ts';
 import { startCrew } from './three-processes-crew.ts';
@@ -51,6 +52,7 @@ test(
     const known = new Map(KINDS.map((kind) => [kind, service.world.count(kind)]));
     const redis = await redisFor(onTestFinished);
     await missSlots(session);
+    await recordMarks(session);
     const ledger = keepLedger(service.world);
     const crew = await startCrew(onTestFinished, session, { ...scene.env, QUEUE_URL: redis.url });
     const begun = Date.now();
@@ -71,7 +73,8 @@ test(
     await expectTold(scene, { known, ledger });
     await expectFedWhole(session, load.read);
     const states = await tally(session);
-    const slots = await expectSlotsOnce(session, { logs: await crew.stop(), due });
+    await crew.stop();
+    const slots = await expectSlotsOnce(session, due);
     const { wishes, read, outside, pulls } = load;
     console.log('FIGURE three processes', {
       ...{ kills: KILLS, pushes: wishes.length, outside, pulls, ...slots, events: read.length },
