@@ -83,7 +83,7 @@ export async function readyDeliveries(
 }
 
 /** The columns that an attempt changes in the row of its delivery. */
-type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt'>>;
+type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt' | 'body'>>;
 
 /** A delivery as it was read, and what becomes of it. */
 export interface DeliveryOutcome {
@@ -91,13 +91,18 @@ export interface DeliveryOutcome {
   readonly patch: DeliveryPatch;
 }
 
-/** Writes what became of deliveries; one that a replay, an erasure or its endpoint's removal took away stays away. */
+/**
+ * Writes how attempts changed deliveries; one that a replay, an erasure or its endpoint's removal took away stays away. A body
+ * stays as it is stored: excluded fields may have been taken out of it since it was read.
+ */
 export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
   const ids = outcomes.map(({ delivery }) => String(delivery.id));
-  const present = await tx.rowsById(WEBHOOK_DELIVERIES.name, ['state'], ids);
-  const isPending = ({ delivery }: DeliveryOutcome): boolean =>
-    PENDING_STATES.includes(present.get(String(delivery.id))?.[0] ?? null);
-  const rows = outcomes.filter(isPending).map(({ delivery, patch }) => ({ ...delivery, ...patch }));
+  const present = await tx.rowsById(WEBHOOK_DELIVERIES.name, ['state', 'body'], ids);
+  const rows = outcomes.flatMap(({ delivery, patch }) => {
+    const [state = null, body = null] = present.get(String(delivery.id)) ?? [];
+    if (!PENDING_STATES.includes(state)) return [];
+    return [{ ...delivery, ...patch, body: body === null ? null : String(body) }];
+  });
   await rewrite(tx, WEBHOOK_DELIVERIES, rows);
 }
 
