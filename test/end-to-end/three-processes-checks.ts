@@ -126,7 +126,8 @@ export async function expectSlotsOnce(
     expect.arrayContaining(KINDS.flatMap((kind) => due.map((at) => `${kind}@${at.toISOString()}`))),
   );
   const runs = await session.query(sql`select slot, state from runs where slot is not null`);
-  expect(runs.filter(({ state }) => state !== 'done')).toEqual([]);
+  // A list that changed all the time while it was read may leave its run incomplete.
+  expect(runs.filter(({ state }) => state !== 'done' && state !== 'incomplete')).toEqual([]);
   const slotsRun = runs.filter(({ slot }) => marked.includes(String(slot))).length;
   return { slotsRun, slotsServed: marked.length - slotsRun };
 }
