@@ -13,7 +13,7 @@ export const CHANGES_VIEW: View = {
   from: 'from changes',
 };
 
-/** The open issues, with what was sent. */
+/** The open issues, each with the value as sent. */
 export const ISSUES_VIEW: View = {
   name: 'bi_issues',
   meaning: 'Values and records of the service that fit no rule, one row each, while they do not.',
