@@ -88,6 +88,6 @@ function printReport(
     );
   printLine(
     stdout,
-    'Back-ups, exports and other snapshots still have it, and so has whoever was sent its events.',
+    'Back-ups, exports and other snapshots still have it, and so have receivers of its events.',
   );
 }

@@ -115,7 +115,7 @@ async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promis
   return rows.map(({ id }) => id);
 }
 
-/** The record's text without excluded fields; what is no record is dropped, and read anew by the next sweep. */
+/** The record's text without excluded fields; a text that is no record is dropped, and read again by the next sweep. */
 function recordWithout(kind: Kind, raw: string): string {
   const record = tryParse(raw);
   if (!isObject(record)) return '{}';
