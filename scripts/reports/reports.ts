@@ -34,12 +34,13 @@ export const REPORTS: readonly Report[] = [
   {
     name: 'receivables-by-client',
     title: 'Receivables and activity by client',
-    question: 'What was invoiced to each client, what is still to be invoiced, and what is going on for it?',
+    question:
+      'How much was invoiced to each client, how much is still to be invoiced, and which work is open for it?',
     notes: [
-      'The service sends no payments: `invoiced` is what was ever invoiced, so the most that the client can owe.',
+      'The service sends no payments: `invoiced` is all that was ever invoiced, so the most that the client can owe.',
       'A booking is invoiced if it has a `fact_number`. If your service calls that `invoice`, write that in its place.',
       'Bookings marked `inactive` count, as nothing tells what the mark means: add `where inactive = 0` to leave them out.',
-      'Client 0 has what names no client; a `code` that is null beside another id is a client that is gone.',
+      'Client 0 has all rows that name no client; a `code` that is null beside another id is a client that is gone.',
     ],
     shown: [
       ...['code', 'name', 'credit_exact', 'bookings', 'active_projects', 'last_pickup'],
@@ -121,7 +122,8 @@ export const REPORTS: readonly Report[] = [
   {
     name: 'margin-by-product',
     title: 'Margin by product',
-    question: 'What did the purchases of each product cost, and what are they worth at the list price?',
+    question:
+      'How much did the purchases of each product cost, and how much are they worth at the list price?',
     notes: [
       'The service lists no sales: the margin is that of selling all that was bought at the list price of today.',
       'The value at the list price is cut after four places. It is null for a product without a price.',

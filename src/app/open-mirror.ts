@@ -36,11 +36,11 @@ export interface Migration {
   readonly excluded?: RemovedFields;
 }
 
-/** What is free of excluded fields that the mirror held before. */
+/** Which files are free of excluded fields that the mirror held before. */
 interface RemovedFields {
   /** Whether the free space and the log of a SQLite file are; null in PostgreSQL. */
   readonly scrubbed: boolean | null;
-  /** The snapshot that `bi.snapshotPath` names: it was removed, and written anew if possible; null = there was none. */
+  /** The snapshot that `bi.snapshotPath` names: it was removed, and written again if possible; null = there was none. */
   readonly snapshot: RenewedSnapshot | null;
 }
 
@@ -71,7 +71,7 @@ async function bringUpToDate(
 /**
  * Removes excluded fields from the mirror and, with its file, from the snapshot.
  *
- * @returns What writes the snapshot anew once the columns are refilled; null if there was nothing to remove.
+ * @returns A function that writes the snapshot again once the columns are refilled; null if there was nothing to remove.
  */
 async function removeFields(
   session: Session,

@@ -62,7 +62,7 @@ export async function renewSnapshot(
   }
 }
 
-/** Removes the present snapshot, and what is left of unfinished ones. @throws {UsageError} For a file that is no snapshot. */
+/** Removes the present snapshot, and the remains of unfinished ones. @throws {UsageError} For a file that is no snapshot. */
 export function removeSnapshot(config: Config): void {
   removeUnfinished(config);
   const file = presentSnapshot(config);

@@ -31,8 +31,11 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'relations',
 ];
 
-/** `bi_sync_status` and `client_contacts` are views; `schedules.timezone` is a setting. */
-export const OTHER_NAMES: readonly string[] = ['sync_status', 'client_contacts', 'timezone', 'verify'];
+/** `bi_sync_status`, `sync_status_now` and `client_contacts` are views; `schedules.timezone` is a setting. */
+export const OTHER_NAMES: readonly string[] = [
+  ...['sync_status', 'sync_status_now', 'client_contacts'],
+  ...['timezone', 'verify'],
+];
 
 /** Prefixes of our views and of names that each database reserves. */
 export const RESERVED_PREFIXES = ['bi_', 'sqlite_', 'pg_'] as const;

@@ -39,7 +39,7 @@ async function runForget(
   if (report.scrubbed === false || report.snapshot?.rewritten === false) context.exit(EXIT.incomplete);
 }
 
-/** @throws {UsageError} Where nobody can be asked, or the answer is not the id. */
+/** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
 async function askAgain(io: Io, { kind, id }: ForgetRequest, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });
@@ -88,6 +88,6 @@ function printReport(
     );
   printLine(
     stdout,
-    'Back-ups, exports and other snapshots still have it, and so has whoever was sent its events.',
+    'Back-ups, exports and other snapshots still have it, and so have receivers of its events.',
   );
 }

@@ -41,4 +41,4 @@ function linesOf({ database, migrated, excluded }: Migration): string[] {
 const snapshotLine = ({ file, rewritten }: RenewedSnapshot): string =>
   rewritten
     ? `The snapshot ${file} was rewritten.`
-    : `The snapshot ${file} was removed; it could not be written anew.`;
+    : `The snapshot ${file} was removed; it could not be written again.`;

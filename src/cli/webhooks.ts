@@ -31,7 +31,7 @@ interface AddOptions extends CommonOptions {
 }
 
 export function webhooksCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list the receivers of events, with what waits for them').action(
+  const list = createCommand('list', 'list the receivers of events, with their waiting deliveries').action(
     (_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()),
   );
   return createCommand('webhooks', 'send events to receivers by HTTP')

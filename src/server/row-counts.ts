@@ -9,7 +9,7 @@ type Counted = Pick<KindFreshness, 'kind' | 'last_sweep_at' | 'last_change_at'>;
 
 /** How many live rows each kind has. */
 export interface RowCounts {
-  /** Counts small kinds anew where a sweep has ended or an event was found. A large kind is absent until it was counted once. */
+  /** Counts small kinds again where a sweep has ended or an event was found. A large kind is absent until it was counted once. */
   readonly read: (kinds: readonly Counted[]) => Promise<ReadonlyMap<string, number>>;
 }
 

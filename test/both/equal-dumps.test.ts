@@ -51,7 +51,7 @@ test(
       await pullFrom(service, postgres);
     }
     const kinds = await Promise.all(KINDS.map((kind) => asMirrored(sqlite, kind)));
-    const views = viewsOf(kinds.filter(isListed), 'sqlite').map(({ name }) => name);
+    const views = viewsOf(kinds.filter(isListed), 'postgres').map(({ name }) => name);
     expect(NASTY_VALUES.length).toBeGreaterThanOrEqual(400);
 
     for (const relation of views.filter((name) => name !== 'bi_sync_status')) {

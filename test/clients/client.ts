@@ -35,9 +35,6 @@ export interface Client extends Connected {
   readonly guesses?: true;
   /** Values of these sorts come wrong, as its page says. */
   readonly cannot?: readonly Sort[];
-  /** Views that it cannot read, and views or columns that it gives no type, as its page says. */
-  readonly unreadable?: readonly string[];
-  readonly untyped?: readonly string[];
 }
 
 export type Types = Readonly<Record<Sort, readonly string[]>>;

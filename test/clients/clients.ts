@@ -13,7 +13,6 @@ const shell = (name: string, database: DatabaseName): Client => ({
 const jdbc = (section: string, database: DatabaseName, cannot: readonly Sort[]): Client => ({
   ...{ name: 'JDBC', page: 'jdbc', section, database, ask: askJava, cannot },
   exactness: database === 'SQLite' ? DOUBLES : EXACT,
-  untyped: database === 'SQLite' ? ['bi_sync_status.reason'] : [],
   types: types({
     ...{
       integer: 'BIGINT | INTEGER',
@@ -39,7 +38,6 @@ const r = (database: DatabaseName): Client => ({
 const superset = (database: DatabaseName): Client => ({
   ...{ name: 'Superset', page: 'superset', section: database, database, ask: askSuperset },
   exactness: database === 'SQLite' ? DOUBLES : EXACT,
-  untyped: database === 'SQLite' ? ['bi_sync_status', '_history.record'] : [],
   types: types({
     ...{ integer: 'NUMERIC', decimal: 'NUMERIC', text: 'STRING' },
     ...{ date: 'TEMPORAL', timestamp: 'TEMPORAL', instant: 'TEMPORAL' },

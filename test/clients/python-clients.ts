@@ -35,7 +35,7 @@ const POLARS: readonly Client[] = [
   },
   {
     ...{ ...PYTHON, name: 'polars', page: 'polars', section: 'SQLite by connectorx', database: 'SQLite' },
-    ...{ exactness: DOUBLES, unreadable: ['bi_sync_status'] },
+    exactness: DOUBLES,
     types: types({
       ...{ integer: 'Int64', decimal: 'Float64', text: 'String' },
       ...{ date: 'Date', time: 'String', timestamp: NAIVE, instant: NAIVE },
@@ -76,7 +76,7 @@ const POLARS: readonly Client[] = [
 const ATTACHED: readonly Client[] = [
   {
     ...{ ...PYTHON, name: 'DuckDB', page: 'duckdb', section: 'SQLite', database: 'SQLite' },
-    ...{ exactness: DOUBLES, untyped: ['bi_sync_status'] },
+    exactness: DOUBLES,
     types: types({
       ...{ integer: 'BIGINT', decimal: 'DOUBLE', text: 'VARCHAR' },
       ...{ date: 'DATE', time: 'VARCHAR', timestamp: 'TIMESTAMP', instant: 'TIMESTAMP' },

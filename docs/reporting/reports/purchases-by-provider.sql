@@ -1,4 +1,4 @@
--- Purchase lines of each provider: what has arrived, and what is on hold. The provider is that of the line's product;
+-- Purchase lines of each provider: arrived ones, and those on hold. The provider is that of the line's product;
 -- provider 0 stands for lines whose product is unknown or has no provider.
 with lines as (
   select coalesce(product_id, 0) as product_id, coalesce(produit_total_e4, 0) as total,

@@ -63,7 +63,7 @@ export interface EndpointStep {
   readonly is: 'going on' | 'released' | 'lost';
   readonly sends: readonly EndpointSend[];
   readonly news: readonly EndpointNews[];
-  /** The endpoint was disabled: what is in hand and was not begun is put back. */
+  /** The endpoint was disabled: deliveries in hand that were not begun are put back. */
   readonly isDisabled: boolean;
   /** The events up to here need no step: they were planned, or are none of this endpoint's. */
   readonly cursor: number;
@@ -121,7 +121,7 @@ export function attemptColumns(attempt: SentAttempt) {
 
 interface Planned {
   readonly endpoint: WebhookEndpoint;
-  /** There are events after the cursor, or a replay waits for what is under way. */
+  /** There are events after the cursor, or a replay waits for the attempts under way. */
   readonly hasMore: boolean;
 }
 

@@ -23,15 +23,15 @@ export interface Flight {
   start(send: EndpointSend): void;
   /** Ids of the deliveries in hand. */
   inFlight(): readonly number[];
-  /** Puts back what was not begun. */
+  /** Puts back the deliveries that were not begun. */
   putBack(): void;
   /** The attempts that have ended since the last call. */
   takeEnded(): readonly EndedAttempt[];
   /** Resolves once an attempt has ended, or there may be more to send than the events up to `cursor`. */
   pause(cursor: number): Promise<void>;
-  /** The grace period is over: what was under way was cut off, and its outcomes are not kept. */
+  /** The grace period is over: the attempts under way were cut off, and their outcomes are not kept. */
   isCut(): boolean;
-  /** Cuts off what is under way. */
+  /** Cuts off the attempts under way. */
   end(): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export interface DeliveryParts extends Pick<StepFacts, 'retrySeconds' | 'secrets
   readonly sender: Sender;
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
-  /** Fires when this process is to end: what is under way is finished, no more is taken. */
+  /** Fires when this process is to end: attempts under way are finished, no more are taken. */
   readonly stopping: AbortSignal;
   /** Calls back when this process has committed changes; returns the function that ends it. */
   readonly onCommit: (listener: () => void) => () => Promise<void>;

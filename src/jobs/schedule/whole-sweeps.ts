@@ -10,7 +10,7 @@ interface SweepTimes {
 type Sweeps = SweepTimes | null;
 type SweepSchedule = Pick<Schedule, 'cron' | 'timezone' | 'kinds' | 'pages'>;
 
-/** When the schedules read the whole list of a kind next, and how often (null = never); computed anew once that has come. */
+/** When the schedules read the whole list of a kind next, and how often (null = never); computed again once that has come. */
 export function wholeSweeps(schedules: readonly SweepSchedule[]): (kind: string, now: Date) => Sweeps {
   const whole = schedules.filter(({ pages }) => pages === null);
   const known = new Map<string, { readonly fromMs: number; readonly sweeps: Sweeps }>();

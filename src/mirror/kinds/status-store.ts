@@ -17,7 +17,7 @@ export interface KindStatus {
   readonly last_change_at: string | null;
   readonly open_issues: number;
   readonly held_deletions: number;
-  /** The expected age of what nobody has seen yet; null = unknown, because nothing is read between sweeps. */
+  /** The expected age of unseen changes; null = unknown, because nothing is read between sweeps. */
   readonly unseen_p50_seconds: number | null;
   readonly unseen_p95_seconds: number | null;
 }

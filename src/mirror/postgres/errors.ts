@@ -23,7 +23,7 @@ const FAULTS: readonly Fault[] = [
     ],
     code: CONNECTION_LOST,
     what: 'has ended the connection',
-    hint: 'Run the command again: what was landed stays.',
+    hint: 'Run the command again: landed rows stay.',
   },
   {
     signs: [
@@ -97,7 +97,7 @@ const FAULTS: readonly Fault[] = [
     signs: ['53100'],
     code: 'mirror.disk_full',
     what: 'has no room: the disk is full',
-    hint: "Free space on the server's disk, then run the command again: what was landed stays.",
+    hint: "Free space on the server's disk, then run the command again: landed rows stay.",
   },
   {
     signs: ['53300'],

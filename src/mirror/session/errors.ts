@@ -58,7 +58,7 @@ const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
     {
       code: 'mirror.disk_full',
       what: 'has no room: the disk is full',
-      hint: 'Free space on its disk, then run the command again: what was landed stays.',
+      hint: 'Free space on its disk, then run the command again: landed rows stay.',
     },
   ],
   [

@@ -61,15 +61,15 @@ interface RemovalOptions extends Pick<RefillOptions, 'onProgress'> {
   readonly onRemoved?: () => void;
 }
 
-/** What has come of a removal. */
+/** The outcome of a removal. */
 interface Removal {
   /** False if everything had been removed before. */
   readonly hasRemoved: boolean;
-  /** Whether a SQLite file is free of what was removed; null if nothing was, and in PostgreSQL. */
+  /** Whether a SQLite file is free of the removed content; null if none was removed, and in PostgreSQL. */
   readonly isScrubbed: boolean | null;
 }
 
-/** Clears the file of what was removed now, or of what an earlier attempt had to leave; notes what is left. */
+/** Clears the file of content removed now or left by an earlier attempt; notes the step that is left to do. */
 async function scrub(session: Session, hasRemoved: boolean, before: string | null): Promise<boolean | null> {
   if (session.dialect === 'postgres' || (!hasRemoved && before === null)) return null;
   const { scrubFile } = await import('../sqlite/scrub.ts'); // PostgreSQL has no need of SQLite's driver.
@@ -115,7 +115,7 @@ async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promis
   return rows.map(({ id }) => id);
 }
 
-/** The record's text without excluded fields; what is no record is dropped, and read anew by the next sweep. */
+/** The record's text without excluded fields; a text that is no record is dropped, and read again by the next sweep. */
 function recordWithout(kind: Kind, raw: string): string {
   const record = tryParse(raw);
   if (!isObject(record)) return '{}';

@@ -20,8 +20,8 @@ interface ReportIndex {
  * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by. A kind gets them
  * after its baseline, because they would slow its first load.
  *
- * @throws {MirrorError} `mirror.locked` on PostgreSQL if a long transaction of another program does not end; what is missing
- * is made after the next run.
+ * @throws {MirrorError} `mirror.locked` on PostgreSQL if a long transaction of another program does not end; missing
+ * indexes are made after the next run.
  */
 export async function makeReportIndexes(session: Session, kinds: readonly Kind[]): Promise<void> {
   for (const kind of kinds) {

@@ -19,7 +19,7 @@ const WATCHED_KIND = pick(
 /** The facts of a kind's list, and its reader. */
 export type WatchedKind = RowOf<typeof WATCHED_KIND>;
 
-/** The kinds whose list was read to its end, and that have a baseline: what is new in their lists is new to the service. */
+/** The kinds whose list was read to its end, and that have a baseline: a record new in such a list is new to the service. */
 export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> =>
   select(
     db,

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { errorCode } from '../../lib/error-code.ts';
 
-/** What must still be done before a file no longer holds what was removed from it. */
+/** A step that must still be done before a file no longer holds removed content. */
 export type ScrubStep = 'vacuum' | 'checkpoint';
 
 /** Writers are soon done; a reader may have a transaction open for hours. */
@@ -13,8 +13,8 @@ const [VACUUM_WAITS_MS, CHECKPOINT_WAITS_MS] = [10_000, 2_000];
  *
  * Takes about a second for 100 MB, during which others wait to write. A session may be open on the file, without a transaction.
  *
- * @param step Where to begin. A checkpoint alone waits for nobody.
- * @returns The step that another process kept from being done; null = none. Until then the file holds what was removed.
+ * @param step Where to begin. A checkpoint alone waits for no other process.
+ * @returns The step that another process kept from being done; null = none. Until then the file holds removed content.
  */
 export function scrubFile(path: string, step: ScrubStep = 'vacuum'): ScrubStep | null {
   const file = new Sqlite(path, { timeout: step === 'vacuum' ? VACUUM_WAITS_MS : 0 });

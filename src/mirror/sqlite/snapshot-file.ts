@@ -60,7 +60,7 @@ export function isReplaceable(path: string): boolean {
   );
 }
 
-/** Removes unfinished files of processes that have ended: they hold what was removed from the mirror since. */
+/** Removes unfinished files of processes that have ended: they hold content removed from the mirror since. */
 export function removeDrafts(path: string): void {
   const [folder, start] = [dirname(path), `${basename(path)}.`];
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {

@@ -17,7 +17,7 @@ export async function describeViews(
   views: readonly View[],
   extent: 'all' | 'these',
 ): Promise<void> {
-  const described = views.filter(({ name }) => name !== OLD_CONTACTS);
+  const described = views.filter(({ name, isInner }) => name !== OLD_CONTACTS && isInner !== true);
   const names = sqlList(described.map(({ name }) => name));
   for (const table of [DICTIONARY, RELATIONS])
     await tx.query(

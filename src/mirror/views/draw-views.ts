@@ -15,6 +15,8 @@ export interface View {
   readonly columns: readonly ViewColumn[];
   /** The rest of the `select` after the columns: `from …`. */
   readonly from: string;
+  /** Set for a view that only another view reads: the dictionary leaves it out. */
+  readonly isInner?: true;
 }
 
 /** One column of a view, with what the dictionary says of it. */

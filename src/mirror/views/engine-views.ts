@@ -2,7 +2,7 @@ import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { kindWords } from '../../catalog/words.ts';
 import { identifier, literal } from '../session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { View } from './draw-views.ts';
+import type { View, ViewColumn } from './draw-views.ts';
 import { engineColumns } from './engine-words.ts';
 
 /** One row an event, with the table's column names. */
@@ -13,7 +13,7 @@ export const CHANGES_VIEW: View = {
   from: 'from changes',
 };
 
-/** The open issues, with what was sent. */
+/** The open issues, each with the value as sent. */
 export const ISSUES_VIEW: View = {
   name: 'bi_issues',
   meaning: 'Values and records of the service that fit no rule, one row each, while they do not.',
@@ -93,12 +93,36 @@ const LAG: Record<Dialect, string> = {
   postgres: `case when isfinite(s.last_sweep_at) then round(extract(epoch from now() - s.last_sweep_at)) end`,
 };
 
+/** One row a kind: how fresh and how sound its copy is. In SQLite the analysts' view reads another one, which has no types. */
+export function syncStatusViews(kinds: readonly ListedKind[], dialect: Dialect): readonly View[] {
+  const view = statusView(kinds, dialect);
+  return dialect === 'postgres' ? [view] : [{ ...view, name: STATUS_NOW, isInner: true }, typedStatus(view)];
+}
+
+/** The values of `bi_sync_status` in SQLite, most of them expressions. */
+const STATUS_NOW = 'sync_status_now';
+
 /**
- * One row a kind: how fresh and how sound its copy is.
+ * Shows the values of the inner view in columns that have a type.
  *
- * No union and no `count(*)`: DuckDB rewrites these in a way that SQLite does not understand when it attaches the file.
+ * DuckDB takes a view that uses functions of SQLite for texts, and reads any other view as its own SQL: so such functions
+ * stand in the inner view, and the types in this one.
  */
-export function syncStatusView(kinds: readonly ListedKind[], dialect: Dialect): View {
+function typedStatus(view: View): View {
+  const columns = view.columns.map((column) => ({ ...column, expression: typedValue(column) }));
+  return { ...view, columns, from: `from ${STATUS_NOW} n left join kind_state s on s.kind = n.kind` };
+}
+
+/** SQLite before 3.41 gives a cast no type, but a sub-select that of its last part's column. */
+function typedValue({ name, type }: ViewColumn): string {
+  if (type === 'timestamp') return `s.${name}`;
+  return type === 'text'
+    ? `(select n.${name} union all select x.kind from kind_state x where false)`
+    : `(select cast(n.${name} as bigint) union all select x.tick from kind_state x where false)`;
+}
+
+/** In SQLite no union and no `count(*)`: DuckDB rewrites these in a way that SQLite does not understand. */
+function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
   const names = kinds.map(({ name }) => `(${literal(name)})`);
   const rows = kinds.map(({ name }) => `when ${literal(name)} then ${liveRows(name)}`);
   const isDead = `s.state = 'running' and s.lease_until < ${NOW[dialect]}`; // Its process has renewed no lease.

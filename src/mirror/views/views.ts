@@ -15,7 +15,7 @@ import {
   ISSUES_VIEW,
   RELATIONS_VIEW,
   historyView,
-  syncStatusView,
+  syncStatusViews,
 } from './engine-views.ts';
 import { engineColumns } from './engine-words.ts';
 import { fieldColumns } from './field-columns.ts';
@@ -25,7 +25,7 @@ export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View
   return [
     ...kinds.flatMap((kind) => kindViews(kind, dialect)),
     CHANGES_VIEW,
-    syncStatusView(kinds.filter(isListed), dialect),
+    ...syncStatusViews(kinds.filter(isListed), dialect),
     ISSUES_VIEW,
     DICTIONARY_VIEW,
     RELATIONS_VIEW,

@@ -84,10 +84,13 @@ async function entryIn(tx: Transaction, { id, states, verb }: Wanted): Promise<E
   const entry = await findEntry(tx, id);
   if (entry === null) throw absent(id);
   if (!states.includes(entry.state))
-    throw new SyncError(`Entry ${id} is ${entry.state}: only what is ${orList(states)} can be ${verb}.`, {
-      code: 'outbox.wrong_state',
-      hint: `bms-sync outbox show ${id}`,
-    });
+    throw new SyncError(
+      `Entry ${id} is ${entry.state}: only an entry that is ${orList(states)} can be ${verb}.`,
+      {
+        code: 'outbox.wrong_state',
+        hint: `bms-sync outbox show ${id}`,
+      },
+    );
   if (entry.owner !== null) throw inWork(id);
   return entry;
 }

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 export const DAYS_OPEN = 2400;
 
 export const NO_DATE = '0000-00-00';
-/** The day on which the simulated company lives if nobody gives another: no generated date of creation is later. */
+/** The day on which the simulated company lives if no other is given: no generated date of creation is later. */
 export const LAST_DAY = new Date('2025-09-28');
 
 /** A whole number of the smallest unit as decimal text: `fixed(6495, 2)` → `64.95`. */

@@ -23,7 +23,7 @@ interface WebhookFacts {
 const PATH = '/webhooks';
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' } as const;
 
-/** Receivers of events, and what was sent to them. */
+/** Receivers of events, and their deliveries. */
 export function webhooksPage(facts: WebhookFacts): Html {
   const { endpoints, query, page, now } = facts;
   const names = endpoints.map(({ name }) => name);

@@ -20,7 +20,7 @@ const isPreview = ({ headers }: FastifyRequest): boolean =>
     /\b(?:prefetch|preview)\b/.test(String(purpose)),
   );
 
-/** Only a path of ours: a form may have been filled in by somebody else. */
+/** Only a path of ours: a form may have been filled in by another site. */
 const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
 
 const pathOf = (next = '/'): string => (OWN_PATH.test(next) ? next : '/');

@@ -42,7 +42,7 @@ const DECISIONS = {
     },
   },
   disable: {
-    summary: 'Send a receiver nothing until it is enabled; what waits for it stays',
+    summary: 'Send a receiver nothing until it is enabled; waiting deliveries stay',
     ...{ refusals: [], answer: standing },
     carryOut: ({ session, clock }: RouteContext, name: string) =>
       disableEndpoint(session, { name, now: clock.now() }),

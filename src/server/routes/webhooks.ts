@@ -76,7 +76,7 @@ export function webhookRoutes(app: Server, context: RouteContext): void {
     '/v1/webhooks/:name/deliveries',
     {
       schema: {
-        ...{ summary: 'List what a receiver was sent, newest first', tags, params: endpointParams },
+        ...{ summary: 'List the deliveries of a receiver, newest first', tags, params: endpointParams },
         querystring: z.strictObject(page),
         response: { 200: z.object({ deliveries: z.array(delivery) }) },
       },

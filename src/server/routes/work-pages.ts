@@ -121,7 +121,7 @@ function deletionsRoute(app: Server, { session, clock, access }: Dashboard): voi
 
 function issuesRoute(app: Server, { session, kinds }: Dashboard): void {
   const names = kinds.map(({ name }) => name);
-  const summary = 'Show what fits no rule, and changes in how the service answers';
+  const summary = 'Show values that fit no rule, and changes in how the service answers';
   const querystring = z.object({ kind: chosen, code: chosen, before });
   app.get(
     '/issues',
@@ -140,7 +140,7 @@ function issuesRoute(app: Server, { session, kinds }: Dashboard): void {
 
 function webhooksRoute(app: Server, { session, clock, access }: Dashboard): void {
   const querystring = z.object({ endpoint: chosen, before, done });
-  const schema = { ...pageSchema('Show endpoints, and what was sent to them'), querystring };
+  const schema = { ...pageSchema('Show endpoints and their deliveries'), querystring };
   app.get('/webhooks', { config, schema }, async ({ query: { done: carriedOut, ...query } }, reply) => {
     const read = await listDeliveries(session, { ...query, limit: LIMIT });
     const content = webhooksPage({

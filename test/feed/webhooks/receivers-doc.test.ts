@@ -18,6 +18,8 @@ interface Language {
   readonly block: string;
   readonly file: string;
   readonly command: () => readonly [program: string, ...args: string[]];
+  /** The program with a part that prints its inbox for each line that it reads. */
+  readonly observed: (code: string) => string;
 }
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
@@ -25,6 +27,8 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     block: 'ts',
     file: 'receiver.ts',
     command: () => [process.execPath, '--import', import.meta.resolve('tsx')],
+    observed: (code) =>
+      `${code}process.stdin.on('data', () => console.log(JSON.stringify([...inbox.values()])));\n`,
   },
   Python: {
     block: 'python',
@@ -32,8 +36,16 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     command: () => [
       findProgram({ names: ['python3'], package: 'python3', what: 'a python3 (3.9 or later)' }),
     ],
+    observed: (code) => `${PYTHON_OBSERVER}${code}`,
   },
 };
+
+const PYTHON_OBSERVER = `import json, sys, threading
+def tell():
+    for _ in sys.stdin:
+        print(json.dumps(list(inbox.values())), flush=True)
+threading.Thread(target=tell, daemon=True).start()
+`;
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -44,38 +56,52 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts the receiver as the page has it; returns its address and the lines that it prints from then on. */
-async function startReceiver({ block, file, command }: Language): Promise<{ url: string; lines: string[] }> {
+interface Receiver {
+  readonly url: string;
+  /** The events that it has kept. */
+  readonly inbox: () => Promise<unknown>;
+}
+
+/** Starts the receiver as the page has it, on a free port. */
+async function startReceiver({ block, file, command, observed }: Language): Promise<Receiver> {
   const code = new RegExp(`^\`\`\`${block}\\n(.*?)^\`\`\`$`, 'ms').exec(PAGE)?.[1];
   if (code === undefined) throw new Error(`docs/webhooks.md has no block of ${block}`);
   const folder = tempFolder();
   // Where its own packages would be: the library is resolved from this project's.
   const path = join(block === 'ts' ? join(ROOT, 'node_modules/.cache') : folder, `${process.pid}-${file}`);
   mkdirSync(join(path, '..'), { recursive: true });
-  writeFileSync(path, code);
-  const [program, ...args] = command();
   const port = await freePort();
-  const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: SECRET };
-  const child = spawn(program, [...args, path], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  writeFileSync(path, observed(code.replace('8080', String(port))));
+  const [program, ...args] = command();
+  const env = { ...process.env, WEBHOOK_SECRET: SECRET };
+  const child = spawn(program, [...args, path], { env, stdio: ['pipe', 'pipe', 'ignore'] });
   onTestFinished(() => {
     child.kill('SIGKILL');
     rmSync(path, { force: true });
   });
-  const lines: string[] = [];
-  const output = createInterface(child.stdout);
-  output.on('line', (line) => lines.push(line));
-  await once(output, 'line');
-  expect(lines.splice(0)).toEqual(['listening']);
-  return { url: `http://127.0.0.1:${port}/`, lines };
+  const url = `http://127.0.0.1:${port}/`;
+  const asked = (): Promise<number> => fetch(url, { method: 'POST' }).then(({ status }) => status);
+  await expect.poll(asked, { timeout: 20_000 }).toBe(401);
+  const lines = createInterface(child.stdout);
+  const inbox = async (): Promise<unknown> => {
+    const told = once(lines, 'line');
+    child.stdin.write('\n');
+    return JSON.parse(String((await told)[0]));
+  };
+  return { url, inbox };
 }
 
 test.each(Object.entries(LANGUAGES))(
-  'the receiver in %s takes a genuine event once, however often it comes, and refuses a forged one',
+  'the receiver in %s takes a genuine event once, however often it comes, and refuses a forged or an old one',
   async (_name, language) => {
-    const { url, lines } = await startReceiver(language);
-    const body = '{"type":"clients.updated","data":{"recordId":"17","after":{"name":"Zoé"}}}';
-    const post = async (id: string, sent: string, signed = sent): Promise<number> => {
-      const at = new Date();
+    const { url, inbox } = await startReceiver(language);
+    const event = { type: 'clients.updated', data: { recordId: '17', after: { name: 'Zoé' } } };
+    const body = JSON.stringify(event);
+    const post = async (
+      id: string,
+      sent: string,
+      { signed = sent, at = new Date() } = {},
+    ): Promise<number> => {
       const headers = {
         'content-type': 'application/json',
         'webhook-id': id,
@@ -87,8 +113,9 @@ test.each(Object.entries(LANGUAGES))(
     };
     expect(await post('a', body)).toBe(204);
     expect(await post('a', body)).toBe(204);
-    expect(await post('b', body.replace('17', '18'), body)).toBe(401);
+    expect(await post('b', body.replace('17', '18'), { signed: body })).toBe(401);
+    expect(await post('b', body, { at: new Date(Date.now() - 600_000) })).toBe(401);
     expect(await post('c', body.replace('17', '19'))).toBe(204);
-    await expect.poll(() => lines).toEqual(['clients.updated 17', 'clients.updated 19']);
+    expect(await inbox()).toEqual([event, JSON.parse(body.replace('17', '19'))]);
   },
 );

@@ -71,7 +71,7 @@ describe('migrating', () => {
         ...LISTED_KINDS.flatMap(({ name }) => [`bi_${name}`, `bi_${name}_history`]),
         ...NESTED.map((name) => `bi_${name}`),
         'client_contacts',
-        ...['bi_changes', 'bi_sync_status', 'bi_issues', 'bi_dictionary', 'bi_relations'],
+        ...['bi_changes', 'bi_sync_status', 'sync_status_now', 'bi_issues', 'bi_dictionary', 'bi_relations'],
       ].sort(),
     );
   });

@@ -14,7 +14,7 @@ import { json, reference, text } from '../../../src/catalog/field.ts';
 const SHOWN = {
   sqlite: sql`
     select m.name || '.' || c.name from sqlite_schema m, pragma_table_xinfo(m.name) c
-    where m.type = 'view' and m.name <> 'client_contacts' order by 1`,
+    where m.type = 'view' and m.name not in ('client_contacts', 'sync_status_now') order by 1`,
   postgres: sql`
     select table_name || '.' || column_name collate "C" from information_schema.columns
     where table_schema = 'public' and table_name <> 'client_contacts' order by 1`,
