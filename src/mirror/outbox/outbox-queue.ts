@@ -67,10 +67,17 @@ export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Pro
 
 /** Makes the entries due that wait for a sweep of this kind; runs in the transaction that ends the sweep. */
 export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await wakeSearches(tx, kind, now);
   await tx.query(sql`
     update outbox set next_attempt_at = ${instantText(now)}
-    where kind = ${kind} and (state = 'unsettled' or (state = 'ready' and verdict = 'awaits_sweep')
-      or (state = 'done' and next_attempt_at is not null))`);
+    where kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`);
+}
+
+/** Makes the entries due that search the new records of this kind: unsettled creates, and those that are watched for twins. */
+export async function wakeSearches(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await tx.query(sql`
+    update outbox set next_attempt_at = ${instantText(now)}
+    where kind = ${kind} and (state = 'unsettled' or (state = 'done' and next_attempt_at is not null))`);
 }
 
 /** Ids of records that a request of ours is changing now: a list may show their old or their new content. */

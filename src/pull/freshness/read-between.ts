@@ -1,6 +1,7 @@
 import { claimYielding, releaseYielding } from '../../mirror/kinds/yielding-lease.ts';
 import type { YieldingLease } from '../../mirror/kinds/yielding-lease.ts';
 import { claimSource } from '../../mirror/kinds/source-binding.ts';
+import { wakeSearches } from '../../mirror/outbox/outbox-queue.ts';
 import { decoderOf } from '../../mirror/shape/redecode.ts';
 import { LeaseError, OtherSourceError } from '../../mirror/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -72,6 +73,8 @@ async function readPage(parts: PullParts, request: PageRequest, lease: YieldingL
     const pages = source.pages(kind, { from: page, to: page }, options);
     for await (const response of requireTenant(pages, { parts, kind, claim, tenants })) {
       const landings = await landPages(session, reading, { responses: [response], now: clock.now() });
+      if (landings.some(hasNewRows))
+        await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
       return { is: 'landed', found: landings.reduce((sum, landing) => sum + newsOf(landing), 0) };
     }
     return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
@@ -79,6 +82,8 @@ async function readPage(parts: PullParts, request: PageRequest, lease: YieldingL
     return endOf(error);
   }
 }
+
+const hasNewRows = ({ created, restored }: Landing): boolean => created.length + restored.length > 0;
 
 const newsOf = ({ created, changed, restored }: Landing): number =>
   created.length + changed.length + restored.length;
