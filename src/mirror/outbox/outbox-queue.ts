@@ -86,3 +86,16 @@ export async function readSending(db: Queryable, kind: string): Promise<Readonly
     select record_id from outbox where state = 'sending' and kind = ${kind} and record_id is not null`;
   return new Set(await readTexts(db, sending));
 }
+
+/** Those of these records that an update of ours has changed since an instant. */
+export async function readUpdatedSince(
+  db: Queryable,
+  kind: string,
+  { ids, since }: { readonly ids: readonly string[]; readonly since: Date },
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const updated = sql`
+    select record_id from outbox where kind = ${kind} and record_id in (${sqlList(ids)}) and state = 'done'
+      and operation = 'update' and updated_at >= ${instantText(since)}`;
+  return new Set(await readTexts(db, updated));
+}
