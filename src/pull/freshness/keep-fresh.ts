@@ -4,6 +4,7 @@ import { repeat } from '../../lib/log/repeat.ts';
 import { changeBudget } from '../../mirror/kinds/request-budget.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import { isAway } from '../../mirror/session/errors.ts';
+import { thinDirtyRows } from '../../mirror/sightings/page-store.ts';
 import { noteSweepAsked, saveUnseenAges, thinReadings } from '../../mirror/sightings/watched-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { chooseRead } from './choose-read.ts';
@@ -239,5 +240,6 @@ function createUpkeep({ parts: { session }, rules: { kinds } }: Keeping): Upkeep
     if (Math.abs(nowMs - thinnedMs) < HOUR_MS) return;
     thinnedMs = nowMs;
     for (const { name } of kinds) await thinReadings(session, name, new Date(nowMs - DAY_MS));
+    await thinDirtyRows(session);
   };
 }

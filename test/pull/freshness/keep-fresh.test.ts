@@ -4,6 +4,7 @@ import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES, MIRRORS, clockAt, eventsOf, kindsNamed, newRequests, shortEvents } from '../steps.ts';
 import { Crash, pullFrom, sandbox } from '../support.ts';
+import { saveDirtyRows } from '../../../src/mirror/sightings/page-store.ts';
 import { mostTokens } from '../../../src/pull/freshness/token-bucket.ts';
 import { passTime, readerOf } from './reading.ts';
 
@@ -191,4 +192,16 @@ test('a fault of the database before a request leaves costs none of the budget',
     expect(left).toBeCloseTo(filled - (requests().length - before), 2);
   }
   expect(faults).toBeGreaterThan(15);
+});
+
+test('rows that are written again and again without a sweep are noted once', async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const kinds = kindsNamed('departments');
+  await pullFrom(service, session, { parts: { clock }, request: { kinds } });
+  await session.atomically(async (tx) => {
+    for (let response = 1; response <= 50; response++)
+      await saveDirtyRows(tx, 'departments', { ids: ['95'], response });
+  });
+  await passTime(clock, 10 * SECOND, [readerOf({ service, session, clock, rules: { kinds } })]);
+  expect(await session.query(sql`select response from touched`)).toEqual([{ response: 50 }]);
 });
