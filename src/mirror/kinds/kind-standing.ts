@@ -9,6 +9,8 @@ type State = RowOf<typeof KIND_STATE>;
 
 /** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
 export interface KindStanding extends Pick<State, 'tick' | 'certifiedAt' | 'baselineAt' | 'lastSweepAt'> {
+  /** Sweeps that have read the whole list. */
+  readonly completeSweeps: number;
   /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;
 }
@@ -16,8 +18,11 @@ export interface KindStanding extends Pick<State, 'tick' | 'certifiedAt' | 'base
 export async function readStanding(db: Queryable, kind: string): Promise<KindStanding> {
   const row = await selectOne(db, KIND_STATE, sql`where kind = ${kind}`);
   if (row === null) return NEVER_READ;
-  const { tick, certifiedAt, baselineAt, lastSweepAt, controlFailures } = row;
-  return { tick, certifiedAt, baselineAt, lastSweepAt, controlFailures: controlFailures ?? 0 };
+  const { tick, certifiedAt, baselineAt, lastSweepAt, completeSweeps, controlFailures } = row;
+  return {
+    ...{ tick, certifiedAt, baselineAt, lastSweepAt },
+    ...{ completeSweeps, controlFailures: controlFailures ?? 0 },
+  };
 }
 
 const NEVER_READ: KindStanding = {
@@ -25,6 +30,7 @@ const NEVER_READ: KindStanding = {
   certifiedAt: null,
   baselineAt: null,
   lastSweepAt: null,
+  completeSweeps: 0,
   controlFailures: 0,
 };
 

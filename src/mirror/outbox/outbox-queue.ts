@@ -67,10 +67,17 @@ export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Pro
 
 /** Makes the entries due that wait for a sweep of this kind; runs in the transaction that ends the sweep. */
 export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await wakeSearches(tx, kind, now);
   await tx.query(sql`
     update outbox set next_attempt_at = ${instantText(now)}
-    where kind = ${kind} and (state = 'unsettled' or (state = 'ready' and verdict = 'awaits_sweep')
-      or (state = 'done' and next_attempt_at is not null))`);
+    where kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`);
+}
+
+/** Makes the entries due that search the new records of this kind: unsettled creates, and those that are watched for twins. */
+export async function wakeSearches(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await tx.query(sql`
+    update outbox set next_attempt_at = ${instantText(now)}
+    where kind = ${kind} and (state = 'unsettled' or (state = 'done' and next_attempt_at is not null))`);
 }
 
 /** Ids of records that a request of ours is changing now: a list may show their old or their new content. */
@@ -78,4 +85,17 @@ export async function readSending(db: Queryable, kind: string): Promise<Readonly
   const sending = sql`
     select record_id from outbox where state = 'sending' and kind = ${kind} and record_id is not null`;
   return new Set(await readTexts(db, sending));
+}
+
+/** Those of these records that an update of ours has changed since an instant. */
+export async function readUpdatedSince(
+  db: Queryable,
+  kind: string,
+  { ids, since }: { readonly ids: readonly string[]; readonly since: Date },
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const updated = sql`
+    select record_id from outbox where kind = ${kind} and record_id in (${sqlList(ids)}) and state = 'done'
+      and operation = 'update' and updated_at >= ${instantText(since)}`;
+  return new Set(await readTexts(db, updated));
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { betweenCommas } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { PAGES, TOUCHED } from '../tables/change-tables.ts';
 import { append, insertInto, readNumber, select, without } from '../tables/rows.ts';
@@ -128,6 +128,17 @@ export async function saveDirtyRows(
     tx,
     TOUCHED,
     ids.map((recordId) => ({ kind, response, recordId })),
+  );
+}
+
+/**
+ * Removes dirty rows that were written again later: only the last write of a row counts. Complete sweeps remove the others; where
+ * none comes, each row is kept once.
+ */
+export async function thinDirtyRows(session: Session): Promise<void> {
+  const last = sql`select kind, max(response), record_id from touched group by kind, record_id`;
+  await session.atomically((tx) =>
+    tx.query(sql`delete from touched where (kind, response, record_id) not in (${last})`),
   );
 }
 

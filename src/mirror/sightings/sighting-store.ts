@@ -4,7 +4,8 @@ import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';
-import { append, readNumber, readTexts, select, without } from '../tables/rows.ts';
+import { append, pick, readNumber, readTexts, select, without } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** The ids that one list response showed, and when. It stays true even if its sweep turns out invalid. */
 export interface NewSighting {
@@ -65,6 +66,30 @@ export async function readSightings(
     after = rows.length < READ_TOGETHER ? null : (seen.at(-1)?.answered ?? null);
   }
   return seen;
+}
+
+const FIRST = pick(SIGHTINGS, 'answered', 'seen_at');
+
+/** The first of the kept responses up to a tick that showed a record; null if none has. */
+export async function readFirstSighting(
+  db: Queryable,
+  { kind, id }: { readonly kind: string; readonly id: string },
+  tick: number,
+): Promise<RowOf<typeof FIRST> | null> {
+  const shown = sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
+  const first = sql`where kind = ${kind} and answered <= ${tick} and ${shown} order by answered limit 1`;
+  return (await select(db, FIRST, first))[0] ?? null;
+}
+
+/** The tick of the last response of the oldest sweep that is kept, up to a tick; null if there is no sweep. */
+export async function readOldestSweepEnd(db: Queryable, kind: string, tick: number): Promise<number | null> {
+  const known = sql`kind = ${kind} and answered <= ${tick}`;
+  return readNumber(
+    db,
+    sql`
+      select max(answered) from sightings
+      where ${known} and sweep = (select min(sweep) from sightings where ${known})`,
+  );
 }
 
 /** An invalid sweep proves no end of the list; its sightings stay true. */

@@ -54,11 +54,12 @@ export interface NotedChange {
   readonly recordId: string;
   readonly change: Change;
   readonly observedAt: string;
+  readonly origin: string;
 }
 
 /** The latest events after one, in their order, and no more than `most`. */
 export async function readChangesSince(db: Queryable, seq: number, most: number): Promise<NotedChange[]> {
-  const columns = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at');
+  const columns = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
   const oldest = sql`(select coalesce(max(seq), 0) - ${most} from changes)`;
   return select(db, columns, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
 }

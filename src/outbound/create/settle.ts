@@ -53,8 +53,14 @@ export async function settle(
     isAskedFor,
     asked: notes.asked ?? null,
   });
+  const { completeSweeps } = standing;
+  const next = nextSearch(notes, { sweeps: completeSweeps, now });
+  if (next !== null && decision.is !== 'adopt') {
+    await release(tx, entry, { nextAttemptAt: next, now });
+    return null;
+  }
   if (decision.is !== 'resend') {
-    await carryOut(tx, unsettled, decision);
+    await carryOut(tx, { ...unsettled, sweeps: completeSweeps }, decision);
     return null;
   }
   // If the service only delays it, the person's decision still holds at the next attempt.
@@ -64,6 +70,18 @@ export async function settle(
 }
 
 const asInstant = (text: string | null): Date | null => (text === null ? null : instantOf(text));
+
+/**
+ * When the next search is, where only new records have woken the entry before: no sweep has ended since the last search. They
+ * may show the record, and prove nothing about what they do not show. Null where all may be decided.
+ */
+function nextSearch(
+  { looked }: Notes,
+  { sweeps, now }: { readonly sweeps: number; readonly now: Date },
+): string | null {
+  const isBefore = looked !== undefined && now < instantOf(looked.until) && sweeps === looked.sweeps;
+  return isBefore ? looked.until : null;
+}
 
 const wasAskedFor = (entry: Entry): boolean =>
   entry.verdict === 'retry' || notesOf(entry).isAskedFor === true;
@@ -95,21 +113,16 @@ async function searchFor(
 
 async function carryOut(
   tx: Transaction,
-  { kind, entry, now }: Unsettled,
+  { kind, entry, now, sweeps }: Unsettled & { readonly sweeps: number },
   decision: Exclude<Settlement, { readonly is: 'resend' }>,
 ): Promise<void> {
   if (decision.is === 'wait') {
-    const { asked, until } = decision;
+    const { asked } = decision;
+    const until = instantText(decision.until);
     if (asked !== null) await requestPull(tx, { kinds: [kind.name], request: LOOKING, now });
     const verdict = wasAskedFor(entry) ? 'retry' : 'looking';
-    const result = JSON.stringify({ ...notesOf(entry), ...(asked && { asked }) });
-    return release(tx, entry, {
-      state: 'unsettled',
-      verdict,
-      result,
-      nextAttemptAt: instantText(until),
-      now,
-    });
+    const result = JSON.stringify({ ...notesOf(entry), ...(asked && { asked }), looked: { sweeps, until } });
+    return release(tx, entry, { state: 'unsettled', verdict, result, nextAttemptAt: until, now });
   }
   if (decision.is === 'park') {
     const { verdict } = decision;
@@ -142,6 +155,8 @@ interface Notes {
   /** A person requested another try, and the service has postponed it since. */
   readonly isAskedFor?: boolean;
   readonly asked?: AskedSweeps;
+  /** The complete sweeps at the last search, and when the next search is. */
+  readonly looked?: { readonly sweeps: number; readonly until: string };
 }
 
 export const notesOf = ({ result }: Pick<Entry, 'result'>): Notes =>

@@ -1,7 +1,7 @@
 import { ratesOf } from './change-rates.ts';
 import type { ChangeRates } from './change-rates.ts';
 import type { PageRange } from '../../source/paging/sweep-state.ts';
-import { gapsOf, pageCount, placeOfNew } from './watched-list.ts';
+import { gapsOf, pageCount, placeOfNew, restlessPages } from './watched-list.ts';
 import type { WatchedList } from './watched-list.ts';
 
 /** A list, and what else decides about reading it. */
@@ -45,6 +45,8 @@ const [MINUTE_MS, LONGEST_HORIZON_MINUTES] = [60_000, 60];
 const HORIZON_WITHOUT_SWEEPS_MS = 3_600_000;
 /** Rows that went are searched for more and more for so long: meanwhile other readings narrow the place down. */
 const LONGEST_WAIT_MINUTES = 2;
+/** A page with a restless record is read so many times less one between two sweeps. */
+const READINGS_OF_RESTLESS = 3;
 /** From this age on, new records become urgent; where no page tells of the others, from three times that age on. */
 const SOON_MS = 55_000;
 /** From so many times that age on, they become no more urgent: a budget that is too small for them also keeps up the rest. */
@@ -56,9 +58,9 @@ const MOST_URGENT = 2;
  * A page that changes at a rate r and was read a ago is worth r·a²/2: where the best is always read, intervals are
  * proportional to 1/√r, the policy that keeps changes unseen for the shortest time (Cho & Garcia-Molina 2003). New and gone
  * records are weighed likewise, by the time since the list last told its rows. A page's worth grows until it is read, so
- * that no list waits for ever.
+ * that no list waits for ever. Only a page with a restless record rests: each of its readings would be another event.
  *
- * @returns Null if no list may be read.
+ * @returns Null if no page may be read.
  */
 export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextRead | null {
   let best: Valued | null = null;
@@ -68,9 +70,11 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
     const rates = estimates.get(readable.list);
     if (rates === undefined) continue;
     const shared = { ...rates, created: rates.created + SHARED * meanCreated };
-    const { worth, read } = bestOf(readable, shared, nowMs);
-    const weighed = readable.isAwaited ? worth * AWAITED : worth;
-    if (best === null || weighed > best.worth) best = { worth: weighed, read };
+    const candidate = bestOf(readable, shared, nowMs);
+    if (candidate === null) continue;
+    const { page, why } = candidate;
+    const worth = readable.isAwaited ? candidate.worth * AWAITED : candidate.worth;
+    if (best === null || worth > best.worth) best = { worth, read: { kind: readable.list.kind, page, why } };
   }
   return best?.read ?? null;
 }
@@ -80,15 +84,15 @@ interface Valued {
   readonly read: NextRead;
 }
 
-function bestOf(readable: ReadableList, rates: ChangeRates, nowMs: number): Valued {
-  const { list } = readable;
-  const pages = pageCount(list);
+function bestOf(readable: ReadableList, rates: ChangeRates, nowMs: number): Candidate | null {
+  const { list, sweeps } = readable;
+  const restMs = (sweeps?.everyMs ?? HORIZON_WITHOUT_SWEEPS_MS) / READINGS_OF_RESTLESS;
   const page = pageWorth(readable, rates, nowMs);
-  const weighing = { pages, page, nowMs };
-  const best = [bestPage(list, weighing), ...locating(readable, weighing)].reduce((one, other) =>
-    other.worth > one.worth ? other : one,
+  const weighing = { pages: pageCount(list), page, nowMs, resting: restlessPages(list, nowMs - restMs) };
+  return [...bestPage(list, weighing), ...locating(readable, weighing)].reduce<Candidate | null>(
+    (one, other) => (one === null || other.worth > one.worth ? other : one),
+    null,
   );
-  return { worth: best.worth, read: { kind: list.kind, page: best.page, why: best.why } };
 }
 
 interface PageWorth {
@@ -122,19 +126,22 @@ interface Weighing {
   readonly pages: number;
   readonly page: PageWorth;
   readonly nowMs: number;
+  /** Pages that are not read now. */
+  readonly resting: ReadonlySet<number>;
 }
 
 /** The page whose own changes, and what it tells of the rest of the list, are worth most. */
-function bestPage(list: WatchedList, weighing: Weighing): Candidate {
-  const { pages, page } = weighing;
+function bestPage(list: WatchedList, weighing: Weighing): Candidate[] {
+  const { pages, page, resting } = weighing;
   const tells = list.total === null ? tellsOfItself(list, weighing) : tellsOfTotal(list, weighing);
-  let best: Candidate = { worth: -1, page: 1, why: 'probe' };
+  let best: Candidate | null = null;
   for (let number = 1; number <= pages; number++) {
+    if (resting.has(number)) continue;
     const [own, told] = [page.changes(number), tells(number)];
-    if (own + told > best.worth)
+    if (best === null || own + told > best.worth)
       best = { worth: own + told, page: number, why: told > own ? 'probe' : 'refresh' };
   }
-  return best;
+  return best === null ? [] : [best];
 }
 
 /**
@@ -188,7 +195,7 @@ function distances({ readMs }: WatchedList, pages: number, nowMs: number): reado
 }
 
 /** The readings that come closest to rows that came or went. */
-function locating({ list, sweeps }: ReadableList, { pages, page, nowMs }: Weighing): Candidate[] {
+function locating({ list, sweeps }: ReadableList, { pages, page, nowMs, resting }: Weighing): Candidate[] {
   const next = sweeps?.nextMs ?? nowMs + HORIZON_WITHOUT_SWEEPS_MS;
   const horizon = Math.min(LONGEST_HORIZON_MINUTES, Math.max(0, next - nowMs) / MINUTE_MS);
   const waited = Math.min(LONGEST_WAIT_MINUTES, Math.max(0, nowMs - list.agreedMs) / MINUTE_MS);
@@ -196,20 +203,23 @@ function locating({ list, sweeps }: ReadableList, { pages, page, nowMs }: Weighi
   const searching = gapsOf(list).flatMap((gap): Candidate[] => {
     const range = { from: gap.after.page + 1, to: Math.min(gap.before.page - 1, pages) };
     if (range.from > range.to) return []; // No page lies between.
-    const at = searchIn(range, page);
+    const at = searchIn(range, page, resting);
+    if (at === null) return [];
     const requests = 1 + Math.log2(range.to - range.from + 1);
     const hasCome = gap.by > 0 && !list.order.startsWith('created');
     const worth = hasCome ? WORTH.created * horizon : (WORTH.searched * waited ** 2) / 2;
     return [{ worth: worth / requests + page.changes(at), page: at, why: 'locate' }];
   });
-  if (place === null || list.rowsMore === 0) return searching;
+  if (place === null || list.rowsMore === 0 || resting.has(place)) return searching;
   return [...searching, { worth: WORTH.created * horizon, page: place, why: 'locate' }];
 }
 
-/** Where to look in a gap: in the middle of it, on the page that is worth most by itself. */
-function searchIn({ from, to }: PageRange, page: PageWorth): number {
+/** Where to look in a gap: in the middle of it, on the page that is worth most by itself; null if all pages there rest. */
+function searchIn({ from, to }: PageRange, page: PageWorth, resting: ReadonlySet<number>): number | null {
   const third = Math.floor((to - from) / 3);
-  let best = Math.floor((from + to) / 2);
-  for (let at = from + third; at <= to - third; at++) if (page.changes(at) > page.changes(best)) best = at;
+  const middle = Math.floor((from + to) / 2);
+  let best = resting.has(middle) ? null : middle;
+  for (let at = from + third; at <= to - third; at++)
+    if (!resting.has(at) && (best === null || page.changes(at) > page.changes(best))) best = at;
   return best;
 }

@@ -20,7 +20,7 @@ import type { CountedChanges } from './counted-changes.ts';
 import { frameOf } from './list-frame.ts';
 import { observePage } from './observe-page.ts';
 import type { PageReading } from './place-page.ts';
-import { countFound, watchList } from './watched-list.ts';
+import { countFound, NOTHING_LEARNT, watchList } from './watched-list.ts';
 import type { WatchedList } from './watched-list.ts';
 
 export interface Following {
@@ -85,10 +85,9 @@ interface Known {
 /** Brings what is known of a list up to date. */
 async function follow(db: Queryable, start: Beginning, { before, found }: Known): Promise<Followed> {
   const { standing, now } = start;
+  const counted = before && { ...before, list: before.list && countFound(before.list, found) };
   const after =
-    before === undefined || isOutdated(before, standing, now)
-      ? await begin(db, start, before)
-      : { ...before, list: before.list && countFound(before.list, found) };
+    counted === undefined || isOutdated(counted, standing, now) ? await begin(db, start, counted) : counted;
   return after.tick < standing.tick ? await observe(db, standing.kind, after) : after;
 }
 
@@ -120,13 +119,13 @@ async function begin(
   const frame = frameOf([...pages.values()], pageSize);
   const total = lastTotal(responses);
   const excess = (total ?? frame.ids.length) - frame.ids.length;
-  const newPlaces = before?.list?.newPlaces;
+  const { newPlaces, streaks } = before?.list ?? NOTHING_LEARNT;
   const list = watchList({
-    ...{ kind, order, frame, ...(newPlaces && { newPlaces }) },
+    ...{ kind, order, frame, newPlaces, streaks },
     neverShown: excess === before?.excess ? excess : 0, // Else rows came or went during the sweep.
     readMs: Array.from({ length: lastPage }, (_, index) => pages.get(index + 1)?.atMs ?? 0),
     hasTotal: total !== null,
-    history: changes.historyOf(kind, msOf(baselineAt) ?? 0, now.getTime()),
+    history: changes.historyOf(kind, { sinceMs: msOf(baselineAt) ?? 0, nowMs: now.getTime(), streaks }),
   });
   return { sweep, tick: Math.max(sweep, ...responses.map(({ answered }) => answered)), excess, list };
 }

@@ -4,6 +4,7 @@ import { repeat } from '../../lib/log/repeat.ts';
 import { changeBudget } from '../../mirror/kinds/request-budget.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import { isAway } from '../../mirror/session/errors.ts';
+import { thinDirtyRows } from '../../mirror/sightings/page-store.ts';
 import { noteSweepAsked, saveUnseenAges, thinReadings } from '../../mirror/sightings/watched-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { chooseRead } from './choose-read.ts';
@@ -56,6 +57,11 @@ interface Keeping {
   readonly unread: Map<string, Map<number, number>>;
 }
 
+interface Paying extends Keeping {
+  /** Set as soon as a request leaves. */
+  readonly token: { isSpent: boolean };
+}
+
 interface Rest {
   readonly untilMs: number;
   /** Readings that failed in a row. */
@@ -85,12 +91,28 @@ export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): ()
   };
 }
 
-/** Spends one token on what is worth most. Returns the milliseconds until the next step. */
+/** Spends one token on what is worth most; where it fails before a request was made, the token goes back. */
 async function step(keeping: Keeping, upkeep: Upkeep): Promise<number> {
-  const { parts, rules, listsNow } = keeping;
-  const now = parts.clock.now();
+  const now = keeping.parts.clock.now();
   const { waitMs, perMinute } = await takeRequest(keeping, now);
   if (waitMs > 0) return waitMs;
+  const token = { isSpent: false };
+  try {
+    return await spend({ ...keeping, token }, upkeep, { perMinute, now });
+  } catch (error) {
+    if (!token.isSpent) await charge(keeping, -1, now);
+    throw error;
+  }
+}
+
+interface Spending {
+  readonly perMinute: number;
+  readonly now: Date;
+}
+
+/** Spends a token that was taken. Returns the milliseconds until the next step. */
+async function spend(keeping: Paying, upkeep: Upkeep, { perMinute, now }: Spending): Promise<number> {
+  const { parts, rules, listsNow } = keeping;
   const known = await listsNow(parts.session, now);
   await upkeep(known, now);
   const lists = known.map((readable) => withFailures(keeping, readable, now));
@@ -132,7 +154,8 @@ async function takeRequest({ parts, rules }: Keeping, now: Date): Promise<TakenR
 }
 
 /** Nothing was requested: the token goes back. */
-async function giveBack(keeping: Keeping, now: Date): Promise<number> {
+async function giveBack(keeping: Paying, now: Date): Promise<number> {
+  keeping.token.isSpent = true; // Else a fault would give it back twice.
   await charge(keeping, -1, now);
   return IDLE_MS;
 }
@@ -143,13 +166,14 @@ async function charge({ parts }: Keeping, tokens: number, now: Date): Promise<vo
 }
 
 /** Brings the next sweep of a list forward, at the cost of its pages. */
-async function askForSweep(keeping: Keeping, { kind, pages }: NextSweep, now: Date): Promise<number> {
+async function askForSweep(keeping: Paying, { kind, pages }: NextSweep, now: Date): Promise<number> {
   const { session, logger } = keeping.parts;
   const wanted = { kinds: [kind], request: 'rows came or went', now };
   const runId = await session.atomically(async (tx) => {
     await noteSweepAsked(tx, kind, now);
     return requestPull(tx, wanted);
   });
+  keeping.token.isSpent = true;
   await charge(keeping, pages - 1, now);
   logger.debug({ kind, pages, runId }, 'a sweep is brought forward: rows came or went');
   return 0;
@@ -160,9 +184,12 @@ interface Reading {
   readonly next: NextRead;
 }
 
-async function read(keeping: Keeping, { kind, next }: Reading): Promise<number> {
-  const { parts, readBetween } = keeping;
-  const end = await readBetween({ kind, page: next.page });
+async function read(keeping: Paying, { kind, next }: Reading): Promise<number> {
+  const { parts, readBetween, token } = keeping;
+  const onSend = (): void => {
+    token.isSpent = true;
+  };
+  const end = await readBetween({ kind, page: next.page, onSend });
   const now = parts.clock.now();
   parts.logger.debug({ ...next, ...end }, 'a page was read between sweeps');
   if (end.is === 'landed') keeping.rests.delete(kind.name);
@@ -174,7 +201,7 @@ async function read(keeping: Keeping, { kind, next }: Reading): Promise<number> 
   if (end.is !== 'not begun') return 0;
   const untilMs = now.getTime() + IDLE_MS;
   keeping.rests.set(kind.name, { untilMs, failures: keeping.rests.get(kind.name)?.failures ?? 0 });
-  await charge(keeping, -1, now);
+  await giveBack(keeping, now);
   return 1;
 }
 
@@ -213,5 +240,6 @@ function createUpkeep({ parts: { session }, rules: { kinds } }: Keeping): Upkeep
     if (Math.abs(nowMs - thinnedMs) < HOUR_MS) return;
     thinnedMs = nowMs;
     for (const { name } of kinds) await thinReadings(session, name, new Date(nowMs - DAY_MS));
+    await thinDirtyRows(session);
   };
 }

@@ -1,6 +1,7 @@
 import { claimYielding, releaseYielding } from '../../mirror/kinds/yielding-lease.ts';
 import type { YieldingLease } from '../../mirror/kinds/yielding-lease.ts';
 import { claimSource } from '../../mirror/kinds/source-binding.ts';
+import { wakeSearches } from '../../mirror/outbox/outbox-queue.ts';
 import { decoderOf } from '../../mirror/shape/redecode.ts';
 import { LeaseError, OtherSourceError } from '../../mirror/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -12,7 +13,12 @@ import type { PageRequest } from '../sweep/begin-sweep.ts';
 import { requireTenant } from '../tenant/guard-source.ts';
 
 /** Reads one page of a list between two sweeps. */
-export type ReadBetween = (page: Pick<PageRequest, 'kind' | 'page'>) => Promise<BetweenEnd>;
+export type ReadBetween = (page: PageBetween) => Promise<BetweenEnd>;
+
+interface PageBetween extends Pick<PageRequest, 'kind' | 'page'> {
+  /** Called before the request leaves. */
+  readonly onSend?: () => void;
+}
 
 /** How a reading between sweeps ended. */
 export type BetweenEnd =
@@ -61,17 +67,27 @@ interface BetweenRules {
   readonly rules: ReadingRules;
 }
 
-async function readPage(parts: PullParts, request: PageRequest, lease: YieldingLease): Promise<BetweenEnd> {
+async function readPage(
+  parts: PullParts,
+  request: PageRequest & PageBetween,
+  lease: YieldingLease,
+): Promise<BetweenEnd> {
   const { session, source, clock, signal } = parts;
-  const { kind, page, claim } = request;
+  const { kind, page, claim, onSend } = request;
   const reading = await beginPage(parts, request, lease);
   if (lease.decodedAs !== decoderOf(reading.kind)) return { is: 'not begun' };
   const { ticks, digestScope, pages: knownPages, tenants } = reading;
-  const options = { tick: ticks.next, signal, once: true, digestScope, knownPages } as const;
+  const tick = (): number => {
+    onSend?.();
+    return ticks.next();
+  };
+  const options = { tick, signal, once: true, digestScope, knownPages } as const;
   try {
     const pages = source.pages(kind, { from: page, to: page }, options);
     for await (const response of requireTenant(pages, { parts, kind, claim, tenants })) {
       const landings = await landPages(session, reading, { responses: [response], now: clock.now() });
+      if (landings.some(hasNewRows))
+        await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
       return { is: 'landed', found: landings.reduce((sum, landing) => sum + newsOf(landing), 0) };
     }
     return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
@@ -79,6 +95,8 @@ async function readPage(parts: PullParts, request: PageRequest, lease: YieldingL
     return endOf(error);
   }
 }
+
+const hasNewRows = ({ created, restored }: Landing): boolean => created.length + restored.length > 0;
 
 const newsOf = ({ created, changed, restored }: Landing): number =>
   created.length + changed.length + restored.length;

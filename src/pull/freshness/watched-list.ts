@@ -3,6 +3,8 @@ import { countChanges, weightAt } from './change-rates.ts';
 import type { ChangeHistory, CountedChange } from './change-rates.ts';
 import { editFrame, pagesOf } from './list-frame.ts';
 import type { FrameEdit, ListFrame } from './list-frame.ts';
+import { countStreaks, isRestless, withoutRestless } from './restless-records.ts';
+import type { ChangeStreaks } from './restless-records.ts';
 
 /** Rows that came (or went, below 0) without being located: between two pages, both of them excluded. */
 export interface RowGap {
@@ -54,6 +56,7 @@ export interface WatchedList {
   readonly searchFromMs: number;
   readonly givenUp: number;
   readonly newPlaces: NewPlaces;
+  readonly streaks: ChangeStreaks;
 }
 
 interface ListStart extends Pick<WatchedList, 'kind' | 'order' | 'frame' | 'history'> {
@@ -64,19 +67,26 @@ interface ListStart extends Pick<WatchedList, 'kind' | 'order' | 'frame' | 'hist
   /** Rows that the total counts and no page shows, as sweep after sweep has found; below 0, pages show more than it counts. */
   readonly neverShown?: number;
   readonly newPlaces?: NewPlaces;
+  readonly streaks?: ChangeStreaks;
 }
 
+/** What a list that was not watched before has taught. */
+export const NOTHING_LEARNT: Pick<WatchedList, 'newPlaces' | 'streaks'> = {
+  newPlaces: { head: 0, tail: 0, between: 0 },
+  streaks: new Map(),
+};
+
 /** Begins to watch a list from its last complete sweep on. */
-export function watchList({ hasTotal, neverShown = 0, newPlaces, ...start }: ListStart): WatchedList {
+export function watchList({ hasTotal, neverShown = 0, ...start }: ListStart): WatchedList {
   const { frame, readMs, history } = start;
   const sweptMs = Math.max(0, ...readMs);
   return {
+    ...NOTHING_LEARNT,
     ...start,
     updatedByPage: updatesByPage(frame, history),
     total: hasTotal ? frame.ids.length + neverShown : null,
     ...{ totalMs: sweptMs, agreedMs: sweptMs, gaps: [], gone: new Map() },
     ...{ rowsMore: 0, effort: 0, searchFromMs: 0, givenUp: 0 },
-    newPlaces: newPlaces ?? { head: 0, tail: 0, between: 0 },
   };
 }
 
@@ -89,9 +99,13 @@ function updatesByPage({ places, stride }: ListFrame, { updated }: ChangeHistory
   return counts;
 }
 
-/** Counts changes that readings or sweeps have found. */
+/** Counts changes that readings or sweeps have found, before these readings are observed. */
 export function countFound(list: WatchedList, found: readonly CountedChange[]): WatchedList {
   if (found.length === 0) return list;
+  const streaks = countStreaks(list.streaks, found, (id) => lastReadMs(list, id));
+  const counted = withoutRestless(found, streaks);
+  const history = countChanges(list.history, counted);
+  if (counted.length < found.length) return forgetRestless({ ...list, history, streaks });
   const { frame } = list;
   const updatedByPage = [...list.updatedByPage];
   for (const { change, id, atMs } of found) {
@@ -99,7 +113,30 @@ export function countFound(list: WatchedList, found: readonly CountedChange[]): 
     if (change === 'updated' && place !== undefined)
       add(updatedByPage, Math.floor(place / frame.stride), weightAt(list.history, atMs));
   }
-  return { ...list, history: countChanges(list.history, found), updatedByPage };
+  return { ...list, history, streaks, updatedByPage };
+}
+
+/** Without the updates of records by which they were found to be restless. */
+function forgetRestless({ history: all, ...list }: WatchedList): WatchedList {
+  const history = { ...all, updated: all.updated.filter(({ id }) => !isRestless(list.streaks, id)) };
+  return { ...list, history, updatedByPage: updatesByPage(list.frame, history) };
+}
+
+/** When the page of a record was read last; null if it has no place. */
+function lastReadMs({ frame: { places, stride }, readMs }: WatchedList, id: string): number | null {
+  const place = places.get(id);
+  return place === undefined ? null : (readMs[Math.floor(place / stride)] ?? 0);
+}
+
+/** The pages whose last reading has found a restless record changed again, if it was later than an instant. */
+export function restlessPages(list: WatchedList, sinceMs: number): ReadonlySet<number> {
+  const pages = new Set<number>();
+  for (const [id, { lastMs }] of list.streaks) {
+    const readMs = lastReadMs(list, id);
+    if (!isRestless(list.streaks, id) || readMs === null || lastMs < readMs || readMs <= sinceMs) continue;
+    pages.add(1 + Math.floor((list.frame.places.get(id) ?? 0) / list.frame.stride));
+  }
+  return pages;
 }
 
 function add(counts: number[], index: number, weight: number): void {

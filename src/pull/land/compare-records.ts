@@ -1,9 +1,12 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { isOvertaken, judge, judgeFirstListing } from '../../diff/judge-page.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import { readUpdatedSince } from '../../mirror/outbox/outbox-queue.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
+import { NO_RUN } from '../state/sweep.ts';
 import type { Sweep } from '../state/sweep.ts';
 import { findTampered, isRecord, recallRows } from './altered-rows.ts';
 
@@ -42,10 +45,11 @@ export async function compareRecords(
   const rows = await readStored(tx, kind, ids);
   const doubtful = records.filter((record) => isDoubtful(sweep, record, rows.get(record.id)));
   const recalled = doubtful.length > 0 ? await recallRows(tx, sweep, { records: doubtful, rows }) : null;
+  const lagging = await readLagging(tx, sweep, { rows, now: answer.now });
   const judgeRecord = answer.isListed ? judgeListed : judgeAsked;
   const all = records.map((received): ComparedRecord => {
     const row = rows.get(received.id);
-    if (isOvertaken(row, answer.sent) || state.sending.has(received.id))
+    if (isOvertaken(row, answer.sent) || state.sending.has(received.id) || lagging.has(received.id))
       return { ...received, verdict: { is: 'overtaken' } };
     const { stored, ...repair } = recalled?.get(received.id) ?? { stored: row };
     return { ...judgeRecord(kind, stored, received), ...repair };
@@ -54,6 +58,23 @@ export async function compareRecords(
   const unchanged = all.filter(isJudged).filter((judged) => !mustBeWritten(judged));
   const tampered = await findTampered(tx, kind, unchanged);
   return all.map((record) => tampered.get(record.id) ?? record);
+}
+
+/** So long after an update of ours, a list may still show the record as it was before. */
+const LAG_MS = 60_000;
+
+/** Records that a reading between sweeps leaves alone, because their list may lag behind an update of ours. */
+async function readLagging(
+  tx: Transaction,
+  { kind, runId }: Sweep,
+  { rows, now }: { readonly rows: ReadonlyMap<string, StoredRow>; readonly now: Date },
+): Promise<ReadonlySet<string>> {
+  if (runId !== NO_RUN) return new Set();
+  const since = new Date(now.getTime() - LAG_MS);
+  const ids = [...rows]
+    .filter(([, { changedAt }]) => String(changedAt) >= instantText(since))
+    .map(([id]) => id);
+  return readUpdatedSince(tx, kind.name, { ids, since });
 }
 
 /** Whether another writer may have altered the row. Before the baseline, rows come without events anyway. */

@@ -1,7 +1,11 @@
 import { spansOf } from '../../diff/spans.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
-import { readSightings } from '../../mirror/sightings/sighting-store.ts';
+import {
+  readFirstSighting,
+  readOldestSweepEnd,
+  readSightings,
+} from '../../mirror/sightings/sighting-store.ts';
 
 /** The first of the kept list responses that showed a record. */
 export interface FirstSighting {
@@ -10,7 +14,7 @@ export interface FirstSighting {
   readonly seenAt: string;
 }
 
-/** Sightings from before the present sweep; loaded on first use, which is rare. */
+/** Sightings from before the present sweep. A few records are looked up one by one; for more, all sightings are loaded. */
 export interface EarlierSightings {
   readonly find: (db: Queryable, id: string) => Promise<FirstSighting | null>;
   /** Frees the loaded sightings, which may be large. */
@@ -19,13 +23,18 @@ export interface EarlierSightings {
 
 type Find = (id: string) => FirstSighting | null;
 
+/** Records that are looked up one by one: a reading between sweeps seldom finds more, and would load all each time. */
+const LOOK_UPS = 5;
+
 export function createEarlierSightings(
   kind: string,
   lease: Pick<KindLease, 'tick' | 'knownFrom'>,
 ): EarlierSightings {
   let loaded: Find | null = null;
+  let lookUps = 0;
   return {
     find: async (db, id) => {
+      if (loaded === null && lookUps++ < LOOK_UPS) return lookUp(db, { kind, id }, lease);
       loaded ??= await load(db, kind, lease);
       return loaded(id);
     },
@@ -33,6 +42,17 @@ export function createEarlierSightings(
       loaded = null;
     },
   };
+}
+
+async function lookUp(
+  db: Queryable,
+  record: { readonly kind: string; readonly id: string },
+  { tick, knownFrom }: Pick<KindLease, 'tick' | 'knownFrom'>,
+): Promise<FirstSighting | null> {
+  const first = await readFirstSighting(db, record, tick);
+  if (first === null) return null;
+  const isOfOldest = first.answered <= ((await readOldestSweepEnd(db, record.kind, tick)) ?? -Infinity);
+  return { listed: isOfOldest ? knownFrom + 1 : first.answered, seenAt: first.seenAt };
 }
 
 async function load(

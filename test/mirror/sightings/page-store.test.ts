@@ -10,6 +10,7 @@ import {
   confirmRows,
   readDirtyRows,
   saveDirtyRows,
+  thinDirtyRows,
 } from '../../../src/mirror/sightings/page-store.ts';
 import type { StoredPage } from '../../../src/mirror/sightings/page-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
@@ -158,6 +159,26 @@ describe.each(DATABASES)('rows that were written again in %s', (_name, open) => 
       ['1', 12, '{}'],
       ['3', 1, '{}'],
       [LARGEST, 12, '{}'],
+    ]);
+  });
+});
+
+describe.each(DATABASES)('dirty rows in %s', (_name, open) => {
+  test('are each kept once where no sweep removes them, as of their last write', async () => {
+    const session = await open();
+    await session.atomically(async (tx) => {
+      for (const [response, ids] of [['7', '8'], ['7'], ['9', '7'], ['8']].entries())
+        await saveDirtyRows(tx, 'clients', { ids, response: response + 1 });
+      await saveDirtyRows(tx, 'products', { ids: ['7'], response: 1 });
+    });
+    const before = await readDirtyRows(session, 'clients', 0);
+
+    await thinDirtyRows(session);
+
+    expect(await readDirtyRows(session, 'clients', 0)).toEqual(before);
+    const rows = await session.query(sql`select kind, record_id from touched order by kind, record_id`);
+    expect(rows.map(({ kind, record_id }) => `${String(kind)} ${String(record_id)}`)).toEqual([
+      ...['clients 7', 'clients 8', 'clients 9', 'products 7'],
     ]);
   });
 });

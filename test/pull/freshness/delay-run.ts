@@ -5,6 +5,7 @@ import type { NextRead, ReadableList } from '../../../src/pull/freshness/choose-
 import type { NextSweep } from '../../../src/pull/freshness/choose-sweep.ts';
 import { frameOf } from '../../../src/pull/freshness/list-frame.ts';
 import { observePage } from '../../../src/pull/freshness/observe-page.ts';
+import { withoutRestless } from '../../../src/pull/freshness/restless-records.ts';
 import { takeToken, untilToken } from '../../../src/pull/freshness/token-bucket.ts';
 import type { TokenBucket } from '../../../src/pull/freshness/token-bucket.ts';
 import { countFound, watchList } from '../../../src/pull/freshness/watched-list.ts';
@@ -108,7 +109,9 @@ function sweepOn(play: Play, nowMs: number): number {
     play.measure.request(nowMs);
     shown.set(page, ids);
     readMs[page - 1] = nowMs;
-    watch.events.push(...play.measure.show(watch.sim, ids, nowMs));
+    const found = play.measure.show(watch.sim, ids, nowMs);
+    watch.events.push(...found);
+    watch.list = countFound(watch.list, found);
   }
   if (left.length > 0) return nowMs + SWEEP_PAGE_MS;
   endSweep(play, play.sweep, nowMs);
@@ -125,7 +128,7 @@ function pagesInOrder({ ids }: SimulatedList): number[] {
 
 /** The sweep's pages are the new frame, and the records that it does not show are known to be gone. */
 function endSweep({ measure }: Play, { watch, shown, readMs }: Sweep, nowMs: number): void {
-  const { kind, order, newPlaces } = watch.list;
+  const { kind, order, newPlaces, streaks } = watch.list;
   const frame = frameOf(
     [...shown].map(([page, ids]) => ({ page, ids })),
     ROWS_A_PAGE,
@@ -133,9 +136,9 @@ function endSweep({ measure }: Play, { watch, shown, readMs }: Sweep, nowMs: num
   for (const id of measure.absent(watch.sim, frame.places, nowMs))
     watch.events.push({ change: 'deleted', id, atMs: nowMs });
   watch.events = watch.events.filter(({ atMs }) => atMs > nowMs - DAY_MS);
-  const history = countChanges(startHistory(0), watch.events);
+  const history = countChanges(startHistory(0), withoutRestless(watch.events, streaks));
   const { hasTotal } = watch.sim.plan;
-  watch.list = watchList({ kind, order, frame, history, readMs, hasTotal, newPlaces });
+  watch.list = watchList({ kind, order, frame, history, readMs, hasTotal, newPlaces, streaks });
 }
 
 /** Spends a token on what the planner chooses. Returns when to ask again. */
@@ -157,7 +160,7 @@ function readOn(play: Play, nowMs: number): number {
   const total = watch.sim.plan.hasTotal ? watch.sim.ids.length : null;
   const found = measure.show(watch.sim, ids, nowMs);
   watch.events.push(...found);
-  watch.list = countFound(observePage(watch.list, { page: next.page, ids, total, atMs: nowMs }), found);
+  watch.list = observePage(countFound(watch.list, found), { page: next.page, ids, total, atMs: nowMs });
   measure.suspect(watch.sim, watch.list, nowMs);
   return nowMs + ANSWER_MS;
 }

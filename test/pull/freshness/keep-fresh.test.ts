@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES, MIRRORS, clockAt, eventsOf, kindsNamed, newRequests, shortEvents } from '../steps.ts';
-import { pullFrom, sandbox } from '../support.ts';
+import { Crash, pullFrom, sandbox } from '../support.ts';
+import { saveDirtyRows } from '../../../src/mirror/sightings/page-store.ts';
+import { mostTokens } from '../../../src/pull/freshness/token-bucket.ts';
 import { passTime, readerOf } from './reading.ts';
 
 const [SECOND, MINUTE] = [1000, 60_000];
@@ -161,3 +163,45 @@ test(
     expect(pages).toEqual(new Set(['1', '2', '3']));
   },
 );
+
+/** A session of which one read or transaction fails, the nth from now. */
+function failingAt(session: Session, n: number): Session {
+  let operations = 0;
+  const step = <T>(work: () => Promise<T>): Promise<T> =>
+    ++operations === n ? Promise.reject(new Crash()) : work();
+  return {
+    ...session,
+    query: (statement) => step(() => session.query(statement)),
+    atomically: (work) => step(() => session.atomically(work)),
+  };
+}
+
+test('a fault of the database before a request leaves costs none of the budget', async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const kinds = kindsNamed('departments', 'clients');
+  await pullFrom(service, session, { parts: { clock }, request: { kinds } });
+  await readerOf({ service, session, clock, rules: { kinds } })(); // The budget begins empty.
+  const requests = newRequests(service);
+  let faults = 0;
+  for (let n = 2; n < 30; n++) {
+    await clock.sleep(MINUTE);
+    const [before, filled] = [requests().length, mostTokens(10)];
+    const failing = failingAt(session, n);
+    await readerOf({ service, session: failing, clock, rules: { kinds } })().catch(() => faults++);
+    const left = Number((await budgetOf(session))?.['thousandths']) / 1000;
+    expect(left).toBeCloseTo(filled - (requests().length - before), 2);
+  }
+  expect(faults).toBeGreaterThan(15);
+});
+
+test('rows that are written again and again without a sweep are noted once', async () => {
+  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const kinds = kindsNamed('departments');
+  await pullFrom(service, session, { parts: { clock }, request: { kinds } });
+  await session.atomically(async (tx) => {
+    for (let response = 1; response <= 50; response++)
+      await saveDirtyRows(tx, 'departments', { ids: ['95'], response });
+  });
+  await passTime(clock, 10 * SECOND, [readerOf({ service, session, clock, rules: { kinds } })]);
+  expect(await session.query(sql`select response from touched`)).toEqual([{ response: 50 }]);
+});

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { createBetweenReader } from '../../../src/pull/freshness/read-between.ts';
+import { opened, update } from '../../outbound/stage.ts';
+import type { Stage } from '../../outbound/stage.ts';
+import { DATABASES, kindsNamed } from '../steps.ts';
+import { RULES } from '../support.ts';
+import { partsOf } from './reading.ts';
+
+async function readFirst({ service, session, clock }: Stage): Promise<void> {
+  const read = createBetweenReader(partsOf({ service, session, clock }), {
+    baseUrl: service.url,
+    rules: RULES,
+  });
+  for (const kind of kindsNamed('clients'))
+    expect(await read({ kind, page: 1 })).toMatchObject({ is: 'landed' });
+}
+
+describe.each(DATABASES)('a list that lags behind an update of ours, in %s', (database) => {
+  test('makes no event of the older state, and hides no later change', async () => {
+    const on = await opened({ database });
+    const id = await on.firstId('clients');
+    on.service.world.update('clients', Number(id), { city: 'Before' });
+    await on.pull('clients');
+    const before = await on.events();
+    const entry = await on.store(update(id, { city: 'Ours' }));
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'done' });
+    const own = [...before, `${id} updated outbox:${entry}`];
+
+    on.service.world.update('clients', Number(id), { city: 'Before' }); // As a list shows it that is behind.
+    await on.clock.sleep(10_000);
+    await readFirst(on);
+    expect(await on.events()).toEqual(own);
+    on.service.world.update('clients', Number(id), { city: 'Ours' });
+    await on.clock.sleep(60_000);
+    await readFirst(on);
+    expect(await on.events()).toEqual(own);
+
+    on.service.world.update('clients', Number(id), { city: 'Theirs' });
+    await readFirst(on);
+    expect(await on.events()).toEqual([...own, `${id} updated service`]);
+  });
+});
