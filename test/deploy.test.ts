@@ -228,6 +228,13 @@ describe('make-secrets.sh', () => {
     expect(read(madeWith(token), 'postgres-password')).not.toBe(read(folder, 'postgres-password'));
   });
 
+  test('keeps every character of the token, and refuses the one that the file cannot hold', () => {
+    const token = String.raw`a #b"c\$d\n=e`;
+    const { BMS_TOKEN } = parseEnv(read(madeWith(`${token}\n`), 'bms-sync.env'));
+    expect(BMS_TOKEN).toBe(token);
+    expect(() => madeWith("it's")).toThrow(/cannot be written/);
+  });
+
   test('leaves secrets alone that are there, and refuses an empty token', () => {
     const folder = madeWith('first');
     const before = read(folder, 'bms-sync.env');
