@@ -20,6 +20,7 @@ const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+  readonly volumes: Readonly<Record<string, object>>;
 }
 
 interface Service {
@@ -28,6 +29,7 @@ interface Service {
   readonly user?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly secrets?: readonly (string | { readonly source: string })[];
+  readonly volumes?: readonly string[];
   readonly healthcheck?: unknown;
   readonly restart: string;
   readonly read_only: boolean;
@@ -303,6 +305,17 @@ test('no container is root or writes into its image, and each says how it is', (
   }
   expect(text('Dockerfile')).toMatch(/^USER 1000:1000$/m);
   expect(text('Dockerfile')).toMatch(/^HEALTHCHECK [^]*\/health/m);
+});
+
+test('no volume of the image is left behind without a name', () => {
+  const declared = [...text('Dockerfile').matchAll(/^VOLUME (\S+)$/gm)].map(([, folder = '']) => folder);
+  const mounted = (worker?.volumes ?? []).map((volume) => volume.split(':'));
+  expect(mounted.map(([, folder]) => folder)).toEqual(declared);
+  for (const [name] of mounted) expect(Object.keys(compose.volumes)).toContain(name);
+});
+
+test('PostgreSQL is not process 1, which would take the end of an orphan for a crash of its own', () => {
+  expect(compose.services['postgres']).toMatchObject({ init: true });
 });
 
 test('Redis is set up as `doctor` wants it', () => {
