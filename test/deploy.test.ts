@@ -318,6 +318,20 @@ test('PostgreSQL is not process 1, which would take the end of an orphan for a c
   expect(compose.services['postgres']).toMatchObject({ init: true });
 });
 
+test('what is typed for Compose names its services, and the user and the databases of PostgreSQL', () => {
+  const typed = `${docs}\n${text('deploy/README.md')}`.matchAll(
+    /docker compose exec (?:-T )?([\w-]+) ([^`\n]+)/g,
+  );
+  const lines = Array.from(typed, ([, service = '', command = '']) => ({ service, command }));
+  expect(lines.length).toBeGreaterThan(6);
+  for (const { service } of lines) expect(Object.keys(compose.services)).toContain(service);
+  const inPostgres = lines.filter(({ command }) => command.includes('-U ')).map(({ command }) => command);
+  const { POSTGRES_USER, POSTGRES_DB } = compose.services['postgres']?.environment ?? {};
+  const names = [POSTGRES_DB, `${POSTGRES_DB ?? ''}_before`, 'postgres'].join('|');
+  const known = new RegExp(`-U ${POSTGRES_USER ?? ''} .*\\b(?:${names})(?: |$)`);
+  expect(inPostgres.filter((command) => !known.test(command))).toEqual([]);
+});
+
 test('Redis is set up as `doctor` wants it', () => {
   const given = (option: string): string => {
     const command = compose.services['redis']?.command ?? [];
