@@ -15,6 +15,9 @@ if [ -z "$token" ]; then
   echo "No token on standard input." >&2
   exit 2
 fi
+case $base_url$token in
+  *\'*) echo "A ' in the base URL or in the token cannot be written to secrets/bms-sync.env." >&2; exit 2 ;;
+esac
 random() { od -An -N "$1" -tx1 /dev/urandom | tr -d ' \n'; }
 postgres=$(random 24)
 redis=$(random 24)
@@ -23,8 +26,8 @@ mkdir -m 700 secrets # Keeps other users of the machine out; the files are read 
 printf %s "$postgres" > secrets/postgres-password
 echo "requirepass $redis" > secrets/redis.conf
 cat > secrets/bms-sync.env <<END
-BMS_BASE_URL=$base_url
-BMS_TOKEN=$token
+BMS_BASE_URL='$base_url'
+BMS_TOKEN='$token'
 ADMIN_TOKEN=$(random 32)
 DATABASE_URL=postgres://bms_sync:$postgres@postgres:5432/mirror
 QUEUE_URL=redis://:$redis@redis:6379

@@ -20,6 +20,7 @@ const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+  readonly volumes: Readonly<Record<string, object>>;
 }
 
 interface Service {
@@ -28,6 +29,7 @@ interface Service {
   readonly user?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly secrets?: readonly (string | { readonly source: string })[];
+  readonly volumes?: readonly string[];
   readonly healthcheck?: unknown;
   readonly restart: string;
   readonly read_only: boolean;
@@ -228,6 +230,13 @@ describe('make-secrets.sh', () => {
     expect(read(madeWith(token), 'postgres-password')).not.toBe(read(folder, 'postgres-password'));
   });
 
+  test('keeps every character of the token, and refuses the one that the file cannot hold', () => {
+    const token = String.raw`a #b"c\$d\n=e`;
+    const { BMS_TOKEN } = parseEnv(read(madeWith(`${token}\n`), 'bms-sync.env'));
+    expect(BMS_TOKEN).toBe(token);
+    expect(() => madeWith("it's")).toThrow(/cannot be written/);
+  });
+
   test('leaves secrets alone that are there, and refuses an empty token', () => {
     const folder = madeWith('first');
     const before = read(folder, 'bms-sync.env');
@@ -296,6 +305,31 @@ test('no container is root or writes into its image, and each says how it is', (
   }
   expect(text('Dockerfile')).toMatch(/^USER 1000:1000$/m);
   expect(text('Dockerfile')).toMatch(/^HEALTHCHECK [^]*\/health/m);
+});
+
+test('no volume of the image is left behind without a name', () => {
+  const declared = [...text('Dockerfile').matchAll(/^VOLUME (\S+)$/gm)].map(([, folder = '']) => folder);
+  const mounted = (worker?.volumes ?? []).map((volume) => volume.split(':'));
+  expect(mounted.map(([, folder]) => folder)).toEqual(declared);
+  for (const [name] of mounted) expect(Object.keys(compose.volumes)).toContain(name);
+});
+
+test('PostgreSQL is not process 1, which would take the end of an orphan for a crash of its own', () => {
+  expect(compose.services['postgres']).toMatchObject({ init: true });
+});
+
+test('what is typed for Compose names its services, and the user and the databases of PostgreSQL', () => {
+  const typed = `${docs}\n${text('deploy/README.md')}`.matchAll(
+    /docker compose exec (?:-T )?([\w-]+) ([^`\n]+)/g,
+  );
+  const lines = Array.from(typed, ([, service = '', command = '']) => ({ service, command }));
+  expect(lines.length).toBeGreaterThan(6);
+  for (const { service } of lines) expect(Object.keys(compose.services)).toContain(service);
+  const inPostgres = lines.filter(({ command }) => command.includes('-U ')).map(({ command }) => command);
+  const { POSTGRES_USER, POSTGRES_DB } = compose.services['postgres']?.environment ?? {};
+  const names = [POSTGRES_DB, `${POSTGRES_DB ?? ''}_before`, 'postgres'].join('|');
+  const known = new RegExp(`-U ${POSTGRES_USER ?? ''} .*\\b(?:${names})(?: |$)`);
+  expect(inPostgres.filter((command) => !known.test(command))).toEqual([]);
 });
 
 test('Redis is set up as `doctor` wants it', () => {
