@@ -48,26 +48,26 @@ const KEPT_OF_ID = 100;
 
 /** Sorts a page into records that can become rows and records that cannot: one bad record never costs the page. */
 export function sortPage(records: readonly Json[]): SortedPage {
-  const versions = new Map<string, Incoming[]>();
+  const firsts = new Map<string, Incoming>();
+  const repeated = new Map<string, Incoming[]>(); // Nearly always empty.
   const quarantined: Quarantined[] = [];
   for (const record of records) {
     const sorted = readRecord(record);
-    if ('code' in sorted) {
-      quarantined.push(sorted);
-      continue;
+    const first = 'code' in sorted ? undefined : firsts.get(sorted.id);
+    if ('code' in sorted) quarantined.push(sorted);
+    else if (first === undefined) firsts.set(sorted.id, sorted);
+    else {
+      const versions = repeated.get(sorted.id) ?? [first];
+      versions.push(sorted);
+      repeated.set(sorted.id, versions);
     }
-    const same = versions.get(sorted.id) ?? [];
-    same.push(sorted);
-    versions.set(sorted.id, same);
   }
-  const incoming: Incoming[] = [];
-  for (const [first, ...more] of versions.values()) {
-    if (first === undefined) continue;
-    if (more.every((other) => isSame(other, first))) incoming.push(first);
-    // One answer cannot say which of two contents is the true one.
-    else quarantined.push(...[first, ...more].map(({ id, raw }) => quarantine(id, 'two_versions', raw)));
+  for (const [id, versions] of repeated) {
+    if (versions.every((version, at) => at === 0 || isSame(version, versions[0] ?? version))) continue;
+    firsts.delete(id); // One answer cannot say which of two contents is the true one.
+    quarantined.push(...versions.map(({ raw }) => quarantine(id, 'two_versions', raw)));
   }
-  return { incoming, quarantined };
+  return { incoming: [...firsts.values()], quarantined };
 }
 
 /** Compares a record with the mirror's copy; equal values are equal in any spelling. */

@@ -46,6 +46,34 @@ export function observeFields(
   return news;
 }
 
+/**
+ * Whether these records show only fields that have their columns, with JSON types that have come before: nearly always.
+ *
+ * Records mostly name their fields in one order, so that a field is looked up when that order changes.
+ */
+export function showNothingNew(
+  { fields }: Pick<Kind, 'fields'>,
+  known: ReadonlyMap<string, SeenField>,
+  records: readonly JsonObject[],
+): boolean {
+  const columns = new Set(fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
+  const wireOf = (name: string): string | undefined => (columns.has(name) ? known.get(name)?.wire : undefined);
+  let [order, wires]: [readonly string[], readonly (string | undefined)[]] = [[], []];
+  return records.every((record) => {
+    const names = Object.keys(record);
+    if (!isSameOrder(names, order)) [order, wires] = [names, names.map(wireOf)];
+    return names.every((name, at) => {
+      const wire = wires[at];
+      return wire !== undefined && hasCome(wire, record[name] ?? null);
+    });
+  });
+}
+
+/** Whether two records name the same fields in the same order. */
+export function isSameOrder(names: readonly string[], others: readonly string[]): boolean {
+  return names.length === others.length && names.every((name, at) => name === others[at]);
+}
+
 interface Sight {
   readonly before: SeenField | undefined;
   readonly value: Json;

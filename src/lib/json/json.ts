@@ -56,11 +56,14 @@ function hasLossless(value: Json): boolean {
 
 /** Writes JSON so that equal values have equal texts: keys sorted, numbers at their shortest. */
 export function canonicalJson(value: Json): string {
+  if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) return String(value); // Nearly every number.
   if (isNumber(value)) return shortestNumber(String(value)) ?? String(value);
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
+  let members = '';
+  for (const name of Object.keys(value).sort())
+    members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(value[name] ?? null)}`;
+  return `{${members}}`;
 }
 
 /** Values nested deeper are kept from all recursive code, because the stack might overflow. */
@@ -73,10 +76,13 @@ export function isDeeper(value: Json, levels: number): boolean {
   return hasMember(value, (member) => isDeeper(member, levels - 1));
 }
 
-/** Whether some member is such a one; copies none, because this runs for every record. */
+/** Whether some nested member is such a one; copies none, because this runs for every record. */
 function hasMember(value: readonly Json[] | JsonObject, isSuch: (member: Json) => boolean): boolean {
   if (isArray(value)) return value.some(isSuch);
-  for (const name in value) if (isSuch(value[name] ?? null)) return true;
+  for (const name in value) {
+    const member = value[name];
+    if (typeof member === 'object' && member !== null && isSuch(member)) return true;
+  }
   return false;
 }
 
