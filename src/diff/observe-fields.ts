@@ -57,7 +57,8 @@ export function showNothingNew(
   records: readonly JsonObject[],
 ): boolean {
   const columns = new Set(fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
-  const wireOf = (name: string): string | undefined => (columns.has(name) ? known.get(name)?.wire : undefined);
+  const wireOf = (name: string): string | undefined =>
+    columns.has(name) ? known.get(name)?.wire : undefined;
   let [order, wires]: [readonly string[], readonly (string | undefined)[]] = [[], []];
   return records.every((record) => {
     const names = Object.keys(record);

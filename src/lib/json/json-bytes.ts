@@ -21,12 +21,13 @@ export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
  * Finds the end of a JSON value, by one pass over its bytes.
  *
  * @param start The position of its first byte.
+ * @param commas Gets the positions of the commas between the items of an array.
  * @returns The position behind its last byte, or null where the text ends before the value does.
  */
-export function valueEnd(body: Uint8Array, start: number): number | null {
+export function valueEnd(body: Uint8Array, start: number, commas: number[] = []): number | null {
   const first = body[start];
   if (first === QUOTE) return stringEnd(body, start);
-  return first === OPEN_ARRAY || first === OPEN_OBJECT ? nestEnd(body, start) : wordEnd(body, start);
+  return first === OPEN_ARRAY || first === OPEN_OBJECT ? nestEnd(body, start, commas) : wordEnd(body, start);
 }
 
 /** Where the value of the first member of a name begins, from the first member on. */
@@ -45,12 +46,13 @@ function memberValue(body: Uint8Array, from: number, name: Uint8Array): number |
 }
 
 /** The end of an array or object: all brackets outside of strings are counted alike. */
-function nestEnd(body: Uint8Array, start: number): number | null {
+function nestEnd(body: Uint8Array, start: number, commas: number[]): number | null {
   let depth = 0;
   for (let at = start; ;) {
     const byte = body[at++];
     if (byte === QUOTE) at = stringEnd(body, at - 1) ?? body.length;
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
+    else if (byte === COMMA && depth === 1) commas.push(at - 1);
     else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && --depth === 0) return at;
     else if (byte === undefined) return null;
   }

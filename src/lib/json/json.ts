@@ -72,16 +72,22 @@ export const DEEPEST = 64;
 /** Whether a value is nested deeper than `levels`; recurses no deeper than that. */
 export function isDeeper(value: Json, levels: number): boolean {
   if (!isArray(value) && !isObject(value)) return false;
-  if (levels === 0) return true;
-  return hasMember(value, (member) => isDeeper(member, levels - 1));
+  return levels === 0 || hasMember(value, isDeeper, levels - 1);
 }
 
 /** Whether some nested member is such a one; copies none, because this runs for every record. */
-function hasMember(value: readonly Json[] | JsonObject, isSuch: (member: Json) => boolean): boolean {
-  if (isArray(value)) return value.some(isSuch);
+function hasMember(
+  value: readonly Json[] | JsonObject,
+  isSuch: (member: Json, levels: number) => boolean,
+  levels = 0,
+): boolean {
+  if (isArray(value)) {
+    for (const member of value) if (isSuch(member, levels)) return true;
+    return false;
+  }
   for (const name in value) {
     const member = value[name];
-    if (typeof member === 'object' && member !== null && isSuch(member)) return true;
+    if (typeof member === 'object' && member !== null && isSuch(member, levels)) return true;
   }
   return false;
 }

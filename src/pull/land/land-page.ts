@@ -106,7 +106,7 @@ const HAS_ID: ReadonlySet<string> = new Set<Quarantined['code']>(['two_versions'
 
 /** Takes the content of a page that was parsed. */
 function contentOf(response: ListResponse): PageContent {
-  const sorted = sortPage(response.read());
+  const sorted = sortPage(response.read(), response.texts?.());
   return {
     ...sorted,
     seen: sorted.incoming.map(({ id }) => id),
