@@ -182,7 +182,7 @@ const DECODERS: Record<Field['type'], Decoder> = {
 
   json: (value) => {
     const text = canonicalJson(value);
-    return UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view splits such text again.
+    return text.includes('\\u') && UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view splits such text again.
   },
 };
 

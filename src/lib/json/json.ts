@@ -61,9 +61,25 @@ export function canonicalJson(value: Json): string {
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
   let members = '';
-  for (const name of Object.keys(value).sort())
-    members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(value[name] ?? null)}`;
+  for (const [name, opening] of openingsOf(Object.keys(value)))
+    members += `${members === '' ? '' : ','}${opening}${canonicalJson(value[name] ?? null)}`;
   return `{${members}}`;
+}
+
+type Opening = readonly [name: string, text: string];
+
+/** The names of the last object: those of a nested array nearly all have the same. */
+let last: { readonly names: readonly string[]; readonly openings: readonly Opening[] } = {
+  names: [],
+  openings: [],
+};
+
+/** The sorted names of an object's members, each with the text before its value. */
+function openingsOf(names: readonly string[]): readonly Opening[] {
+  const isSame = names.length === last.names.length && names.every((name, at) => name === last.names[at]);
+  if (!isSame)
+    last = { names, openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const) };
+  return last.openings;
 }
 
 /** Values nested deeper are kept from all recursive code, because the stack might overflow. */
