@@ -6,6 +6,7 @@ import { postgresServer, sqliteFiles } from './databases.ts';
 import { pullAlone } from './pull-alone.ts';
 import { pullClients } from './pull-clients.ts';
 import type { Pulled } from './pull-clients.ts';
+import { inStages } from './stages.ts';
 
 /**
  * What a pull costs over reading and parsing the same pages: the first one, one that finds nothing changed, and one that
@@ -13,6 +14,8 @@ import type { Pulled } from './pull-clients.ts';
  * `npm run bench [-- --rows N --rounds N --latency MS,MS --postgres --alone]`.
  * All run in this process, in turn in every round, against the same server; ratios are comparable, rates are not.
  * A round before them is not counted: like a background service, both sides are warm when they are measured.
+ * After the rounds each runs once more under a profiler, which tells the microseconds a row of its stages; these are for
+ * comparison with each other, as a profiler slows down what it watches.
  * Then each runs as the built command in a process of its own, which tells its memory; `--alone` does only that.
  */
 const { values } = parseArgs({
@@ -65,16 +68,25 @@ async function compare(latencyMs: number): Promise<void> {
       loopDelayP99Ms: median(all.map(({ loopDelayP99Ms }) => loopDelayP99Ms)),
     });
   }
+  await pullInTurn(async (pull, name) => {
+    const { result, stages } = await inStages(pull);
+    const microsecondsARow = [...stages].map(([stage, us]) => [stage, Number((us / rows).toFixed(1))]);
+    print({ pull: name, latencyMs, microsecondsARow: Object.fromEntries(microsecondsARow) as object });
+    return result;
+  });
 }
 
+type Around = (pull: () => Promise<Pulled>, name: string) => Promise<Pulled>;
+
 /** The second pull reads all again, since columns were discovered by the first; the third is what every later one is. */
-async function pullInTurn(): Promise<Record<string, Pulled>> {
+async function pullInTurn(around: Around = (pull) => pull()): Promise<Record<string, Pulled>> {
   const target = { url, database: await databases.fresh(), inFlight };
-  const first = await pullClients(target);
-  await pullClients(target);
-  const unchanged = await pullClients(target);
+  const pull = (): Promise<Pulled> => pullClients(target);
+  const first = await around(pull, 'first');
+  await pull();
+  const unchanged = await around(pull, 'unchanged');
   await order({ edition: ++edition });
-  const changed = await pullClients(target);
+  const changed = await around(pull, 'changed');
   expectCounts(
     [first.report.created, rows],
     [unchanged.report.unchanged, rows],

@@ -37,20 +37,24 @@ const DETAIL_LENGTH = 200;
 /** Makes the decoder of a kind's records. A value that fits no rule costs a null and a misfit, never the row. */
 export function recordDecoder({ fields }: Pick<Kind, 'fields'>): (record: JsonObject) => DecodedRecord {
   const columns = fields.map((field) => ({ ...field, decode: columnDecoder(field) }));
+  let [misfits, lost] = [NO_MISFITS, NOTHING_LOST];
+  const onMisfit = ({ name }: Field, code: MisfitCode, value: Json): void => {
+    misfits = [...misfits, { field: name, code, detail: shortened(compactJson(value), DETAIL_LENGTH) }];
+    if (code !== 'more_places') lost = new Map(lost).set(name, value);
+  };
   return (record) => {
-    const misfits: FieldMisfit[] = [];
-    const lost = new Map<string, Json>();
-    const onMisfit = ({ name }: Field, code: MisfitCode, value: Json): void => {
-      misfits.push({ field: name, code, detail: shortened(compactJson(value), DETAIL_LENGTH) });
-      if (code !== 'more_places') lost.set(name, value);
-    };
+    [misfits, lost] = [NO_MISFITS, NOTHING_LOST];
+    const values: SqlValue[] = [];
     // A column of texts stands behind the field whose misfits it keeps.
-    const values = columns.map(({ name, textOf: field, decode }) =>
-      field === undefined ? decode(ownValue(record, name), onMisfit) : textOf(lost.get(field)),
-    );
+    for (const { name, textOf: field, decode } of columns)
+      values.push(field === undefined ? decode(ownValue(record, name), onMisfit) : textOf(lost.get(field)));
     return { values, misfits };
   };
 }
+
+/** Nearly every record fits: no list is made for it. */
+const NO_MISFITS: readonly FieldMisfit[] = [];
+const NOTHING_LOST: ReadonlyMap<string, Json> = new Map();
 
 /**
  * A lost value as text: a string unchanged, any other value as JSON; null for an empty string and for text that no
@@ -178,7 +182,7 @@ const DECODERS: Record<Field['type'], Decoder> = {
 
   json: (value) => {
     const text = canonicalJson(value);
-    return UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view splits such text again.
+    return text.includes('\\u') && UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view splits such text again.
   },
 };
 

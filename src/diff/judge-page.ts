@@ -17,6 +17,14 @@ export interface Incoming {
   readonly id: string;
   readonly raw: string;
   readonly record: JsonObject;
+  /** `raw` is the text that the service sent: it may have spaces and other spellings. See `compacted`. */
+  readonly isAsSent?: true;
+}
+
+/** A record with its own compact JSON. */
+export function compacted(incoming: Incoming): Incoming {
+  if (incoming.isAsSent === undefined) return incoming;
+  return { id: incoming.id, raw: compactJson(incoming.record), record: incoming.record };
 }
 
 /** A record that cannot become a row; `raw` is its text, shortened. */
@@ -46,28 +54,32 @@ export type RecordChange =
 const KEPT_OF_QUARANTINED = 2000;
 const KEPT_OF_ID = 100;
 
-/** Sorts a page into records that can become rows and records that cannot: one bad record never costs the page. */
-export function sortPage(records: readonly Json[]): SortedPage {
-  const versions = new Map<string, Incoming[]>();
+/**
+ * Sorts a page into records that can become rows and records that cannot: one bad record never costs the page.
+ *
+ * @param texts The records as they were sent: compact JSON is then written for those only that differ from their rows.
+ */
+export function sortPage(records: readonly Json[], texts: readonly string[] = []): SortedPage {
+  const firsts = new Map<string, Incoming>();
+  const repeated = new Map<string, Incoming[]>(); // Nearly always empty.
   const quarantined: Quarantined[] = [];
-  for (const record of records) {
-    const sorted = readRecord(record);
-    if ('code' in sorted) {
-      quarantined.push(sorted);
-      continue;
+  for (const [at, record] of records.entries()) {
+    const sorted = readRecord(record, texts[at]);
+    const first = 'code' in sorted ? undefined : firsts.get(sorted.id);
+    if ('code' in sorted) quarantined.push(sorted);
+    else if (first === undefined) firsts.set(sorted.id, sorted);
+    else {
+      const versions = repeated.get(sorted.id) ?? [first];
+      versions.push(sorted);
+      repeated.set(sorted.id, versions);
     }
-    const same = versions.get(sorted.id) ?? [];
-    same.push(sorted);
-    versions.set(sorted.id, same);
   }
-  const incoming: Incoming[] = [];
-  for (const [first, ...more] of versions.values()) {
-    if (first === undefined) continue;
-    if (more.every((other) => isSame(other, first))) incoming.push(first);
-    // One answer cannot say which of two contents is the true one.
-    else quarantined.push(...[first, ...more].map(({ id, raw }) => quarantine(id, 'two_versions', raw)));
+  for (const [id, versions] of repeated) {
+    if (versions.every((version, at) => at === 0 || isSame(version, versions[0] ?? version))) continue;
+    firsts.delete(id); // One answer cannot say which of two contents is the true one.
+    quarantined.push(...versions.map((each) => quarantine(id, 'two_versions', compacted(each).raw)));
   }
-  return { incoming, quarantined };
+  return { incoming: [...firsts.values()], quarantined };
 }
 
 /** Compares a record with the mirror's copy; equal values are equal in any spelling. */
@@ -90,12 +102,12 @@ function isSame(a: Incoming, b: Incoming): boolean {
   return a.raw === b.raw || canonicalJson(a.record) === canonicalJson(b.record);
 }
 
-function readRecord(record: Json): Incoming | Quarantined {
+function readRecord(record: Json, text: string | undefined): Incoming | Quarantined {
   const identity = recordId(record);
   if (isDeeper(record, DEEPEST)) return quarantine('id' in identity ? identity.id : null, 'too_deep', '');
-  const raw = compactJson(record);
-  if ('fault' in identity) return quarantine(identity.token, identity.fault, raw);
-  return { id: identity.id, raw, record: record as JsonObject };
+  if ('fault' in identity) return quarantine(identity.token, identity.fault, compactJson(record));
+  if (text === undefined) return { id: identity.id, raw: compactJson(record), record: record as JsonObject };
+  return { id: identity.id, raw: text, record: record as JsonObject, isAsSent: true };
 }
 
 function quarantine(id: string | null, code: Quarantined['code'], raw: string): Quarantined {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { kindNamed } from '../../src/catalog/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import {
+  compacted,
   isOvertaken,
   judge,
   sortPage,
@@ -46,6 +47,22 @@ describe('sortPage', () => {
       incoming: ['9 {"id":9,"credit":10.00}', '7 {"id":"7","b":1,"a":2}', '8 {"id":8}'],
       quarantined: [],
     });
+  });
+
+  test('a page with the texts that were sent is sorted like one without', () => {
+    const rows = [
+      '{ "id": 9, "credit": 10.00 }',
+      '{"id":7}',
+      '[]',
+      '{"id" :7 }',
+      '{"id":8}',
+      '{"id":8,"a":1}',
+    ];
+    const records = rows.map(parseJson);
+    const [plain, sent] = [sortPage(records), sortPage(records, rows)];
+    expect(sent.incoming.map(({ raw }) => raw)).toEqual(rows.slice(0, 2));
+    expect({ ...sent, incoming: sent.incoming.map(compacted) }).toEqual(plain);
+    expect(plain.incoming.map(compacted)).toEqual(plain.incoming);
   });
 
   test('an empty page is empty', () => {

@@ -8,6 +8,7 @@ import {
   boundFields,
   MOST_FIELDS,
   seenType,
+  showNothingNew,
   widerType,
 } from '../../src/diff/observe-fields.ts';
 import type { SeenType, SeenField } from '../../src/diff/observe-fields.ts';
@@ -36,6 +37,32 @@ function news(kind: Kind, known: Record<string, Shown>, texts: readonly string[]
   const found = observeFields(kind, before, parse(texts));
   return Object.fromEntries([...found].map(([name, seen]) => [name, shownAs(seen)]));
 }
+
+test('records of which nothing new is said have no news, and no field that is not tracked', () => {
+  const values = fc.constantFrom<Json>(null, '', 'a', 7, true, [], {}, '2026-01-01');
+  const names = fc.constantFrom(...CATEGORIES.fields.map(({ name }) => name), 'other', 'constructor');
+  const record = fc.uniqueArray(fc.tuple(names, values), { selector: ([name]) => name, maxLength: 4 });
+  const records = fc.array(
+    record.map((members): JsonObject => Object.fromEntries(members)),
+    { maxLength: 4 },
+  );
+  let times = 0;
+  fc.assert(
+    fc.property(records, records, (before, now) => {
+      const known = observeFields(CATEGORIES, new Map(), before);
+      const isColumn = (name: string) => CATEGORIES.fields.some((field) => field.name === name);
+      const isQuiet =
+        observeFields(CATEGORIES, known, now).size === 0 && now.flatMap(Object.keys).every(isColumn);
+      expect(showNothingNew(CATEGORIES, known, now)).toBe(isQuiet);
+      if (showNothingNew(CATEGORIES, known, now)) {
+        times++;
+        expect(boundFields(CATEGORIES, known, now)).toEqual({ records: now, untracked: new Set() });
+      }
+    }),
+    { numRuns: 500 },
+  );
+  expect(times).toBeGreaterThan(0);
+});
 
 describe('undocumented fields', () => {
   test.each<[string, string[], { known: Record<string, Shown>; found: Record<string, Shown> }]>([

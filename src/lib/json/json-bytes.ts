@@ -21,12 +21,13 @@ export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
  * Finds the end of a JSON value, by one pass over its bytes.
  *
  * @param start The position of its first byte.
+ * @param commas Gets the positions of the commas between the items of an array.
  * @returns The position behind its last byte, or null where the text ends before the value does.
  */
-export function valueEnd(body: Uint8Array, start: number): number | null {
+export function valueEnd(body: Uint8Array, start: number, commas: number[] = []): number | null {
   const first = body[start];
   if (first === QUOTE) return stringEnd(body, start);
-  return first === OPEN_ARRAY || first === OPEN_OBJECT ? nestEnd(body, start) : wordEnd(body, start);
+  return first === OPEN_ARRAY || first === OPEN_OBJECT ? nestEnd(body, start, commas) : wordEnd(body, start);
 }
 
 /** Where the value of the first member of a name begins, from the first member on. */
@@ -44,15 +45,20 @@ function memberValue(body: Uint8Array, from: number, name: Uint8Array): number |
   return null;
 }
 
+const DEPTHS = new Int8Array(256);
+for (const open of [OPEN_ARRAY, OPEN_OBJECT]) DEPTHS[open] = 1;
+for (const close of [CLOSE_ARRAY, CLOSE_OBJECT]) DEPTHS[close] = -1;
+
 /** The end of an array or object: all brackets outside of strings are counted alike. */
-function nestEnd(body: Uint8Array, start: number): number | null {
+function nestEnd(body: Uint8Array, start: number, commas: number[]): number | null {
   let depth = 0;
   for (let at = start; ;) {
     const byte = body[at++];
+    if (byte === undefined) return null;
     if (byte === QUOTE) at = stringEnd(body, at - 1) ?? body.length;
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
-    else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && --depth === 0) return at;
-    else if (byte === undefined) return null;
+    else if (byte === COMMA && depth === 1) commas.push(at - 1);
+    else depth += DEPTHS[byte] ?? 0;
+    if (depth === 0) return at;
   }
 }
 

@@ -56,11 +56,34 @@ function hasLossless(value: Json): boolean {
 
 /** Writes JSON so that equal values have equal texts: keys sorted, numbers at their shortest. */
 export function canonicalJson(value: Json): string {
-  if (isNumber(value)) return shortestNumber(String(value)) ?? String(value);
+  if (isNumber(value)) return canonicalNumber(value);
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
+  let members = '';
+  for (const [name, opening] of openingsOf(Object.keys(value)))
+    members += `${members === '' ? '' : ','}${opening}${canonicalJson(value[name] ?? null)}`;
+  return `{${members}}`;
+}
+
+function canonicalNumber(value: number | LosslessNumber): string {
+  const isPlain = typeof value === 'number' && value >= 0 && Number.isSafeInteger(value); // Nearly every one.
+  return isPlain ? String(value) : (shortestNumber(String(value)) ?? String(value));
+}
+
+type Opening = readonly [name: string, text: string];
+
+/** The names of the last object: those of a nested array nearly all have the same. */
+let last: { readonly names: readonly string[]; readonly openings: readonly Opening[] } = {
+  names: [],
+  openings: [],
+};
+
+/** The sorted names of an object's members, each with the text before its value. */
+function openingsOf(names: readonly string[]): readonly Opening[] {
+  const isSame = names.length === last.names.length && names.every((name, at) => name === last.names[at]);
+  if (!isSame)
+    last = { names, openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const) };
+  return last.openings;
 }
 
 /** Values nested deeper are kept from all recursive code, because the stack might overflow. */
@@ -69,14 +92,23 @@ export const DEEPEST = 64;
 /** Whether a value is nested deeper than `levels`; recurses no deeper than that. */
 export function isDeeper(value: Json, levels: number): boolean {
   if (!isArray(value) && !isObject(value)) return false;
-  if (levels === 0) return true;
-  return hasMember(value, (member) => isDeeper(member, levels - 1));
+  return levels === 0 || hasMember(value, isDeeper, levels - 1);
 }
 
-/** Whether some member is such a one; copies none, because this runs for every record. */
-function hasMember(value: readonly Json[] | JsonObject, isSuch: (member: Json) => boolean): boolean {
-  if (isArray(value)) return value.some(isSuch);
-  for (const name in value) if (isSuch(value[name] ?? null)) return true;
+/** Whether some nested member is such a one; copies none, because this runs for every record. */
+function hasMember(
+  value: readonly Json[] | JsonObject,
+  isSuch: (member: Json, levels: number) => boolean,
+  levels = 0,
+): boolean {
+  if (isArray(value)) {
+    for (const member of value) if (isSuch(member, levels)) return true;
+    return false;
+  }
+  for (const name in value) {
+    const member = value[name];
+    if (typeof member === 'object' && member !== null && isSuch(member, levels)) return true;
+  }
   return false;
 }
 

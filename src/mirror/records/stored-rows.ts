@@ -45,7 +45,9 @@ export async function readStored(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, StoredRow>> {
   const rows = await tx.rowsById(kind.name, COLUMNS, ids);
-  return new Map([...rows].map(([id, values]) => [id, storedRow(values)]));
+  const stored = new Map<string, StoredRow>();
+  for (const [id, values] of rows) stored.set(id, storedRow(values));
+  return stored;
 }
 
 /** Compares a record that was retrieved singly with its row, in the shape that its list shows. */

@@ -100,8 +100,8 @@ export function readById(connection: Database, { table, columns, ids }: RowsWant
   const select = prepare(connection, `select ${names} from ${identifier(table)} where id = ?`, 'raw');
   const rows = new Map<string, Values>();
   for (const id of ids) {
-    const row = select.get(id) as readonly Native[] | undefined;
-    if (row !== undefined) rows.set(id, row.map(exact));
+    const row = select.get(id) as Native[] | undefined;
+    if (row !== undefined) rows.set(id, exactValues(row));
   }
   return rows;
 }
@@ -133,6 +133,15 @@ function replacement(others: readonly string[]): string {
   if (others.length === 0) return ' on conflict (id) do nothing';
   const values = others.map(identifier).map((column) => `${column} = excluded.${column}`);
   return ` on conflict (id) do update set ${values.join(', ')}`;
+}
+
+/** Changes the row in place, as `exactRow` does. */
+function exactValues(row: Native[]): Values {
+  for (let at = 0; at < row.length; at++) {
+    const value = row[at];
+    if (typeof value === 'bigint') row[at] = exact(value);
+  }
+  return row as SqlValue[];
 }
 
 /** Changes the row in place: it has no other holder, and copying each row would cost more than reading it. */

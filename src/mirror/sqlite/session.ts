@@ -116,8 +116,8 @@ interface GroupCommit {
 }
 
 interface Waiting {
-  /** Returns a function that settles the caller's promise once the group has landed. */
-  readonly run: () => Promise<() => void>;
+  /** Returns a function that settles the caller's promise once the group has landed. Alone, its fault is that of the group. */
+  readonly run: (isAlone: boolean) => Promise<() => void>;
   readonly fail: (error: unknown) => void;
 }
 
@@ -125,7 +125,7 @@ const MOST_TOGETHER = 32;
 
 /**
  * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others,
- * and no caller gets a result before the whole group has landed.
+ * and no caller gets a result before the whole group has landed. One alone needs none, and SQLite copies no page for it.
  */
 function createGroupCommit(writer: Database, path: string): GroupCommit {
   const enqueue = createQueue();
@@ -141,7 +141,15 @@ function createGroupCommit(writer: Database, path: string): GroupCommit {
   return {
     atomically: (work) =>
       new Promise((resolve, reject) => {
-        waiting.push({ run: () => inSavepoint(writer, work, { resolve, reject, path }), fail: reject });
+        const caller = { resolve, reject, path };
+        const run: Waiting['run'] = async (isAlone) => {
+          if (!isAlone) return inSavepoint(writer, work, caller);
+          const result = await work();
+          return () => {
+            resolve(result);
+          };
+        };
+        waiting.push({ run, fail: reject });
         if (waiting.length === 1) void enqueue(commitGroup);
       }),
     alone: enqueue,
@@ -153,7 +161,7 @@ async function runGroup(writer: Database, group: readonly Waiting[]): Promise<vo
   writer.exec('begin immediate'); // A transaction that read first could not become a writer.
   try {
     const endings: (() => void)[] = [];
-    for (const { run } of group) endings.push(await run());
+    for (const { run } of group) endings.push(await run(group.length === 1));
     writer.exec('commit');
     for (const end of endings) end();
   } catch (error) {

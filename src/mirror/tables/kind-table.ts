@@ -93,9 +93,10 @@ export function twinValues(
 ): SqlValue[] {
   const twins: SqlValue[] = [];
   if (dialect === 'postgres') return twins;
-  for (const [index, field] of fields.entries()) {
+  let index = -1;
+  for (const field of fields) {
+    const value = values[++index] ?? null;
     if (!isDecimal(field)) continue;
-    const value = values[index] ?? null;
     if (value === null) twins.push(null, null);
     else twins.push(Number(value), unitsOf(String(value)));
   }

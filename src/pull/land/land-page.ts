@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sortPage } from '../../diff/judge-page.ts';
 import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
+import { isSameOrder } from '../../diff/observe-fields.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { dropPage, idsText, savePage } from '../../mirror/sightings/page-store.ts';
@@ -105,7 +106,7 @@ const HAS_ID: ReadonlySet<string> = new Set<Quarantined['code']>(['two_versions'
 
 /** Takes the content of a page that was parsed. */
 function contentOf(response: ListResponse): PageContent {
-  const sorted = sortPage(response.read());
+  const sorted = sortPage(response.read(), response.texts?.());
   return {
     ...sorted,
     seen: sorted.incoming.map(({ id }) => id),
@@ -120,8 +121,7 @@ function fieldsOf(records: readonly Incoming[]): ReadonlySet<string> {
   let before: readonly string[] = [];
   for (const { record } of records) {
     const names = Object.keys(record);
-    const isSame = names.length === before.length && names.every((name, index) => name === before[index]);
-    if (!isSame) for (const name of names) fields.add(name);
+    if (!isSameOrder(names, before)) for (const name of names) fields.add(name);
     before = names;
   }
   return fields;

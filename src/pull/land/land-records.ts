@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { valueDrift } from '../../diff/field-drift.ts';
 import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
-import { boundFields, MOST_FIELDS, observeFields } from '../../diff/observe-fields.ts';
+import { boundFields, MOST_FIELDS, observeFields, showNothingNew } from '../../diff/observe-fields.ts';
 import { withoutSuppressed } from '../../diff/judge-page.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
@@ -152,6 +152,7 @@ async function landFields(
   { kind, lease, state: { fields } }: Sweep,
   { records, now }: { readonly records: readonly JsonObject[]; readonly now: Date },
 ): Promise<void> {
+  if (showNothingNew(kind, fields, records)) return;
   const { records: bounded, untracked } = boundFields(kind, fields, records);
   if (untracked.size > 0) await noteUntracked(tx, kind.name, { untracked, now });
   const seen = observeFields(kind, fields, bounded);

@@ -29,6 +29,8 @@ export interface ListPage {
    * @throws {SourceError} too_deep, if a known page can no longer be parsed.
    */
   readonly read: () => readonly Json[];
+  /** The texts of the records, in their order, where the page was landed before: most are as they were then. */
+  readonly texts?: (() => readonly string[]) | undefined;
 }
 
 /**
@@ -66,11 +68,18 @@ export function readKnown({ digestScope, known }: KnownPageHint): (answer: Recei
  *
  * @throws {SourceError} Where the answer is no list.
  */
-export function readPage({ digestScope }: KnownPageHint): (answer: Received) => ListPage {
-  return (answer) => ({
-    ...parsed(answer),
-    digest: digestScope === undefined ? null : digestPage(answer, digestScope),
-  });
+export function readPage({ digestScope, known }: KnownPageHint): (answer: Received) => ListPage {
+  return (answer) => {
+    const [page, cuts]: [ReturnType<typeof parsed>, number[]] = [parsed(answer), []];
+    const digest = digestScope === undefined ? null : digestPage(answer, digestScope, cuts);
+    const isCut = known !== undefined && digest !== null && cuts.length === page.read().length + 1;
+    return { ...page, digest, texts: isCut ? () => textsBetween(answer.bytes, cuts) : undefined };
+  };
+}
+
+function textsBetween({ buffer, byteOffset, length }: Uint8Array, cuts: readonly number[]): string[] {
+  const body = Buffer.from(buffer, byteOffset, length);
+  return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
 }
 
 function parsed(answer: Received): Omit<ListPage, 'digest'> {
@@ -104,7 +113,7 @@ export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
   if (kind.excluded === undefined) return page;
   const read = (): readonly Json[] =>
     withoutQuote(kind, page.read).map((record) => withoutExcluded(kind, record));
-  return { ...page, read };
+  return { ...page, read, texts: undefined };
 }
 
 /** A digest that shows whether a page has changed. */
@@ -131,6 +140,7 @@ interface Part {
 
 /** The name of the member that holds the records. */
 const DATA = Buffer.from('"data"');
+const CLOSE_ARRAY = ']'.charCodeAt(0);
 /** A placeholder for the records. No service can guess it, so its place in "data" is the place of the records. */
 const STAND_IN = randomUUID();
 const STAND_IN_ARRAY = Buffer.from(JSON.stringify([STAND_IN]));
@@ -151,17 +161,22 @@ function openKnown(
   const start = arrayStart(answer.bytes, DATA);
   if (start === null) return null;
   const part = { start, end: start + known.bytes };
+  if (answer.bytes[part.end - 1] !== CLOSE_ARRAY) return null; // Nearly every changed page, before it is hashed.
   return digestOf(answer, digestScope, part) === known.digest ? openAround(answer, part) : null;
 }
 
 /**
  * Computes the digest of a list that was parsed in full; null if the bytes of its records cannot be located for
  * certain.
+ *
+ * @param cuts Gets the positions of the bytes before, between and behind the records.
  */
-function digestPage(answer: ListText, digestScope: string): PageDigest | null {
+function digestPage(answer: ListText, digestScope: string, cuts: number[]): PageDigest | null {
   const start = arrayStart(answer.bytes, DATA);
-  const end = start === null ? null : valueEnd(answer.bytes, start);
+  if (start !== null) cuts.push(start);
+  const end = start === null ? null : valueEnd(answer.bytes, start, cuts);
   if (start === null || end === null || openAround(answer, { start, end }) === null) return null;
+  cuts.push(end - 1);
   return { digest: digestOf(answer, digestScope, { start, end }), bytes: end - start };
 }
 

@@ -52,6 +52,7 @@ const TABLE: readonly [type: string, sent: SqlValue, read: SqlValue][] = [
   ['text', String.raw`\ \\ \" \n \000 \x41`, String.raw`\ \\ \" \n \000 \x41`],
   ['text', ' leading and trailing \t\n', ' leading and trailing \t\n'],
   ['text', EVERY_CHARACTER, EVERY_CHARACTER],
+  ['text', EVERY_CHARACTER.slice(0x1f), EVERY_CHARACTER.slice(0x1f)], // Without control characters.
   ['text', 12.5, '12.5'],
   ['double precision', 12.5, 12.5],
   ['boolean', 'true', 1],

@@ -102,6 +102,27 @@ test('a row keeps when it was first seen, and takes the tick of the answer that 
   ]);
 });
 
+test('a record that is spelled in another way than its row is written only if it has changed, and then compactly', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  const [same, other] = [category(1, 'A'), category(2, 'A')];
+  await landOne(session, sweep, { response: response([1, 2], [same, other, category(3, 'A')]), now: NOW });
+  const records = [same, { ...other, code: 'B' }, category(3, 'A')];
+  const texts = [
+    JSON.stringify(same),
+    JSON.stringify(records[1], null, 1),
+    JSON.stringify(records[2], null, 1),
+  ];
+  const landing = await landOne(session, sweep, {
+    response: { ...response([3, 4], records), texts: () => texts },
+    now: NOW,
+  });
+  expect(landing).toMatchObject({ created: [], changed: ['2'], mended: [], seen: ['1', '2', '3'] });
+  const rows = await rowsOf(session, 'categories');
+  expect(rows.map((row) => row['_raw'])).toEqual(records.map((record) => JSON.stringify(record)));
+  expect(rows.map((row) => row['_response'])).toEqual([2, 4, 2]);
+});
+
 test('A19: of two answers under way at once, the one that lands second does not overwrite', async () => {
   const session = await mirror();
   const sweep = await sweepOf(session);

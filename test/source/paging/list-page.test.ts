@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseJson } from '../../../src/lib/json/json.ts';
 import { readKnown, readPage } from '../../../src/source/paging/list-page.ts';
 import type { KnownPageHint, ListPage, KnownPage } from '../../../src/source/paging/list-page.ts';
 import type { Received } from '../../../src/source/http/http.ts';
@@ -33,7 +34,8 @@ const plain = (page: ListPage) => ({ ...page, keys: [...page.keys] });
 function said(read: () => ListPage): unknown {
   try {
     const page = read();
-    return { ...plain(page), records: page.read(), isKnown: null, digest: null, read: null };
+    const left = { isKnown: null, digest: null, read: null, texts: null };
+    return { ...plain(page), records: page.read(), ...left };
   } catch (error) {
     return (error as { reason?: unknown }).reason ?? error;
   }
@@ -61,6 +63,20 @@ describe('any list', () => {
         expect(page.isKnown).toBe(true);
         expect(readPage({ digestScope: SALT })(received(body)).digest).toMatchObject({ ...page.digest });
         expect(said(() => page)).toEqual(parsed);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('that has changed gives the text of each record', () => {
+    fc.assert(
+      fc.property(lists, (list) => {
+        const body = textOf(list);
+        fc.pre(typeof said(() => readPage({})(received(body))) !== 'string');
+        const page = readPage({ digestScope: SALT, known: knownAs('[]') })(received(body));
+        const texts = page.texts?.() ?? [];
+        expect(texts.map(parseJson)).toEqual(page.digest === null ? [] : page.read());
+        expect(`[${texts.join(',')}]`).toBe(page.digest === null || texts.length === 0 ? '[]' : list.records);
       }),
       { numRuns: 500 },
     );
