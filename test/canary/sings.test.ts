@@ -195,6 +195,20 @@ describe('a secret is known', () => {
     expect(holds(Buffer.from(before))).toBe(false);
   });
 
+  test.each([0, 1_000, 2_048, 4_000, 5_000])(
+    'wherever it stands in a file that is otherwise as one of %i bytes that is clean',
+    (length) => {
+      const clean = Buffer.alloc(length, '-');
+      for (const size of [3_072, 4_000])
+        for (let at = 0; at <= size - MARK.length; at++) {
+          const bytes = Buffer.alloc(size, '-');
+          bytes.write(MARK, at);
+          if (!holds(bytes, { clean })) expect.fail(`not found at ${at} of ${size}`);
+        }
+      expect(holds(Buffer.alloc(3_072, '-'), { clean })).toBe(false);
+    },
+  );
+
   test('wherever it is cut in two', () => {
     const bytes = Buffer.from(`${'-'.repeat(40)}${SECRET}${'-'.repeat(40)}`);
     for (let at = 0; at <= bytes.length; at++)

@@ -41,10 +41,30 @@ export interface Search {
   readonly allowed?: readonly string[] | undefined;
   /** Not in the rare spellings, where there is much to search. */
   readonly isQuick?: boolean | undefined;
+  /** Bytes that were searched in the same way and hold no secret: what is the same in both is not searched again. */
+  readonly clean?: Buffer | undefined;
 }
 
 /** Whether bytes hold a secret. */
-export function holds(bytes: Buffer, { allowed = [], isQuick = false }: Search = {}): boolean {
-  const needles = isQuick ? COMMON : ALL;
-  return needles.some((needle) => !allowed.includes(needle.secret) && bytes.includes(needle.bytes));
+export function holds(bytes: Buffer, { allowed = [], isQuick = false, clean }: Search = {}): boolean {
+  const needles = (isQuick ? COMMON : ALL).filter(({ secret }) => !allowed.includes(secret));
+  const parts = clean === undefined ? [bytes] : partsUnlike(bytes, clean);
+  return parts.some((part) => needles.some((needle) => part.includes(needle.bytes)));
+}
+
+const BLOCK = 1024;
+
+/** What of some bytes differs from others in the same place, each part widened by what a secret could reach over its edge. */
+function partsUnlike(bytes: Buffer, others: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  let from: number | null = null;
+  for (let at = 0; at <= bytes.length; at += BLOCK) {
+    const end = Math.min(at + BLOCK, bytes.length);
+    const isSame = end <= others.length && others.compare(bytes, at, end, at, end) === 0;
+    if (!isSame) from ??= Math.max(0, at - OVERLAP);
+    if (from === null || !(isSame || end === bytes.length)) continue;
+    parts.push(bytes.subarray(from, isSame ? at + OVERLAP : end));
+    from = null;
+  }
+  return parts;
 }

@@ -1,9 +1,11 @@
 import pg from 'pg';
 import { watch } from './watch.ts';
 
+/** Tables of no bytes were never written: there is nothing to ask them for. */
 const TABLES = `
-  select format('%I.%I', schemaname, tablename) as name from pg_tables
-  where schemaname not in ('pg_catalog', 'information_schema')`;
+  select format('%I.%I', schemaname, tablename) as name,
+    pg_relation_size(format('%I.%I', schemaname, tablename)::regclass) = 0 as "isEmpty"
+  from pg_tables where schemaname not in ('pg_catalog', 'information_schema') order by name`;
 
 /** Who is still connected might hold a lock, and is about to be cut off anyway. */
 const CUT_OFF = `
@@ -16,15 +18,28 @@ export async function lookAtDatabase(url: string): Promise<void> {
   await client.connect();
   try {
     await client.query(CUT_OFF);
-    const { rows: tables } = await client.query<{ name: string }>(TABLES);
-    for (const { name } of tables) await lookAtTable(client, name);
+    const { rows: tables } = await client.query<{ name: string; isEmpty: boolean }>(TABLES);
+    const [empty, written] = [
+      tables.filter(({ isEmpty }) => isEmpty),
+      tables.filter(({ isEmpty }) => !isEmpty),
+    ];
+    watch.count('PostgreSQL tables', empty.length);
+    await lookAtTables(
+      client,
+      written.map(({ name }) => name),
+    );
   } finally {
     await client.end();
   }
 }
 
-async function lookAtTable(client: pg.Client, name: string): Promise<void> {
-  const question = `select coalesce(string_agg(t::text, e'\\n'), '') as rows from ${name} t`;
-  const [row] = (await client.query<{ rows: string }>(question)).rows;
-  watch.look({ place: 'PostgreSQL tables', what: () => name }, row?.rows ?? '');
+/** In one question: to ask each table alone takes longer than all that they hold. */
+async function lookAtTables(client: pg.Client, names: readonly string[]): Promise<void> {
+  const questions = names.map(
+    (name, at) => `select ${at} as at, coalesce(string_agg(t::text, e'\\n'), '') as rows from ${name} t`,
+  );
+  if (questions.length === 0) return;
+  const { rows: tables } = await client.query<{ at: number; rows: string }>(questions.join(' union all '));
+  for (const { at, rows } of tables)
+    watch.look({ place: 'PostgreSQL tables', what: () => names[at] ?? '' }, rows);
 }

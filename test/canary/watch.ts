@@ -37,8 +37,8 @@ export interface Sight extends Search {
 export interface Watch {
   /** Looks at one whole thing. */
   look(sight: Sight, content: string | Buffer): void;
-  /** Looks at a thing that comes in pieces; a secret may lie across two of them. */
-  inPieces(sight: Sight): (piece: Buffer) => void;
+  /** Looks at a thing that comes in pieces, and tells whether a secret came to light; one may lie across two of them. */
+  inPieces(sight: Sight): (piece: Buffer) => boolean;
   /** Notes a leak that was found otherwise. */
   note(sight: Sight): void;
   /** Counts something that was looked at as a part of something else. */
@@ -92,6 +92,7 @@ export function createWatch(): Watch {
         const seam = Buffer.concat([rest, piece.subarray(0, OVERLAP)]);
         const isFound = (rest.length > 0 && scan(sight, seam)) || scan(sight, piece);
         rest = isFound ? Buffer.alloc(0) : lastOf(piece.length < OVERLAP ? seam : piece); // Found once is enough.
+        return isFound;
       };
     },
     takeLeaks: () => {

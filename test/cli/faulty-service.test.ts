@@ -8,14 +8,13 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { Ended } from '../support/command-line.ts';
-import { KIND_NAMES, ask, dump, expectEmpty, expectEqual, expectSound } from '../support/mirror-file.ts';
+import { ask, dump, expectEmpty, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
-import { freshMirror } from '../support/temp-folder.ts';
 
 describe('a service that gives nothing at all fails the pull with 1', () => {
   test('a wrong token: one request a kind, no retries, nothing landed (A22)', async () => {
     await using sandbox = await startSandbox({ size: 10 });
-    const path = freshMirror();
+    const path = await migratedMirror();
 
     const ended = await run(['pull', '--json'], {
       ...settingsFor(sandbox, path),
@@ -39,7 +38,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
   test('an address where nobody listens, in less than a minute (B17)', { timeout: 60_000 }, async () => {
     const sandbox = await startSandbox({ size: 10 });
     await sandbox.close();
-    const path = freshMirror();
+    const path = await migratedMirror();
 
     const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
 
@@ -53,7 +52,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
 
   test('a path that is not the service', async () => {
     await using sandbox = await startSandbox({ size: 10 });
-    const path = freshMirror();
+    const path = await migratedMirror();
 
     const ended = await run(['pull', '--json'], {
       ...settingsFor(sandbox, path),
@@ -73,7 +72,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end('<!DOCTYPE html><html><body>Bienvenue</body></html>');
     });
-    const path = freshMirror();
+    const path = await migratedMirror();
 
     const ended = await run(['pull', '--json'], settingsFor({ url, token: canary('-token') }, path));
 
@@ -88,7 +87,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
   test('a redirect is not followed, and its target never sees the token (B07)', async () => {
     await using sandbox = await startSandbox({ size: 10 });
     await using elsewhere = await startSandbox({ size: 10 });
-    const path = freshMirror();
+    const path = await migratedMirror();
     sandbox.setFaults([{ do: { redirect: `${elsewhere.url}/api/clients` } }]);
 
     const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
@@ -100,6 +99,8 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
   });
 });
 
+/** One kind that is read before the clients, and one that is read after them. */
+const BESIDE_CLIENTS = ['projects', 'clients', 'departments'];
 const TWO_TRIES = { BMS__SOURCE__MAX_ATTEMPTS: '2' }; // The waits are real.
 
 describe('one kind that fails leaves the others whole, and the pull ends with 3', () => {
@@ -145,7 +146,10 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     await using sandbox = await startSandbox({ size: 110, faults: [{ on: { kind: 'clients' }, do: deed }] });
     const path = await migratedMirror();
 
-    const ended = await run(['pull', '--json'], { ...settingsFor(sandbox, path), ...TWO_TRIES });
+    const ended = await run(['pull', ...BESIDE_CLIENTS, '--json'], {
+      ...settingsFor(sandbox, path),
+      ...TWO_TRIES,
+    });
 
     expect(ended.code).toBe(3);
     expect(kindIn(ended, 'clients')).toMatchObject(outcome);
@@ -160,7 +164,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
 
   test('a kind that fails half-way keeps the pages that were true, and the next pull brings the rest (A24)', async () => {
     await using sandbox = await startSandbox({ size: 210 });
-    const path = freshMirror();
+    const path = await migratedMirror();
     sandbox.setFaults([{ on: { kind: 'clients', page: 3 }, do: { html: true } }]);
 
     const first = await run(['pull', '--json'], { ...settingsFor(sandbox, path), ...TWO_TRIES });
@@ -177,7 +181,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
 
   test('a fault after a good pull changes no row', async () => {
     await using sandbox = await startSandbox({ size: 60 });
-    const path = freshMirror();
+    const path = await migratedMirror();
     const env = settingsFor(sandbox, path);
     await run(['pull'], env);
     const before = dump(path);
@@ -201,7 +205,7 @@ describe('a fault that passes is waited for, and counted', () => {
     for (const deed of garbled) {
       const fault: Fault = { on: { kind: 'clients', page: 2 }, times: 1, do: deed };
       await using sandbox = await startSandbox({ size: 110, faults: [fault] });
-      const path = freshMirror();
+      const path = await migratedMirror();
       const ended = await run(['pull', 'clients', '--json'], settingsFor(sandbox, path));
       expect(ended.code).toBe(0);
       expect(kindIn(ended, 'clients')).toMatchObject({ state: 'certified', reason: null, retries: 1 });
@@ -238,7 +242,7 @@ describe('a fault that passes is waited for, and counted', () => {
 
   test('pages that come clamped to ten rows are all read (A08)', async () => {
     await using sandbox = await startSandbox({ size: 60, faults: [{ do: { clampPerPage: 10 } }] });
-    const path = freshMirror();
+    const path = await migratedMirror();
 
     const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
 
@@ -250,7 +254,7 @@ describe('a fault that passes is waited for, and counted', () => {
 
 function expectOthersCertified(ended: Ended): void {
   const others = json(ended).kinds.filter(({ kind }) => kind !== 'clients');
-  expect(others.map(({ kind }) => kind)).toEqual(KIND_NAMES.filter((kind) => kind !== 'clients'));
+  expect(others.map(({ kind }) => kind)).toEqual(BESIDE_CLIENTS.filter((kind) => kind !== 'clients'));
   for (const { kind, state } of others) expect([kind, state]).toEqual([kind, 'certified']);
 }
 

@@ -14,6 +14,7 @@ import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { requestNumber } from '../support/requests.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
+import { sized } from '../support/tiers.ts';
 
 interface Verdict {
   readonly kind: string;
@@ -66,8 +67,8 @@ async function mirrored(service: Sandbox, kinds: readonly string[] = []): Promis
 
 describe('a mirror that holds what the service sends', () => {
   test('is the same in every kind, and nothing is written but the run', async () => {
-    await using sandbox = await startSandbox({ size: 230 });
-    const path = freshMirror();
+    await using sandbox = await startSandbox({ size: 130 });
+    const path = await migratedMirror();
     const env = settingsFor(sandbox, path);
     await run(['pull'], env);
     const state = () => [
@@ -336,6 +337,8 @@ describe('a mirror that was tampered with differs', () => {
   });
 });
 
+const SEEDS = [1, 2, 3].slice(0, sized({ quick: 1, acceptance: 3, deep: 3 }));
+
 describe('what was changed meanwhile is moved, not different', () => {
   test('a record that changed, one that came, one that went', async () => {
     await using sandbox = await startSandbox({ size: 130 });
@@ -404,7 +407,7 @@ describe('what was changed meanwhile is moved, not different', () => {
     expect(verdictOn(ended, 'departments')).toMatchObject({ same: 0, moved, differs: 0 });
   });
 
-  test.each([1, 2, 3])('a list that shifts with every answer (A01, A02, A04; seed %i)', async (seed) => {
+  test.each(SEEDS)('a list that shifts with every answer (A01, A02, A04; seed %i)', async (seed) => {
     await using sandbox = await startSandbox({ size: 60, seed, faults: [{ do: { clampPerPage: 10 } }] });
     const kinds = ['clients', 'products'];
     let isBusy = false;

@@ -11,7 +11,8 @@ import { creates, insert, redisFor, serveBeside, serving, setScene, updates } fr
 import type { Scene, Staging, Wish } from './outbound-scene.ts';
 
 const LONGEST_MS = 75_000;
-const KILLS = sized({ quick: 5, acceptance: 10, deep: 100 });
+const SQLITE_KILLS = sized({ quick: 2, acceptance: 6, deep: 60 });
+const POSTGRES_KILLS = sized({ quick: 1, acceptance: 4, deep: 40 });
 const CUTS = sized({ quick: 2, acceptance: 5, deep: 20 });
 const PAIR = 4; // So many creates, and so many updates, go in at a time.
 const MOST_REQUESTS = 60;
@@ -69,25 +70,25 @@ async function killOften({ scene, stream }: Streamed, env: Env, kills: number): 
 }
 
 test.concurrent(
-  `workers of a SQLite mirror are killed ${(KILLS * 3) / 5} times, with Redis (H05, D07)`,
+  `workers of a SQLite mirror are killed ${SQLITE_KILLS} times, with Redis (H05, D07)`,
   TIMEOUT,
   (context) =>
     suffer(context, {}, async (streamed) => {
       const redis = await redisFor(context.onTestFinished);
       const env = { ...streamed.scene.env, QUEUE_URL: redis.url };
-      await killOften(streamed, env, (KILLS * 3) / 5);
+      await killOften(streamed, env, SQLITE_KILLS);
       await serveBeside(context.onTestFinished, env);
     }),
 );
 
 test.concurrent(
-  `workers of a PostgreSQL mirror are killed ${(KILLS * 2) / 5} times, with the queue in it (H05, D07)`,
+  `workers of a PostgreSQL mirror are killed ${POSTGRES_KILLS} times, with the queue in it (H05, D07)`,
   TIMEOUT,
   (context) =>
     suffer(context, { at: 'postgres' }, async (streamed) => {
       const { env } = streamed.scene;
       const all = { ...env, QUEUE_URL: env['DATABASE_URL'] ?? '' };
-      await killOften(streamed, all, (KILLS * 2) / 5);
+      await killOften(streamed, all, POSTGRES_KILLS);
       await serveBeside(context.onTestFinished, all);
     }),
 );

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { json, settingsFor } from '../support/command-line.ts';
+import { json, run, settingsFor } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
-import { runProgram, start } from '../support/program.ts';
+import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { freshMirror } from '../support/temp-folder.ts';
@@ -57,7 +57,7 @@ test('a pull beside a background service is worked by that, and reported by the 
     await sandbox.close();
   });
 
-  const ended = await runProgram(['pull', '--json'], { env });
+  const ended = await run(['pull', '--json'], env);
 
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.stderr).toContain('asked the background service for it');

@@ -8,7 +8,8 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { serving } from './outbound-scene.ts';
 
 const ROUNDS = sized({ quick: 2, acceptance: 3, deep: 10 });
-const RACERS = 5; // More would take both cores from the tests beside it for too long.
+/** More than five would take both cores from the tests beside it for too long. */
+const RACERS = sized({ quick: 3, acceptance: 5, deep: 5 });
 
 /** Starts them all at once; resolves once each serves or has ended. */
 async function race(env: Readonly<Record<string, string>>): Promise<readonly Program[]> {

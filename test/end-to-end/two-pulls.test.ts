@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { json, settingsFor } from '../support/command-line.ts';
+import { json, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
-import { runProgram, start } from '../support/program.ts';
+import { start } from '../support/program.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 import { requestNumber } from '../support/requests.ts';
 
@@ -37,6 +37,6 @@ test.each([
     expect([one.code, two.code]).toEqual([0, 0]); // Kinds that the other one reads are no fault.
     expect(ask(path, "select id from runs where state = 'running'")).toEqual([]);
     expect(ask(path, 'select kind from kind_state where owner is not null')).toEqual([]);
-    expect(await runProgram(['pull'], { env })).toMatchObject({ code: 0 });
+    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
   },
 );

@@ -22,6 +22,7 @@ const CLOCK_FILES = pathsOf([
 
 /** What is killed or cut off again and again, or sent far too much; `npm test` runs the same files at a smaller size. */
 const SIZED_FILES = pathsOf([
+  'cli/verify',
   'end-to-end/kill',
   'end-to-end/outbound-faults',
   'end-to-end/outbound-kill',
@@ -32,6 +33,7 @@ const SIZED_FILES = pathsOf([
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
   'mirror/records/as-of',
+  'pull/backfill/backfill',
   'pull/crash',
   'pull/freshness/delays',
   'pull/freshness/seeded-schedules',
