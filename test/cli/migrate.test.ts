@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { kindNamed } from '../mirror/temp-mirror.ts';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
@@ -24,6 +25,37 @@ const PLACES: readonly (readonly [name: string, place: () => Promise<Env>])[] = 
     },
   ],
 ];
+
+/** The views that a reporting tool finds. */
+async function viewsOf(env: Env): Promise<readonly string[]> {
+  await using session = await openSession(String(env['DATABASE_URL']));
+  const isSqlite = String(env['DATABASE_URL']).startsWith('file:');
+  const rows = await session.query(
+    isSqlite
+      ? sql`select name from sqlite_schema where type = 'view' and name <> 'sync_status_now'`
+      : sql`select viewname as name from pg_views where schemaname = 'public'`,
+  );
+  const names = rows.map(({ name }) => String(name)).sort();
+  for (const name of names) await session.query(sql`select * from ${sql.identifier(name)}`);
+  return names;
+}
+
+test('migrate makes the same views on both databases, readable before the first pull', async () => {
+  const [onSqlite, onPostgres] = await Promise.all(
+    PLACES.map(async ([, place]) => {
+      const env = await place();
+      expect(await run(['migrate'], env)).toMatchObject({ code: 0 });
+      return await viewsOf(env);
+    }),
+  );
+
+  expect(onSqlite).toEqual(onPostgres);
+  const kinds = LISTED_KINDS.flatMap(({ name }) => [`bi_${name}`, `bi_${name}_history`]);
+  const nested = ['bi_bookings_items', 'bi_clients_contacts', 'bi_projects_tasks'];
+  const engine = ['bi_changes', 'bi_dictionary', 'bi_issues', 'bi_relations', 'bi_sync_status'];
+  expect(onSqlite).toEqual(expect.arrayContaining([...kinds, ...nested, ...engine]));
+  expect(onSqlite).not.toContain('bi_sales_products');
+});
 
 const excluding = (env: Env, exclude: Readonly<Record<string, readonly string[]>>): Env => ({
   ...env,
