@@ -5,7 +5,7 @@ import {
   LONGEST_NAMES,
   POSTGRES_COLUMNS,
 } from '../catalog/reserved-names.ts';
-import { isArray, isNumber, isObject } from '../lib/json/json.ts';
+import { isArray, isNumber, isObject, isSameOrder } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { isStorable } from '../lib/text/text.ts';
 import { fittingValue } from './decode-record.ts';
@@ -70,13 +70,6 @@ export function showNothingNew(
     }
   }
   return true;
-}
-
-/** Whether two records name the same fields in the same order. */
-export function isSameOrder(names: readonly string[], others: readonly string[]): boolean {
-  let at = 0;
-  for (const name of names) if (name !== others[at++]) return false;
-  return at === others.length;
 }
 
 interface Sight {

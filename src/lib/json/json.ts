@@ -80,10 +80,16 @@ let last: { readonly names: readonly string[]; readonly openings: readonly Openi
 
 /** The sorted names of an object's members, each with the text before its value. */
 function openingsOf(names: readonly string[]): readonly Opening[] {
-  const isSame = names.length === last.names.length && names.every((name, at) => name === last.names[at]);
-  if (!isSame)
+  if (!isSameOrder(names, last.names))
     last = { names, openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const) };
   return last.openings;
+}
+
+/** Whether two objects name the same members in the same order. */
+export function isSameOrder(names: readonly string[], others: readonly string[]): boolean {
+  let at = 0;
+  for (const name of names) if (name !== others[at++]) return false;
+  return at === others.length;
 }
 
 /** Values nested deeper are kept from all recursive code, because the stack might overflow. */

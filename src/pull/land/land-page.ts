@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sortPage } from '../../diff/judge-page.ts';
 import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
-import { isSameOrder } from '../../diff/observe-fields.ts';
+import { isSameOrder } from '../../lib/json/json.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { dropPage, idsText, savePage } from '../../mirror/sightings/page-store.ts';
