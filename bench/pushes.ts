@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { sql } from 'drizzle-orm';
 import { Agent, request } from 'undici';
-import { outboundQueue } from '../src/app/serve/queues.ts';
+import { outboundQueue } from '../src/app/queues.ts';
 import { openMirror } from '../src/app/open-mirror.ts';
 import { openConfiguredSource } from '../src/app/open-source.ts';
 import { pull } from '../src/app/pull.ts';
@@ -17,9 +17,9 @@ import { createInProcessNotifier } from '../src/jobs/notifier.ts';
 import { systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
 import type { Session } from '../src/mirror/session/session.ts';
-import { createFileMark } from '../src/outbound/freeze/send-mark.ts';
+import { createFileMark } from '../src/outbound/send-mark.ts';
 import { storeEntries } from '../src/outbound/intake/intake.ts';
-import { createOwner } from '../src/pull/run/owner.ts';
+import { createOwner } from '../src/pull/run/parts.ts';
 import { sqliteFiles } from './databases.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** Writes what is generated from the schema of settings: config/default.yaml and the table of docs/settings.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultYaml, settingsTable } from '../src/config/generated-texts.ts';
+import { defaultYaml, settingsTable } from './settings-texts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PAGE = join(ROOT, 'docs/settings.md');

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KINDS } from '../src/catalog/catalog.ts';
-import * as peopleAndPlaces from '../src/sandbox/vocabulary/people-and-places.ts';
-import * as trade from '../src/sandbox/vocabulary/trade.ts';
+import * as peopleAndPlaces from '../src/sandbox/generate/vocabulary.ts';
+import * as trade from '../src/sandbox/generate/vocabulary.ts';
 
 /** A word of docs/glossary.md. */
 export interface Term {

@@ -3,7 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import { isatty } from 'node:tty';
 import { runCommandLine } from './cli/program.ts';
 import { withEnvFile } from './config/environment.ts';
-import { fileFault } from './lib/error-code.ts';
+import { fileFault } from './lib/sync-error.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
 

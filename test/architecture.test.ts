@@ -31,16 +31,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** The wings of the larger folders, from the lowest to the highest: a wing imports only from wings before it. */
 const WINGS: Record<string, readonly string[]> = {
   lib: ['', 'text', 'time', 'json', 'ids', 'log', 'net'],
-  source: ['http', 'answer', 'paging', ''],
+  source: ['http', 'paging', ''],
   mirror: [
     ...['session', 'tables', 'kinds', 'sqlite', 'postgres', '', 'outbox', 'webhooks', 'sightings'],
     ...['records', 'runs', 'views', 'shape'],
   ],
-  pull: ['run', 'tenant', 'state', 'land', 'deletions', 'sweep', 'backfill', 'freshness', ''],
-  outbound: [...['freeze', '', 'attempt', 'create', 'decisions', 'intake', 'report', 'update', 'work']],
+  pull: ['run', 'land', 'deletions', 'sweep', 'freshness', ''],
+  outbound: ['', 'attempt', 'decisions', 'intake', 'send'],
   jobs: ['', 'bullmq', 'schedule'],
-  app: ['', 'serve', 'commands'],
-  cli: ['print', 'input', 'demo', ''],
+  app: ['', 'commands'],
+  cli: ['parts', 'demo', ''],
 };
 
 /** The most files in one wing. */

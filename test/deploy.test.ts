@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { ROLES } from '../src/app/roles.ts';
-import { EXIT } from '../src/cli/print/exit-codes.ts';
+import { EXIT } from '../src/cli/parts/command.ts';
 import { PLACES, SETTINGS, settings } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { judgeRedis } from '../src/checks/queue.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import spelling from '../cspell.config.ts';
 import { readGlossary, serviceWords } from '../scripts/spell-words.ts';
-import { settingsTable } from '../src/config/generated-texts.ts';
+import { settingsTable } from '../scripts/settings-texts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -2,7 +2,7 @@ import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
-import { createOwner } from '../../src/pull/run/owner.ts';
+import { createOwner } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world.ts';

@@ -3,11 +3,10 @@ import { allKinds, doubtfulExclusions, refuseUnknownField } from '../config/know
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { asMirrored } from '../mirror/kinds/field-store.ts';
+import { asMirrored, readSeenNames } from '../mirror/kinds/field-store.ts';
 import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
 import { migrate } from '../mirror/shape/migrate.ts';
 import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
-import { readSeenNames } from '../mirror/kinds/seen-names.ts';
 import { openSession, sqlitePath } from '../mirror/open-session.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';

@@ -1,7 +1,7 @@
 import { compactJson, isArray, isObject, tryParse } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import type { Row } from '../mirror/session/session.ts';
-import type { NestedTable } from '../mirror/tables/nested-table.ts';
+import type { NestedTable } from '../mirror/tables/kind-table.ts';
 import { compareColumns, ownMember } from './compare-record.ts';
 import type { Difference } from './compare-record.ts';
 import { isSameJson, readValue } from './read-value.ts';

@@ -2,9 +2,9 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import type { Queryable, Row } from '../mirror/session/session.ts';
-import type { NestedTable } from '../mirror/tables/nested-table.ts';
-import { createIdList } from './id-list.ts';
-import type { IdList } from './id-list.ts';
+import type { NestedTable } from '../mirror/tables/kind-table.ts';
+import { createIdList } from './findings.ts';
+import type { IdList } from './findings.ts';
 
 /** All reading is outside of transactions: neither database's writer ever waits for an audit. */
 

@@ -1,10 +1,8 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import type { Difference } from './compare-record.ts';
-import { createFindings } from './findings.ts';
-import type { AuditFinding, Findings } from './findings.ts';
-import { createIdList } from './id-list.ts';
-import type { IdList } from './id-list.ts';
+import { createFindings, createIdList } from './findings.ts';
+import type { AuditFinding, Findings, IdList } from './findings.ts';
 import { readAccountedFor } from './mirror-rows.ts';
 import { readKind } from './read-kind.ts';
 import type { AuditParts, KindReading } from './read-kind.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import type { ScheduleSlot } from '../jobs/schedule/schedule.ts';
+import type { ScheduleSlot } from '../jobs/schedule.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { SyncError } from '../lib/sync-error.ts';

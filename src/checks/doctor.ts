@@ -3,12 +3,11 @@ import { listedKinds } from '../config/known-kinds.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { boundUrl, claimSource } from '../mirror/kinds/source-binding.ts';
-import { findForeign } from '../pull/tenant/find-foreign.ts';
+import { findForeign } from '../pull/find-foreign.ts';
 import { check } from './check.ts';
 import type { DoctorParts } from './check.ts';
 import { checkDatabase } from './database.ts';
-import { tellFreshness } from './freshness.ts';
-import { tellPlans, tellSettings } from './plans.ts';
+import { tellPlans, tellSettings, tellFreshness } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkService } from './service.ts';
 

@@ -1,6 +1,6 @@
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
-import { errorCode } from '../lib/error-code.ts';
+import { errorCode } from '../lib/sync-error.ts';
 
 const OLDEST = [6, 2] as const;
 const TIMEOUT_MS = 5_000;

@@ -1,9 +1,8 @@
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
-import { identifier } from '../mirror/session/sql-text.ts';
+import { identifier, TABLES_SCHEMA, VIEWS_SCHEMA } from '../mirror/session/sql-text.ts';
 import { hasRole, noSuchRole, rightsOf } from '../mirror/views/reader-role.ts';
 import type { Rights } from '../mirror/views/reader-role.ts';
-import { TABLES_SCHEMA, VIEWS_SCHEMA } from '../mirror/postgres/schemas.ts';
 import type { Session } from '../mirror/session/session.ts';
 
 const NAME = 'bi.readerRole';

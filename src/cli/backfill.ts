@@ -2,14 +2,12 @@ import type { Command } from 'commander';
 import { backfillKind } from '../app/commands/backfill.ts';
 import type { BackfillReport, Extent } from '../app/commands/backfill.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './print/exit-codes.ts';
-import type { ExitCode } from './print/exit-codes.ts';
-import { printJson, printLine } from './print/io.ts';
-import type { Output } from './print/io.ts';
-import { showingProgress } from './print/progress.ts';
-import { expandIds, parsePages } from './input/ranges.ts';
+import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
+import { printJson, printLine } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
+import { showingProgress } from './parts/progress.ts';
+import { expandIds, parsePages } from './parts/input.ts';
 
 interface BackfillOptions extends CommonOptions {
   readonly ids?: string;

@@ -2,12 +2,11 @@ import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { changeLine, changes } from '../app/commands/changes.ts';
 import type { ChangesRequest, RecordedChange } from '../app/commands/changes.ts';
-import { plainJson, plainLine } from '../lib/text/plain-text.ts';
-import { CHANGE_HEADER, changeRow } from './print/change-row.ts';
-import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './print/exit-codes.ts';
-import type { Output } from './print/io.ts';
+import { plainJson, plainLine } from '../lib/text/text.ts';
+import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
+import { createCommand, settingsOf, wholeNumber, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import type { Output } from './parts/io.ts';
 
 /** The number of events for a person who gives none. */
 const SHOWN = 50;

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { decideDeletions, idsShown, listDisappearances } from '../app/commands/deletions.ts';
-import type { Disappearances, HoldDecision } from '../app/commands/deletions.ts';
-import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { printDisappeared } from './print/disappeared.ts';
-import { printJson, printLine, textTable } from './print/io.ts';
-import type { Output } from './print/io.ts';
+import { decideDeletions, idsShown, listDisappearances, HOLD_WORDS } from '../app/commands/deletions.ts';
+import type { Disappearances, HoldDecision, ShownHold } from '../app/commands/deletions.ts';
+import { createCommand, settingsOf } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printJson, printLine, textTable } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
   const list = createCommand(
@@ -66,4 +65,18 @@ function printHolds(stdout: Output, holds: Disappearances['deletions']): void {
       stdout,
       '\nLook whether they are gone from the service, then: bms-sync deletions approve|reject KIND.',
     );
+}
+
+const IDS_SHOWN = 5;
+
+/** Prints the records that disappeared and are not proven to be gone, with what happens to them next; nothing for none. */
+export function printDisappeared(stdout: Output, groups: readonly ShownHold[]): void {
+  if (groups.length === 0) return;
+  printLine(stdout, '\nNo longer listed, and still in the mirror:');
+  const header = ['kind', 'state', 'records', 'missing since (UTC)', 'ids', 'next'];
+  const rows = groups.map((group) => [
+    ...[group.kind, group.state, group.records, group.since],
+    ...[idsShown(group, IDS_SHOWN), HOLD_WORDS[group.state] ?? null],
+  ]);
+  printLine(stdout, textTable(header, rows));
 }

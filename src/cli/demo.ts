@@ -2,19 +2,17 @@ import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RecordedChange } from '../app/commands/changes.ts';
 import type { Role } from '../app/roles.ts';
-import type { OpenDashboard } from '../app/serve/serve-http.ts';
+import type { OpenDashboard } from '../app/serve-http.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import { createCommand, loggerOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { eventLine, eventsAfter } from './demo/events.ts';
+import { createCommand, loggerOf, EXIT, exitCodeOfPull } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { firstPull, QUESTION, tellEvents, tellLostAnswer, tellRefusal } from './demo/story.ts';
 import type { FirstPull, LostAnswer, Refusal } from './demo/story.ts';
 import { goOn } from './demo/go-on.ts';
-import { demoConfig, DEMO_DATABASE } from './demo/stage.ts';
+import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter } from './demo/stage.ts';
 import type { DemoStage } from './demo/stage.ts';
-import { EXIT, exitCodeOfPull } from './print/exit-codes.ts';
-import { printJson, printLine } from './print/io.ts';
-import { createProgress } from './print/progress.ts';
+import { printJson, printLine } from './parts/io.ts';
+import { createProgress } from './parts/progress.ts';
 import { openSandbox } from './sandbox.ts';
 
 interface DemoOptions extends CommonOptions {
@@ -89,7 +87,7 @@ async function whileServing(
   work: (served: DemoStage, dashboard: OpenDashboard | null) => Promise<void>,
 ): Promise<void> {
   const { config, logger, io } = stage;
-  const { serve } = await import('../app/serve/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
+  const { serve } = await import('../app/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
   let tellDashboard: (dashboard: OpenDashboard | null) => void = () => undefined;

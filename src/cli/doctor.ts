@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { examine } from '../app/commands/doctor.ts';
 import type { CheckResult } from '../lib/check-result.ts';
-import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './print/exit-codes.ts';
-import { printJson, printLine } from './print/io.ts';
-import type { Output } from './print/io.ts';
+import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printJson, printLine } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
 
 export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'look at everything that a pull needs').action(

@@ -6,11 +6,10 @@ import { writeSnapshot } from '../app/commands/snapshot.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './print/exit-codes.ts';
-import { printJson, printLine } from './print/io.ts';
-import type { Io, Output } from './print/io.ts';
+import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printJson, printLine } from './parts/io.ts';
+import type { Io, Output } from './parts/io.ts';
 
 interface ExportCommandOptions extends CommonOptions {
   readonly format: ExportFormat;

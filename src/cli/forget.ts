@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import { forget, planForgetting } from '../app/commands/forget.ts';
 import type { ForgetPlan, ForgetReport, ForgetRequest } from '../app/commands/forget.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './print/exit-codes.ts';
-import { printJson, printLine } from './print/io.ts';
-import type { Io } from './print/io.ts';
+import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printJson, printLine } from './parts/io.ts';
+import type { Io } from './parts/io.ts';
 
 interface ForgetOptions extends CommonOptions {
   readonly suppress?: true;

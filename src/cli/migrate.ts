@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import { migrateMirror } from '../app/open-mirror.ts';
 import type { Migration } from '../app/open-mirror.ts';
 import type { RenewedSnapshot } from '../app/snapshot-file.ts';
-import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './print/exit-codes.ts';
-import { printJson, printLine } from './print/io.ts';
-import { showingProgress } from './print/progress.ts';
+import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printJson, printLine } from './parts/io.ts';
+import { showingProgress } from './parts/progress.ts';
 
 export function migrateCommand(context: CommandContext): Command {
   return createCommand('migrate', 'bring the mirror to the shape of this release').action(

@@ -12,10 +12,10 @@ import {
   resumeOutbox,
 } from '../app/commands/outbox.ts';
 import type { EntryDecision, EntryState } from '../app/commands/outbox.ts';
-import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { printExactJson, printJson, printLine } from './print/io.ts';
-import { printHistory, printOutbox } from './print/outbox-print.ts';
+import { createCommand, settingsOf, wholeNumber } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printExactJson, printJson, printLine } from './parts/io.ts';
+import { printHistory, printOutbox } from './parts/outbox-print.ts';
 
 const LISTED = 50;
 

@@ -1,13 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../app/package-version.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
-import { plainLine } from '../lib/text/plain-text.ts';
+import { plainLine } from '../lib/text/text.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import type { CommandContext } from './command.ts';
-import { EXIT, exitCodeOfError } from './print/exit-codes.ts';
-import type { ExitCode } from './print/exit-codes.ts';
-import { printJson, printLine } from './print/io.ts';
-import type { Io } from './print/io.ts';
+import type { CommandContext, ExitCode } from './parts/command.ts';
+import { EXIT, exitCodeOfError } from './parts/command.ts';
+import { printJson, printLine } from './parts/io.ts';
+import type { Io } from './parts/io.ts';
 
 type CreateCommand = (context: CommandContext) => Command;
 

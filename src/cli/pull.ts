@@ -3,13 +3,12 @@ import { pull, isLeftToPerson, outcomeWords } from '../app/pull.ts';
 import type { PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { groupBy } from '../lib/group-by.ts';
-import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { printDisappeared } from './print/disappeared.ts';
-import { exitCodeOfPull } from './print/exit-codes.ts';
-import { printJson, printLine, textTable } from './print/io.ts';
-import type { Output } from './print/io.ts';
-import { showingProgress } from './print/progress.ts';
+import { createCommand, loggerOf, settingsOf, exitCodeOfPull } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printDisappeared } from './deletions.ts';
+import { printJson, printLine, textTable } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
+import { showingProgress } from './parts/progress.ts';
 
 interface PullOptions extends CommonOptions {
   readonly newSource?: true;

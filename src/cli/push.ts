@@ -3,12 +3,11 @@ import { previewPush, push, readBatch, waitForOutcomes, whyUnsent } from '../app
 import type { EntryRequest, Outcome } from '../app/commands/push.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { exitCodeOfPush } from './print/exit-codes.ts';
-import { printExactJson, printLine } from './print/io.ts';
-import { previewDocument, printPreview, printPushed, pushedDocument } from './print/push-print.ts';
-import { jsonOption, readStdin } from './input/push-input.ts';
+import { createCommand, settingsOf, wholeNumber, exitCodeOfPush } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printExactJson, printLine } from './parts/io.ts';
+import { previewDocument, printPreview, printPushed, pushedDocument } from './parts/push-print.ts';
+import { jsonOption, readStdin } from './parts/input.ts';
 
 const TIMEOUT_SECONDS = 60;
 

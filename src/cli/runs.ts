@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { isOfAllKinds, outcomeWords, readRun, readRuns } from '../app/commands/report.ts';
-import { createCommand, settingsOf, wholeNumber } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine, textTable } from './print/io.ts';
+import { createCommand, settingsOf, wholeNumber } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printJson, printLine, textTable } from './parts/io.ts';
 
 const RUNS_LISTED = 20;
 

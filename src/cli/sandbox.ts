@@ -3,14 +3,13 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { systemClock } from '../lib/time/clock.ts';
-import { fileFault } from '../lib/error-code.ts';
-import { UsageError } from '../lib/sync-error.ts';
+import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
-import { createCommand, portNumber, wholeNumber } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { printJson, printLine } from './print/io.ts';
+import { createCommand, portNumber, wholeNumber } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printJson, printLine } from './parts/io.ts';
 
 const DEFAULT_PORT = 4010;
 

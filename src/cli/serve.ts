@@ -3,8 +3,8 @@ import { ROLES } from '../app/roles.ts';
 import type { Role } from '../app/roles.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
+import { createCommand, loggerOf, settingsOf } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
 
 interface ServeOptions extends CommonOptions {
   readonly only?: string;
@@ -16,7 +16,7 @@ export function serveCommand(context: CommandContext): Command {
     .action(async (options: ServeOptions) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
-      const { serve } = await import('../app/serve/serve.ts'); // Queues and HTTP: no other command needs them.
+      const { serve } = await import('../app/serve.ts'); // Queues and HTTP: no other command needs them.
       await serve(config, {
         ...{ roles, program: programOf(options), logger: loggerOf(context, config) },
         signal: context.io.signal,

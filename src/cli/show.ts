@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { describeKinds, recordStory } from '../app/commands/show.ts';
-import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { printExactJson, printJson, printLine } from './print/io.ts';
-import { printKind, printKinds } from './print/kinds-print.ts';
-import { printStory, storyDocument } from './print/record-print.ts';
+import { createCommand, settingsOf } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printExactJson, printJson, printLine } from './parts/io.ts';
+import { printKind, printKinds } from './parts/kinds-print.ts';
+import { printStory, storyDocument } from './parts/record-print.ts';
 
 export function kindsCommand(context: CommandContext): Command {
   return createCommand('kinds', 'show what can be read and written, field by field')

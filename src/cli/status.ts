@@ -3,11 +3,11 @@ import { changeLogText, outcomeWords, readMirrorStatus } from '../app/commands/r
 import type { Status, StatusReport } from '../app/commands/report.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { lengthOf } from '../lib/time/clock.ts';
-import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { printDisappeared } from './print/disappeared.ts';
-import { printJson, printLine, textTable } from './print/io.ts';
-import type { Output } from './print/io.ts';
+import { createCommand, settingsOf } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printDisappeared } from './deletions.ts';
+import { printJson, printLine, textTable } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(

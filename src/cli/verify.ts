@@ -2,13 +2,11 @@ import type { Command } from 'commander';
 import { verify } from '../app/commands/verify.ts';
 import type { KindComparison, VerifyReport } from '../app/commands/verify.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import { createCommand, loggerOf, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './print/exit-codes.ts';
-import type { ExitCode } from './print/exit-codes.ts';
-import { printJson, printLine, textTable } from './print/io.ts';
-import type { Output } from './print/io.ts';
-import { showingProgress } from './print/progress.ts';
+import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
+import { printJson, printLine, textTable } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
+import { showingProgress } from './parts/progress.ts';
 
 const DIFFERENCES_SHOWN = 20;
 

@@ -16,11 +16,10 @@ import type {
 } from '../app/commands/webhooks.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { seqNumber } from './changes.ts';
-import { createCommand, settingsOf } from './command.ts';
-import type { CommonOptions, CommandContext } from './command.ts';
-import { EXIT } from './print/exit-codes.ts';
-import { printJson, printLine, textTable } from './print/io.ts';
-import type { Output } from './print/io.ts';
+import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { printJson, printLine, textTable } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
 
 interface AddOptions extends CommonOptions {
   readonly name: string;

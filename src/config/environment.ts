@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
-import { fileFault } from '../lib/error-code.ts';
+import { fileFault } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { PLACES } from './settings.ts';
 import type { SettingPlace } from './settings.ts';

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { deletions, diff, outbound, privacy } from './groups/changes.ts';
 import { kinds } from './groups/kinds.ts';
 import { freshness, schedules } from './groups/schedules.ts';
-import { log, server, shutdown } from './groups/service.ts';
-import { source, sweep } from './groups/source.ts';
-import { bi, database, queue, retention } from './groups/storage.ts';
+import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
+import { bi, database, queue, retention, log, server, shutdown } from './groups/process.ts';
 import { webhooks } from './groups/webhooks.ts';
 import type { Path } from './layer.ts';
 import { aboutOf, group } from './setting.ts';

@@ -3,7 +3,7 @@ import { compactJson, canonicalJson, isNumber } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { isStorable, shortened } from '../lib/text/text.ts';
 import { atScale, decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
-import { isCalendarDate, isClockTime } from '../lib/time/calendar.ts';
+import { isCalendarDate, isClockTime } from '../lib/time/clock.ts';
 
 /** The value of a column: 64-bit integers and decimals travel as text. */
 export type SqlValue = string | number | null;

@@ -1,4 +1,4 @@
-import type { Change } from './change-event.ts';
+import type { Change } from './judge-page.ts';
 import type { Certificate } from './certify.ts';
 import type { Spans } from './spans.ts';
 

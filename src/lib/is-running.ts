@@ -1,4 +1,4 @@
-import { errorCode } from './error-code.ts';
+import { errorCode } from './sync-error.ts';
 
 /** Whether a process of this host runs. */
 export function isRunning(pid: number): boolean {

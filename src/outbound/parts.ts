@@ -3,7 +3,7 @@ import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { Source } from '../source/source.ts';
-import type { SendMark } from './freeze/freeze.ts';
+import type { SendMark } from './freeze.ts';
 
 /** The dependencies of sending. The composition root makes them, and a test may replace any of them. */
 export interface OutboundParts {

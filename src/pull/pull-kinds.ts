@@ -7,7 +7,7 @@ import { isRead, saveKindReport } from '../mirror/runs/run-store.ts';
 import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import type { SourceClaim } from '../mirror/kinds/source-binding.ts';
-import { tellingFirst } from './tenant/guard-source.ts';
+import { tellingFirst } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
 import { recordRun } from './run/record-run.ts';

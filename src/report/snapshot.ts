@@ -1,15 +1,13 @@
 import type { Kind } from '../catalog/kind.ts';
 import { instantText } from '../lib/time/clock.ts';
 import { sqlitePath } from '../mirror/open-session.ts';
-import { openSnapshotReader } from '../mirror/postgres/snapshot-reader.ts';
+import { openSnapshotReader } from '../mirror/postgres/session.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { beginSnapshot } from '../mirror/sqlite/snapshot-file.ts';
 import type { SnapshotFile, SnapshotTable } from '../mirror/sqlite/snapshot-file.ts';
-import { readDeclaredColumns } from '../mirror/views/view-columns.ts';
-import type { DeclaredColumn, DialectReader } from '../mirror/views/view-columns.ts';
-import { namesOfViews } from '../mirror/views/views.ts';
-import { exportColumns, keyOf } from './export/columns.ts';
-import { readView } from './export/read-rows.ts';
+import type { DeclaredColumn, DialectReader } from '../mirror/views/views.ts';
+import { namesOfViews, readDeclaredColumns } from '../mirror/views/views.ts';
+import { readView, exportColumns, keyOf } from './export/read-rows.ts';
 
 interface SnapshotRequest {
   /** The address of the mirror. */

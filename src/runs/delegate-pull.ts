@@ -1,10 +1,9 @@
 import { instantOf, sleepUnlessStopped } from '../lib/time/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { claimWaitingRun, closeDeadRuns, requestPull } from '../mirror/runs/run-requests.ts';
-import { readProgress } from '../mirror/runs/run-progress.ts';
 import { findRun } from '../mirror/runs/run-store.ts';
 import type { RunState } from '../mirror/runs/run-store.ts';
-import { openRuns } from '../mirror/runs/startable-runs.ts';
+import { openRuns, readProgress } from '../mirror/runs/open-runs.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { goneOwners, isServed } from '../mirror/runs/worker-store.ts';
 import { notSwept, withZone } from '../pull/pull-kinds.ts';

@@ -12,13 +12,13 @@ import {
 import { findRun, finishRun } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
 import { pagesAskedFor } from '../mirror/runs/slot-requests.ts';
-import { startableRuns } from '../mirror/runs/startable-runs.ts';
+import { startableRuns } from '../mirror/runs/open-runs.ts';
 import { isAway } from '../mirror/session/errors.ts';
 import { goneOwners } from '../mirror/runs/worker-store.ts';
-import { backfill } from '../pull/backfill/backfill.ts';
+import { backfill } from '../pull/backfill.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
-import type { PullSettings } from './pull-between.ts';
+import type { PullSettings } from './verify-kinds.ts';
 import { createTellEnd } from './run-outcome.ts';
 import type { TellEnd } from './run-outcome.ts';
 import { beginTelling, tellRun, tellUnreadRun } from './tell-run.ts';

@@ -8,13 +8,13 @@ import { sweptKinds } from '../mirror/kinds/status-store.ts';
 import { putRunBack } from '../mirror/runs/run-requests.ts';
 import { findRun, saveKindReport } from '../mirror/runs/run-store.ts';
 import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
-import { isIdle } from '../mirror/runs/startable-runs.ts';
+import { isIdle } from '../mirror/runs/open-runs.ts';
 import { LeaseError, OtherSourceError } from '../mirror/session/errors.ts';
-import { backfill } from '../pull/backfill/backfill.ts';
+import { backfill } from '../pull/backfill.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { recordRun } from '../pull/run/record-run.ts';
-import { pullBetween } from './pull-between.ts';
-import type { PullSettings } from './pull-between.ts';
+import { pullBetween } from './verify-kinds.ts';
+import type { PullSettings } from './verify-kinds.ts';
 
 interface VerifyRun {
   readonly runId: number;

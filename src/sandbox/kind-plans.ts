@@ -4,9 +4,8 @@ import { generateBooking } from './generate/booking.ts';
 import { generateClient } from './generate/client.ts';
 import { generatorOf } from './generate/from-catalogue.ts';
 import { generateProduct } from './generate/product.ts';
-import { generateProject } from './generate/project.ts';
+import { generateProject, generatePunch } from './generate/project.ts';
 import { generateProvider } from './generate/provider.ts';
-import { generatePunch } from './generate/punch.ts';
 import {
   LINES_PER_PURCHASE,
   generatePurchase,
@@ -14,9 +13,9 @@ import {
   generateSalesProduct,
 } from './generate/purchase.ts';
 import { generateCategory, generateDepartment, generateVehicleBrand } from './generate/short-lists.ts';
-import { hash } from './random.ts';
+import { hash } from './generate/draw.ts';
 import { servedKind } from './served-kinds.ts';
-import { BRANDS, CATEGORIES, DEPARTMENTS } from './vocabulary/trade.ts';
+import { BRANDS, CATEGORIES, DEPARTMENTS } from './generate/vocabulary.ts';
 
 interface KindPlan {
   /** How many records a company of `size` clients begins with. */

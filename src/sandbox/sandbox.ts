@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../lib/time/clock.ts';
-import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { SyncError, UsageError, errorCode } from '../lib/sync-error.ts';
 import type { Envelopes } from './answer.ts';
 import type { Fault } from './faults.ts';
 import { armFaults, delaysOf, withDeed } from './inject-faults.ts';
@@ -9,7 +9,6 @@ import { createServer } from './server.ts';
 import { createService } from './service.ts';
 import { LARGEST_SIZE, createWorld } from './world.ts';
 import type { World } from './world.ts';
-import { errorCode } from '../lib/error-code.ts';
 
 export interface SandboxOptions {
   /** Any free one, by default. */

@@ -5,7 +5,7 @@ import { blankRecord } from './generate/from-catalogue.ts';
 import { LAST_DAY, datesUntil } from './generate/text-values.ts';
 import { planOf } from './kind-plans.ts';
 import { orderingOf } from './ordering.ts';
-import { hash, randomFrom } from './random.ts';
+import { hash, randomFrom } from './generate/draw.ts';
 import { servedKind } from './served-kinds.ts';
 import { createTable } from './table.ts';
 import type { Pristine, Table } from './table.ts';

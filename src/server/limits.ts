@@ -1,3 +1,5 @@
+import { SyncError } from '../lib/sync-error.ts';
+
 /** Limits for one caller, so that none can block the server for the others. */
 
 export const HEAD_BYTES = 16_384;
@@ -30,3 +32,31 @@ export const LINGER_STILL_MS = 5_000;
 export const CHECK_MS = 5_000;
 /** Time for open requests to end once the server closes. */
 export const CLOSE_MS = 5_000;
+
+/** A limit on the number of requests that wait at the same time. */
+export interface WaitingLimit {
+  readonly taken: () => number;
+  /**
+   * Takes a seat; returns a function that gives it back, which works once.
+   *
+   * @throws {SyncError} `server.full` if none is left.
+   */
+  readonly take: () => () => void;
+}
+
+export function createWaitingLimit(count: number): WaitingLimit {
+  const taken = new Set<symbol>();
+  return {
+    taken: () => taken.size,
+    take: () => {
+      if (taken.size >= count)
+        throw new SyncError('Too many requests wait already.', {
+          code: 'server.full',
+          hint: 'Close some streams, or ask without wait.',
+        });
+      const seat = Symbol('seat');
+      taken.add(seat);
+      return () => void taken.delete(seat);
+    },
+  };
+}

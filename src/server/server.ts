@@ -8,16 +8,16 @@ import type {
 } from 'fastify';
 import type { z } from 'zod';
 import type { Kind } from '../catalog/kind.ts';
-import type { Schedule } from '../jobs/schedule/schedule.ts';
+import type { Schedule } from '../jobs/schedule.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { WriteStanding } from '../mirror/session/write-watch.ts';
 import type { WebhookEndpoint } from '../mirror/webhooks/endpoint-store.ts';
-import type { SendMark } from '../outbound/freeze/freeze.ts';
+import type { SendMark } from '../outbound/freeze.ts';
 import type { Access, Caller } from './access/access.ts';
-import type { SignInCodes } from './access/sign-in-codes.ts';
-import type { WaitingLimit } from './waiting-limit.ts';
+import type { SignInCodes } from './access/credentials.ts';
+import type { WaitingLimit } from './limits.ts';
 
 /** The settings that the routes of webhooks need. */
 interface WebhookRules {
@@ -119,6 +119,6 @@ declare module 'fastify' {
     description?: string;
     tags?: readonly string[];
     produces?: readonly string[];
-    security?: readonly Readonly<Record<string, readonly string[]>>[];
+    security?: readonly Record<string, readonly string[]>[];
   }
 }

@@ -1,29 +1,27 @@
 import type { Kind } from '../catalog/kind.ts';
-import { nextPulls, nextSlots } from '../jobs/schedule/schedule.ts';
-import type { KindSlot, ScheduleSlot, Schedule } from '../jobs/schedule/schedule.ts';
+import { nextPulls, nextSlots } from '../jobs/schedule.ts';
+import type { KindSlot, ScheduleSlot, Schedule } from '../jobs/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import type { Drift } from '../mirror/kinds/drift-store.ts';
-import { readDamage } from '../mirror/kinds/integrity-store.ts';
-import type { Damage } from '../mirror/kinds/integrity-store.ts';
+import { readDamage } from '../mirror/sqlite/integrity-check.ts';
+import type { Damage } from '../mirror/sqlite/integrity-check.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-import { countIssues, readStatus } from '../mirror/kinds/status-store.ts';
-import type { IssueCount, KindStatus } from '../mirror/kinds/status-store.ts';
-import { isFirstReading, readUncertified } from '../mirror/kinds/uncertified-store.ts';
-import type { UncertifiedKind } from '../mirror/kinds/uncertified-store.ts';
-import { readBlocks } from '../mirror/outbox/block-store.ts';
-import type { WriteBlock } from '../mirror/outbox/block-store.ts';
+import { countIssues, readStatus, isFirstReading, readUncertified } from '../mirror/kinds/status-store.ts';
+import type { IssueCount, KindStatus, UncertifiedKind } from '../mirror/kinds/status-store.ts';
+import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
+import type { WriteBlock } from '../mirror/outbox/outbox-queue.ts';
 import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
-import { readChangeLogSize } from '../mirror/records/change-log-size.ts';
-import type { ChangeLogSize } from '../mirror/records/change-log-size.ts';
+import { readChangeLogSize } from '../mirror/records/change-store.ts';
+import type { ChangeLogSize } from '../mirror/records/change-store.ts';
 import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
 import type { Hold, ShownHold } from '../mirror/records/deletion-store.ts';
 import { isServed } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { failingEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import type { FailingEndpoint } from '../mirror/webhooks/endpoint-store.ts';
-import { readFrozen } from '../outbound/freeze/freeze.ts';
-import type { Frozen } from '../outbound/freeze/freeze.ts';
+import { readFrozen } from '../outbound/freeze.ts';
+import type { Frozen } from '../outbound/freeze.ts';
 
 /** How fresh and how sound the mirror is. */
 export interface Status {

@@ -2,20 +2,19 @@ import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts
 import { withoutExcluded } from '../catalog/exclude.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
-import { somePages } from './paging/some-pages.ts';
-import { sweepList } from './paging/sweep.ts';
-import type { ListResponse, SweepOptions } from './paging/sweep.ts';
+import { sweepList, somePages } from './paging/list-responses.ts';
+import type { ListResponse, SweepOptions } from './paging/list-responses.ts';
 import { pageQuery } from './paging/load-page.ts';
 import type { KnownPages, LoadOptions } from './paging/load-page.ts';
-import { readList, readRecord } from './answer/read-answer.ts';
+import { readList, readRecord } from './http/read-answer.ts';
 import type { Received, SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester } from './http/requester.ts';
 import { withoutQuote } from './http/errors.ts';
 import type { Requester } from './http/requester.ts';
-import type { PageRange } from './paging/sweep-state.ts';
+import type { PageRange } from './paging/sweep-plan.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
-import type { WriteAnswer } from './answer/write-answer.ts';
+import type { WriteAnswer } from './http/write-answer.ts';
 
 /** One record, or null if the service itself says that it does not exist; with the ticks of its request. */
 interface Retrieved {

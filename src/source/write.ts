@@ -3,8 +3,8 @@ import { createDeadline } from '../lib/time/deadline.ts';
 import { tokenHeaders } from './http/token.ts';
 import type { HttpClient, SendRequest, SentAnswer, SourceParts, SourceSettings } from './http/http.ts';
 import type { Requester } from './http/requester.ts';
-import { readWriteAnswer } from './answer/write-answer.ts';
-import type { WriteAnswer } from './answer/write-answer.ts';
+import { readWriteAnswer } from './http/write-answer.ts';
+import type { WriteAnswer } from './http/write-answer.ts';
 
 /** One POST or PUT. */
 export interface WriteRequest {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { textTable } from '../../src/cli/print/io.ts';
+import { textTable } from '../../src/cli/parts/io.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { run, settingsFor } from '../support/command-line.ts';

@@ -14,7 +14,7 @@ import {
   timestamp,
 } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { changedFields } from '../../src/diff/change-event.ts';
+import { changedFields } from '../../src/diff/judge-page.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { compactJson, parseJson } from '../../src/lib/json/json.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';

@@ -3,7 +3,7 @@ import type * as logging from '../../src/lib/log/logger.ts';
 import type * as errors from '../../src/lib/sync-error.ts';
 import type * as serving from '../../src/server/create-server.ts';
 import type * as hiding from '../../src/source/http/token.ts';
-import type * as answers from '../../src/source/answer/write-answer.ts';
+import type * as answers from '../../src/source/http/write-answer.ts';
 import { leaveTally, noteStart } from './tally.ts';
 import { expectNoLeaks, watch } from './watch.ts';
 import './watch-process.ts';
@@ -37,7 +37,7 @@ vi.mock('../../src/source/http/token.ts', async (load) => {
   };
   return { ...original, redactErrors };
 });
-vi.mock('../../src/source/answer/write-answer.ts', async (load) => {
+vi.mock('../../src/source/http/write-answer.ts', async (load) => {
   const [original, { keepingErrors }] = [await load<typeof answers>(), await import('./watch-errors.ts')];
   return { ...original, readWriteAnswer: keepingErrors(original.readWriteAnswer) };
 });

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { checkDatabase } from '../../src/checks/database.ts';
-import { judgeSpace } from '../../src/checks/absent-mirror.ts';
+import { judgeSpace } from '../../src/checks/database-file.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { saveBlock } from '../../src/mirror/outbox/block-store.ts';
+import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
 import { openMirror } from '../../src/app/open-mirror.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';

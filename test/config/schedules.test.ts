@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { schedulesOf } from '../../src/app/serve/schedules.ts';
+import { schedulesOf } from '../../src/app/schedules.ts';
 import { isAllOverruled } from '../../src/checks/plans.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';

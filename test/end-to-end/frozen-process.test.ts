@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { expect, inject, test } from 'vitest';
 import { instantText } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
-import { randomFrom } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Program } from '../support/program.ts';
 import { sized } from '../support/tiers.ts';
 import { atRest, expectExact, tally } from './outbound-ledger.ts';

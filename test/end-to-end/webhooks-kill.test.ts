@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { addEndpoint } from '../../src/feed/webhooks/endpoint-decisions.ts';
+import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { instantText } from '../../src/lib/time/clock.ts';
 import { openSession } from '../../src/mirror/open-session.ts';

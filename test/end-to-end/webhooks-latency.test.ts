@@ -1,15 +1,10 @@
 import { loadavg } from 'node:os';
 import { inject, expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
-import { addEndpoint } from '../../src/feed/webhooks/endpoint-decisions.ts';
+import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { createSender } from '../../src/feed/webhooks/sender.ts';
-import {
-  notifyDeliverers,
-  wakeDeliverers,
-  watchEvents,
-  webhooksQueue,
-} from '../../src/app/serve/webhooks.ts';
-import type { EventSignal } from '../../src/app/serve/webhooks.ts';
+import { notifyDeliverers, wakeDeliverers, watchEvents, webhooksQueue } from '../../src/app/webhooks.ts';
+import type { EventSignal } from '../../src/app/webhooks.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createBullmqNotifier } from '../../src/jobs/bullmq/notifier.ts';
 import { startEngine } from '../../src/jobs/engine.ts';
@@ -18,7 +13,7 @@ import type { Notifier } from '../../src/jobs/notifier.ts';
 import { instantText, systemClock } from '../../src/lib/time/clock.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
-import { createOwner } from '../../src/pull/run/owner.ts';
+import { createOwner } from '../../src/pull/run/parts.ts';
 import { DATABASES, mirrorIn, putChanges } from '../feed/support.ts';
 import { startReceiver } from '../feed/webhooks/receiver.ts';
 import type { EventBody, Receiver } from '../feed/webhooks/receiver.ts';

@@ -1,10 +1,10 @@
 import { certify } from '../../src/diff/certify.ts';
 import type { Sighting } from '../../src/diff/certify.ts';
-import { provenEnd } from '../../src/source/paging/list-length.ts';
-import { NO_META } from '../../src/source/answer/envelope.ts';
+import { provenEnd } from '../../src/source/paging/page-checks.ts';
+import { NO_META } from '../../src/source/http/read-answer.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
 import { advance, reopenSweep, startSweep } from '../../src/source/paging/sweep-plan.ts';
-import type { SweepPlan } from '../../src/source/paging/sweep-state.ts';
+import type { SweepPlan } from '../../src/source/paging/sweep-plan.ts';
 import { createListStates } from './list-states.ts';
 import type { ListState, ListStates, Shown } from './list-states.ts';
 

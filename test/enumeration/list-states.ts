@@ -1,4 +1,4 @@
-import type { Meta } from '../../src/source/answer/envelope.ts';
+import type { Meta } from '../../src/source/http/read-answer.ts';
 
 /** A list at one instant, and how many more changes it may undergo. */
 export interface ListState {

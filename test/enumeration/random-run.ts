@@ -2,7 +2,7 @@ import { certify } from '../../src/diff/certify.ts';
 import type { Sighting } from '../../src/diff/certify.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
 import { advance, reopenSweep, startSweep } from '../../src/source/paging/sweep-plan.ts';
-import type { PageRange, SweepPlan } from '../../src/source/paging/sweep-state.ts';
+import type { PageRange, SweepPlan } from '../../src/source/paging/sweep-plan.ts';
 import { createMovingList, seededRandom } from './moving-list.ts';
 import type { Answer, Motion, MovingList } from './moving-list.ts';
 

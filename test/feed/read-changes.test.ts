@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changeLine } from '../../src/feed/change-line.ts';
+import { changeLine } from '../../src/feed/follow-changes.ts';
 import { changesBetween, latestSeq, readChanges, seqBeforeLatest } from '../../src/feed/read-changes.ts';
 import { DATABASES, at, mirrorIn, putChanges } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describe as tell, SyncError, UsageError } from '../../src/lib/sync-error.ts';
+import { describe as tell, SyncError, UsageError, errorCode } from '../../src/lib/sync-error.ts';
 
 test('keeps its code, hint and cause', () => {
   const cause = new Error('socket closed');
@@ -23,4 +23,15 @@ test.each([
   [{ code: 'x', hint: 'Check the URL.' }, 'No answer. Check the URL.'],
 ])('%j is told as %s', (details, text) => {
   expect(tell(new SyncError('No answer.', details))).toBe(text);
+});
+
+test.each([
+  [Object.assign(new Error('no such file'), { code: 'ENOENT' }), 'ENOENT'],
+  [Object.assign(new Error('of a driver'), { code: 7 }), ''],
+  [new Error('plain'), ''],
+  [{ code: 'ENOENT' }, ''],
+  ['ENOENT', ''],
+  [undefined, ''],
+])('the code of %o is %j', (error, code) => {
+  expect(errorCode(error)).toBe(code);
 });

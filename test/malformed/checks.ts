@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { changedFields } from '../../src/diff/change-event.ts';
+import { changedFields } from '../../src/diff/judge-page.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { isArray, isObject, parseJson } from '../../src/lib/json/json.ts';
 import type { Json } from '../../src/lib/json/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/mirror/session/session.ts';
-import { nestedTables } from '../../src/mirror/tables/nested-table.ts';
+import { nestedTables } from '../../src/mirror/tables/kind-table.ts';
 import { canonical, readJson } from './json-reader.ts';
 import type { Served } from './service.ts';
 

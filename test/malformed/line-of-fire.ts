@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/lib/time/clock.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { canary } from '../support/canary.ts';
 import { noWrites } from '../support/no-writes.ts';

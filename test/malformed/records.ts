@@ -1,5 +1,5 @@
-import { randomFrom } from '../../src/sandbox/random.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 
 /** Writes one record as the service sends it: whole JSON text, numbers that no float holds among them. */
 export type WriteRecord = (id: number, random: Random) => string;

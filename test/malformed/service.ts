@@ -1,7 +1,7 @@
 import { kindNamed } from '../../src/catalog/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import { jsonHeaders } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { recordsOf, WRITERS } from './records.ts';

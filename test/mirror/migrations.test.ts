@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import * as changeTables from '../../src/mirror/tables/change-tables.ts';
 import type { EngineTable, EngineType } from '../../src/mirror/tables/engine-column.ts';
 import * as engineTables from '../../src/mirror/tables/engine-tables.ts';
-import * as freshnessTables from '../../src/mirror/tables/freshness-tables.ts';
+import * as freshnessTables from '../../src/mirror/tables/change-tables.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { openForTest } from './postgres-mirror.ts';

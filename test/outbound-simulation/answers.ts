@@ -1,6 +1,6 @@
 import { networkError } from '../simulation/faults.ts';
 import type { SentAnswer } from '../../src/source/http/http.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Fate } from './fates.ts';
 
 /** How the service shows what it has written. */

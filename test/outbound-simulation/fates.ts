@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 
 /** What becomes of a write on its way. */
 export type Fate = (typeof FATES)[number];

@@ -30,15 +30,15 @@ const planted = vi.hoisted(() => {
 });
 
 vi.mock('../../src/diff/match.ts', planted.withDoubles);
-vi.mock('../../src/diff/merge.ts', planted.withDoubles);
-vi.mock('../../src/mirror/records/first-seen.ts', planted.withDoubles);
+vi.mock('../../src/diff/written.ts', planted.withDoubles);
+vi.mock('../../src/mirror/records/record-store.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-queue.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-store.ts', planted.withDoubles);
-vi.mock('../../src/mirror/kinds/tick-store.ts', planted.withDoubles);
-vi.mock('../../src/outbound/create/decide-settlement.ts', planted.withDoubles);
+vi.mock('../../src/mirror/kinds/kind-standing.ts', planted.withDoubles);
+vi.mock('../../src/outbound/send/decide-settlement.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/grade.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/land-own.ts', planted.withDoubles);
-vi.mock('../../src/outbound/work/recover.ts', planted.withDoubles);
+vi.mock('../../src/outbound/send/recover.ts', planted.withDoubles);
 vi.mock('../../src/source/write.ts', planted.withDoubles);
 
 const blank = blankMirror();

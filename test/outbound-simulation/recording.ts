@@ -1,4 +1,4 @@
-import type { Attempt } from '../../src/mirror/outbox/attempt-store.ts';
+import type { Attempt } from '../../src/mirror/outbox/attempts-and-links.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { ChangeRow, Dump } from '../simulation/dump.ts';
 import type { RecordedPull } from '../simulation/recording.ts';

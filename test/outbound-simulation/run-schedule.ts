@@ -1,5 +1,5 @@
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
-import { readAttempts } from '../../src/mirror/outbox/attempt-store.ts';
+import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
 import { decideHold } from '../../src/mirror/records/deletion-store.ts';
 import { unequal } from '../simulation/checkers/rows.ts';
 import { dumpChanges, dumpMirror } from '../simulation/dump.ts';

@@ -1,5 +1,5 @@
-import { randomFrom } from '../../src/sandbox/random.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { NetworkPlan } from '../simulation/network.ts';
 import { ANSWER_SHAPES } from './answers.ts';
 import type { AnswerShape } from './answers.ts';

@@ -2,7 +2,7 @@ import { kindNamed } from '../../src/catalog/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Normalizer } from './written-value.ts';
 
 /** The kinds that the schedules write, with what is peculiar to each. */

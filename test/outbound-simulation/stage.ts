@@ -1,11 +1,11 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
-import type { SendMark } from '../../src/outbound/freeze/freeze.ts';
+import type { SendMark } from '../../src/outbound/freeze.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
-import { randomFrom } from '../../src/sandbox/random.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { NetworkPlan } from '../simulation/network.ts';
 import type { RecordedPull } from '../simulation/recording.ts';
 import type { ServedKind } from '../simulation/service.ts';

@@ -7,8 +7,8 @@ import { findEntry, insertEntry } from '../../src/mirror/outbox/outbox-store.ts'
 import type { Entry, Operation } from '../../src/mirror/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
 import type { Row, Session } from '../../src/mirror/session/session.ts';
-import { outboxWork } from '../../src/outbound/work/outbox-work.ts';
-import type { OutboxWork } from '../../src/outbound/work/outbox-work.ts';
+import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
+import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { Deed } from '../../src/sandbox/faults.ts';

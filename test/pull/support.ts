@@ -12,7 +12,7 @@ import { compactJson } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Row, Session, Transaction } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
-import { createOwner } from '../../src/pull/run/owner.ts';
+import { createOwner } from '../../src/pull/run/parts.ts';
 import type { PullParts } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { PullReport, PullRequest } from '../../src/pull/pull-kinds.ts';

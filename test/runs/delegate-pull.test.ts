@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runsQueue } from '../../src/app/serve/queues.ts';
+import { runsQueue } from '../../src/app/queues.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { delegatePull } from '../../src/runs/delegate-pull.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runsQueue } from '../../src/app/serve/queues.ts';
+import { runsQueue } from '../../src/app/queues.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
 import type { Session } from '../../src/mirror/session/session.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { createSignInCodes } from '../../src/server/access/sign-in-codes.ts';
 import { createAttempts } from '../../src/server/access/access.ts';
 import { hostRefusal } from '../../src/server/access/guard.ts';
-import { hasSession, sessionCookie } from '../../src/server/access/session-cookie.ts';
-import { saveCheck } from '../../src/mirror/kinds/integrity-store.ts';
+import { hasSession, sessionCookie, createSignInCodes } from '../../src/server/access/credentials.ts';
+import { saveCheck } from '../../src/mirror/sqlite/integrity-check.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { NOON, kindNamed, later, tempMirror, thrownBy } from '../mirror/temp-mirror.ts';
 import { TOKEN, jsonOf, serveMirror, signIn } from './stage.ts';

@@ -1,5 +1,5 @@
 import type { HttpAnswer } from '../../src/source/http/http.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import { nothingThere } from './service.ts';
 
 /** What goes wrong on the way, and how often. */

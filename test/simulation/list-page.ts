@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Listed, World } from './world.ts';
 
 /** What a list request asks for. */

@@ -1,5 +1,5 @@
 import type { HttpClient, HttpRequest, HttpAnswer } from '../../src/source/http/http.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import { noWrites } from '../support/no-writes.ts';
 import { drawFault, meet, networkError } from './faults.ts';
 import type { FaultPlan } from './faults.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { HonestMeta, Lie, PageDraft } from './list-page.ts';
 import type { Change, Listed } from './world.ts';
 

@@ -28,15 +28,15 @@ const planted = vi.hoisted(() => {
   return { now, withDoubles };
 });
 
-vi.mock('../../src/lib/time/calendar.ts', planted.withDoubles);
+vi.mock('../../src/lib/time/clock.ts', planted.withDoubles);
 vi.mock('../../src/diff/certify.ts', planted.withDoubles);
 vi.mock('../../src/diff/judge-page.ts', planted.withDoubles);
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
 vi.mock('../../src/mirror/kinds/kind-lease.ts', planted.withDoubles);
-vi.mock('../../src/pull/deletions/ask-for-absent.ts', planted.withDoubles);
-vi.mock('../../src/pull/state/sweep.ts', planted.withDoubles);
-vi.mock('../../src/source/paging/list-length.ts', planted.withDoubles);
-vi.mock('../../src/source/answer/read-answer.ts', planted.withDoubles);
+vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
+vi.mock('../../src/pull/run/sweep.ts', planted.withDoubles);
+vi.mock('../../src/source/paging/page-checks.ts', planted.withDoubles);
+vi.mock('../../src/source/http/read-answer.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/sweep-plan.ts', planted.withDoubles);
 
 const blank = blankMirror();

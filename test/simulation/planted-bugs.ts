@@ -1,15 +1,15 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { certify } from '../../src/diff/certify.ts';
-import type { isCalendarDate } from '../../src/lib/time/calendar.ts';
+import type { isCalendarDate } from '../../src/lib/time/clock.ts';
 import type { isOvertaken, judge } from '../../src/diff/judge-page.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import type { SqlValue } from '../../src/mirror/session/session.ts';
-import type { askForAbsent } from '../../src/pull/deletions/ask-for-absent.ts';
-import type { createSweepState } from '../../src/pull/state/sweep.ts';
+import type { askForAbsent } from '../../src/pull/deletions/absence-evidence.ts';
+import type { createSweepState } from '../../src/pull/run/sweep.ts';
 import type { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
-import type { provenEnd } from '../../src/source/paging/list-length.ts';
-import type { readRecord } from '../../src/source/answer/read-answer.ts';
+import type { provenEnd } from '../../src/source/paging/page-checks.ts';
+import type { readRecord } from '../../src/source/http/read-answer.ts';
 import type { advance } from '../../src/source/paging/sweep-plan.ts';
 import {
   appending,

@@ -1,6 +1,6 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { blankRecord } from '../../src/sandbox/generate/from-catalogue.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 
 /** One value of a record: how it is written, and what it means. */
 export interface Cell {

@@ -1,8 +1,8 @@
 import { kindNamed } from '../../src/catalog/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { randomFrom } from '../../src/sandbox/random.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Paging } from './list-page.ts';
 import { USUAL_CHANGES } from './network.ts';
 import type { NetworkPlan } from './network.ts';

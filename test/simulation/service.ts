@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { HttpAnswer } from '../../src/source/http/http.ts';
 import { presenceAt } from './ledger.ts';
 import { addMeta, listBody, readRows } from './list-page.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
-import { randomFrom } from '../../src/sandbox/random.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { NetworkPlan } from './network.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { forgetRecord } from '../../src/mirror/records/forget-record.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { readTexts } from '../../src/mirror/tables/rows.ts';
-import { randomFrom } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { blankMirror } from './blank-mirror.ts';
 import { check } from './checkers/check.ts';
 import type { Dump } from './dump.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { randomFrom } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { blankMirror } from './blank-mirror.ts';
 import { presenceNow } from './ledger.ts';
 import { PERSONALITIES } from './personalities.ts';

@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Random } from '../../src/sandbox/random.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
 import { createLedger } from './ledger.ts';
 import type { Ledger, Presence } from './ledger.ts';
 import { edited, firstContent, respelled, textOf } from './records.ts';

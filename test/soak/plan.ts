@@ -1,4 +1,4 @@
-import { randomFrom } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { ANSWER_SHAPES } from '../outbound-simulation/answers.ts';
 import { FAULTS } from '../outbound-simulation/fates.ts';
 import type { Fate } from '../outbound-simulation/fates.ts';

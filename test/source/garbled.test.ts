@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpClient, HttpAnswer } from '../../src/source/http/http.ts';
 import type { Source } from '../../src/source/source.ts';
-import type { ListResponse, SweepOptions } from '../../src/source/paging/sweep.ts';
+import type { ListResponse, SweepOptions } from '../../src/source/paging/list-responses.ts';
 import type { KnownPage } from '../../src/source/paging/list-page.ts';
 import {
   documentedKind,

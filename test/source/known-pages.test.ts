@@ -3,7 +3,7 @@ import { clients } from '../../src/catalog/kinds/clients.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
-import type { ListResponse, SweepOptions } from '../../src/source/paging/sweep.ts';
+import type { ListResponse, SweepOptions } from '../../src/source/paging/list-responses.ts';
 import type { KnownPage } from '../../src/source/paging/list-page.ts';
 import { documentedKind, open, send, serve, ticker, TOKEN } from './service.ts';
 

@@ -12,7 +12,7 @@ import { createLogger } from '../../src/lib/log/logger.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { SourceParts, SourceSettings } from '../../src/source/http/http.ts';
-import type { ListResponse } from '../../src/source/paging/sweep.ts';
+import type { ListResponse } from '../../src/source/paging/list-responses.ts';
 import { canary } from '../support/canary.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';

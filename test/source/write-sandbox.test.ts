@@ -5,8 +5,8 @@ import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Deed } from '../../src/sandbox/faults.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { writtenRecord } from '../../src/source/answer/write-answer.ts';
-import type { WriteAnswer } from '../../src/source/answer/write-answer.ts';
+import { writtenRecord } from '../../src/source/http/write-answer.ts';
+import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
 import { documentedKind, open } from './service.ts';
 

@@ -8,7 +8,7 @@ import { vehicleBrands } from '../../src/catalog/kinds/vehicle-brands.ts';
 import { departments } from '../../src/catalog/kinds/departments.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import type { Source } from '../../src/source/source.ts';
-import type { WriteAnswer } from '../../src/source/answer/write-answer.ts';
+import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
 import { noWrites } from '../support/no-writes.ts';
 import { SELF_SIGNED } from './self-signed.ts';

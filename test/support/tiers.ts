@@ -33,7 +33,7 @@ const SIZED_FILES = pathsOf([
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
   'mirror/records/as-of',
-  'pull/backfill/backfill',
+  'pull/backfill',
   'pull/crash',
   'pull/freshness/delays',
   'pull/freshness/seeded-schedules',

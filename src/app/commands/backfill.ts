@@ -4,15 +4,15 @@ import { kindNamed } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { UsageError } from '../../lib/sync-error.ts';
-import { backfill } from '../../pull/backfill/backfill.ts';
-import type { BackfillReport, Extent } from '../../pull/backfill/backfill.ts';
-import { createOwner } from '../../pull/run/owner.ts';
+import { backfill } from '../../pull/backfill.ts';
+import type { BackfillReport, Extent } from '../../pull/backfill.ts';
+import { createOwner } from '../../pull/run/parts.ts';
 import type { PullParts } from '../../pull/run/parts.ts';
 import { openMirror } from '../open-mirror.ts';
 import { openConfiguredSource } from '../open-source.ts';
 import { pullSettings } from '../pull.ts';
 
-export type { BackfillReport, Extent } from '../../pull/backfill/backfill.ts';
+export type { BackfillReport, Extent } from '../../pull/backfill.ts';
 
 interface BackfillCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'> {
   readonly kind: string;

@@ -6,7 +6,7 @@ import type { RecordedChange } from '../../feed/read-changes.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { openExistingMirror } from '../open-mirror.ts';
 
-export { changeLine } from '../../feed/change-line.ts';
+export { changeLine } from '../../feed/follow-changes.ts';
 export type { RecordedChange } from '../../feed/read-changes.ts';
 
 export interface ChangesRequest {

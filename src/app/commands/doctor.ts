@@ -4,8 +4,8 @@ import type { CheckResult } from '../../lib/check-result.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { openSession } from '../../mirror/open-session.ts';
-import { nextSlots } from '../../jobs/schedule/schedule.ts';
-import { allSchedules } from '../serve/schedules.ts';
+import { nextSlots } from '../../jobs/schedule.ts';
+import { allSchedules } from '../schedules.ts';
 import { openConfiguredSource } from '../open-source.ts';
 
 /** Checks everything that a pull needs; creates nothing and changes nothing. */

@@ -4,23 +4,23 @@ import { systemClock } from '../../lib/time/clock.ts';
 import type { EntryState } from '../../mirror/outbox/outbox-store.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
 import type { DecidedEntry } from '../../outbound/decisions/decide.ts';
-import { readHistory as historyOf, listOutbox as entriesIn } from '../../outbound/report/entry-list.ts';
-import type { History, OutboxList } from '../../outbound/report/entry-list.ts';
-import { resumeSends } from '../../outbound/freeze/freeze.ts';
-import type { Frozen } from '../../outbound/freeze/freeze.ts';
+import { readHistory as historyOf, listOutbox as entriesIn } from '../../outbound/decisions/entry-list.ts';
+import type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
+import { resumeSends } from '../../outbound/freeze.ts';
+import type { Frozen } from '../../outbound/freeze.ts';
 import { openExistingMirror } from '../open-mirror.ts';
-import { openSendMark } from '../../outbound/freeze/send-mark.ts';
+import { openSendMark } from '../../outbound/send-mark.ts';
 
-export { explain } from '../../outbound/report/verdicts.ts';
-export { OPEN_STATES, STATES } from '../../outbound/report/entry-list.ts';
+export { explain } from '../../outbound/decisions/verdicts.ts';
+export { OPEN_STATES, STATES } from '../../outbound/decisions/entry-list.ts';
 export {
   candidatesOf,
   entryDocument,
   historyDocument,
   jsonOrText,
-} from '../../outbound/report/entry-list.ts';
-export type { History, OutboxList } from '../../outbound/report/entry-list.ts';
-export type { Attempt } from '../../mirror/outbox/attempt-store.ts';
+} from '../../outbound/decisions/entry-list.ts';
+export type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
+export type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
 export type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 
 /** Lists the latest entries in these states: those that need a person first, then the newest first. */

@@ -6,10 +6,10 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { findRun, listRuns } from '../../mirror/runs/run-store.ts';
 import type { KindReport, Run } from '../../mirror/runs/run-store.ts';
 import type { Row } from '../../mirror/session/session.ts';
-import { createOwner } from '../../pull/run/owner.ts';
+import { createOwner } from '../../pull/run/parts.ts';
 import { readStatusReport } from '../../server/status.ts';
 import type { StatusReport } from '../../server/status.ts';
-import { allSchedules } from '../serve/schedules.ts';
+import { allSchedules } from '../schedules.ts';
 import { openExistingMirror } from '../open-mirror.ts';
 
 export { changeLogText } from '../../checks/database.ts';

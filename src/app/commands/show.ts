@@ -9,7 +9,7 @@ import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { openSession } from '../../mirror/open-session.ts';
 import { readRecordStory } from '../../mirror/records/record-story.ts';
 import type { RecordStory } from '../../mirror/records/record-story.ts';
-import { isMirrorPresent } from '../../mirror/shape/mirror-present.ts';
+import { isMirrorPresent } from '../../mirror/shape/place-tables.ts';
 import { describeKind } from '../../report/describe-kind.ts';
 import type { KindDescription } from '../../report/describe-kind.ts';
 import { openExistingMirror, isFileMissing } from '../open-mirror.ts';

@@ -2,7 +2,7 @@ import type { Config } from '../../config/settings.ts';
 import { listedKinds } from '../../config/known-kinds.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { PullParts } from '../../pull/run/parts.ts';
-import { createOwner } from '../../pull/run/owner.ts';
+import { createOwner } from '../../pull/run/parts.ts';
 import { verifyKinds } from '../../runs/verify-kinds.ts';
 import type { VerifyReport } from '../../runs/verify-kinds.ts';
 import { openExistingMirror } from '../open-mirror.ts';

@@ -1,22 +1,18 @@
 import { kindNamed } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
-import { replayEvents } from '../../feed/webhooks/endpoint-activity.ts';
-import type { AskedReplay } from '../../feed/webhooks/endpoint-activity.ts';
-import { addEndpoint, dropEndpoint, rotateSecret } from '../../feed/webhooks/endpoint-decisions.ts';
-import type { AddedEndpoint, RevealedSecret } from '../../feed/webhooks/endpoint-decisions.ts';
-import { endpointDocuments } from '../../feed/webhooks/endpoint-document.ts';
-import type { EndpointDocument } from '../../feed/webhooks/endpoint-document.ts';
-import { testEndpoint } from '../../feed/webhooks/send-test.ts';
-import type { EndpointTest } from '../../feed/webhooks/send-test.ts';
+import { replayEvents, testEndpoint } from '../../feed/webhooks/endpoint-activity.ts';
+import type { AskedReplay, EndpointTest } from '../../feed/webhooks/endpoint-activity.ts';
+import { addEndpoint, dropEndpoint, rotateSecret, endpointDocuments } from '../../feed/webhooks/endpoints.ts';
+import type { AddedEndpoint, RevealedSecret, EndpointDocument } from '../../feed/webhooks/endpoints.ts';
 import { putEndpoints } from '../../feed/webhooks/sync-endpoints.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { openExistingMirror, openMirror } from '../open-mirror.ts';
-import { endpointsOf, settingsSecrets } from '../webhook-settings.ts';
+import { endpointsOf, settingsSecrets } from '../webhooks.ts';
 
-export type { AddedEndpoint, RevealedSecret } from '../../feed/webhooks/endpoint-decisions.ts';
-export type { EndpointDocument } from '../../feed/webhooks/endpoint-document.ts';
-export type { EndpointTest } from '../../feed/webhooks/send-test.ts';
+export type { AddedEndpoint, RevealedSecret } from '../../feed/webhooks/endpoints.ts';
+export type { EndpointDocument } from '../../feed/webhooks/endpoints.ts';
+export type { EndpointTest } from '../../feed/webhooks/endpoint-activity.ts';
 
 /** All endpoints, those of the settings included. */
 export async function listWebhooks(config: Config): Promise<readonly EndpointDocument[]> {

@@ -1,11 +1,9 @@
 import { push, waitForOutcomes } from '../../app/commands/push.ts';
 import { pull } from '../../app/pull.ts';
-import type { OpenDashboard } from '../../app/serve/serve-http.ts';
+import type { OpenDashboard } from '../../app/serve-http.ts';
 import { sleepUnlessStopped, systemClock } from '../../lib/time/clock.ts';
-import { printLine } from '../print/io.ts';
-import { eventLine, pullEvents } from './events.ts';
-import { changeOne } from './other-users.ts';
-import { DEMO_DATABASE } from './stage.ts';
+import { printLine } from '../parts/io.ts';
+import { DEMO_DATABASE, changeOne, eventLine, pullEvents } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 
 const PAUSE_MS = 5_000;

@@ -6,11 +6,9 @@ import type { Row } from '../../app/commands/report.ts';
 import { pull } from '../../app/pull.ts';
 import type { PullReport } from '../../app/pull.ts';
 import { isObject, parseJson, compactJson } from '../../lib/json/json.ts';
-import { textTable } from '../print/io.ts';
-import type { createProgress } from '../print/progress.ts';
-import { eventLine, pullEvents } from './events.ts';
-import { changeThree } from './other-users.ts';
-import { DEMO_DATABASE } from './stage.ts';
+import { textTable } from '../parts/io.ts';
+import type { createProgress } from '../parts/progress.ts';
+import { DEMO_DATABASE, changeThree, eventLine, pullEvents } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 
 const MOST_PULLS = 6;

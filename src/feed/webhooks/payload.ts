@@ -1,6 +1,6 @@
 import { compactJson, isObject, parseObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { plainLine } from '../../lib/text/plain-text.ts';
+import { plainLine } from '../../lib/text/text.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { WebhookFormat } from '../../mirror/webhooks/endpoint-store.ts';
 import type { RecordedChange } from '../read-changes.ts';

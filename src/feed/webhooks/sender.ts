@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
-import { errorCode } from '../../lib/error-code.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 import { createGuardedConnector } from '../../lib/net/guarded-connector.ts';
 import type { Resolve } from '../../lib/net/guarded-connector.ts';
 import { targetFault } from '../../lib/net/target-url.ts';

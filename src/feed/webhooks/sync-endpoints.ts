@@ -11,7 +11,7 @@ import {
 import type { EndpointWish, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { readSecrets, saveSecret } from '../../mirror/webhooks/secret-store.ts';
 import { HEALTHY } from './endpoint-activity.ts';
-import { newPublicId, newSecret } from './endpoint-decisions.ts';
+import { newPublicId, newSecret } from './endpoints.ts';
 
 /** An endpoint of the settings. */
 export interface SetEndpoint extends Omit<EndpointWish, 'source'> {

@@ -1,7 +1,19 @@
-import type { WorkQueue } from '../../lib/work-queue.ts';
-import { dueEndpoints, freeEndpoints, raiseEndpoint } from '../../mirror/webhooks/endpoint-queue.ts';
-import { workEndpoint } from './work-endpoint.ts';
-import type { DeliveryParts } from './work-endpoint.ts';
+import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import {
+  dueEndpoints,
+  freeEndpoints,
+  raiseEndpoint,
+  claimEndpoint,
+} from '../../mirror/webhooks/endpoint-queue.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import { takeStep } from './endpoint-step.ts';
+import type { EndpointStep, StepFacts, EndpointNews } from './endpoint-step.ts';
+import { createFlight } from './flight.ts';
+import type { Flight } from './flight.ts';
+import type { Sender } from './sender.ts';
+import { instantOf } from '../../lib/time/clock.ts';
 
 /** The name under which processes tell each other of due endpoints. */
 export const WEBHOOK_QUEUE = { name: 'webhooks', jobPrefix: 'wh' } as const;
@@ -47,4 +59,73 @@ export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
       );
     },
   };
+}
+
+/** The dependencies of deliveries. */
+export interface DeliveryParts extends Pick<StepFacts, 'retrySeconds' | 'secretsOf'> {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The name of this process in rows that it owns. */
+  readonly owner: string;
+  readonly sender: Sender;
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number;
+  /** Fires when this process is to end: attempts under way are finished, no more are taken. */
+  readonly stopping: AbortSignal;
+  /** Calls back when this process has committed changes; returns the function that ends it. */
+  readonly onCommit: (listener: () => void) => () => Promise<void>;
+}
+
+/** Claims an endpoint and sends its deliveries until nothing is due; does nothing if it is no longer free. */
+export async function workEndpoint(parts: DeliveryParts, ref: WorkRef, signal: AbortSignal): Promise<void> {
+  const { session, clock, owner } = parts;
+  const claimed = await session.atomically((tx) => claimEndpoint(tx, { ...ref, owner, now: clock.now() }));
+  if (claimed === null) return;
+  const flight = createFlight(parts, signal);
+  try {
+    for (;;) {
+      const step = await nextStep(parts, flight, { id: claimed.id, epoch: claimed.epoch });
+      for (const news of step.news) tellEndpoint(parts.logger, news);
+      if (step.is !== 'going on') return;
+      if (step.isDisabled) flight.putBack();
+      for (const send of step.sends) flight.start(send);
+      if (flight.inFlight().length > 0) await flight.pause(step.cursor);
+    }
+  } finally {
+    await flight.end();
+  }
+}
+
+async function nextStep(parts: DeliveryParts, flight: Flight, ref: WorkRef): Promise<EndpointStep> {
+  const { session, clock, retrySeconds, secretsOf, stopping } = parts;
+  const takesMore = !stopping.aborted && !flight.isCut();
+  if (!takesMore) flight.putBack();
+  const [ended, inFlight] = [flight.takeEnded(), flight.inFlight()];
+  const facts = { ref, ended, inFlight, takesMore, retrySeconds, secretsOf, now: clock.now() };
+  return session.atomically((tx) => takeStep(tx, facts));
+}
+
+/** Tells in the log of an endpoint that fails, takes deliveries again, or was disabled. Its address may be a secret. */
+export function tellEndpoint(logger: Logger, { tell, endpoint, attempt }: EndpointNews): void {
+  const { name, failingSince, failures, disabledReason } = endpoint;
+  const since = failingSince === null ? null : instantOf(failingSince).toISOString();
+  const facts = { event: `webhook.${tell}`, endpoint: name };
+  if (tell === 'back') {
+    logger.info(facts, `the webhook endpoint ${name} takes deliveries again`);
+    return;
+  }
+  const why = { since, failures, status: attempt.status, error: attempt.error };
+  const answer = attempt.status === null ? `no answer (${attempt.error ?? ''})` : `HTTP ${attempt.status}`;
+  if (tell === 'failing') {
+    const hint = 'What it has missed is sent again later; bms-sync webhooks list shows what waits.';
+    logger.warn({ ...facts, ...why, hint }, `the webhook endpoint ${name} takes no deliveries: ${answer}`);
+    return;
+  }
+  const hint = `Mend the receiver, then: bms-sync webhooks replay ${name} --after SEQ.`;
+  const reason = disabledReason === 'gone' ? 'it has answered 410 Gone' : 'it has failed for days';
+  logger.warn(
+    { ...facts, ...why, reason: disabledReason, hint },
+    `the webhook endpoint ${name} is disabled: ${reason}`,
+  );
 }

@@ -8,13 +8,12 @@ import { LATE, within } from '../../lib/time/deadline.ts';
 import type { Notifier, WorkHandler } from '../notifier.ts';
 import { TIMINGS } from '../timings.ts';
 import type { Timings } from '../timings.ts';
-import { jobOf, readJob } from './queue-client.ts';
+import { jobOf, readJob, createReopening } from './queue-client.ts';
 import { openPostgresClient } from './postgres-client.ts';
-import type { ClientOptions, QueueClient } from './queue-client.ts';
-import { createReopening } from './reopening.ts';
-import type { Reopening } from './reopening.ts';
+import type { ClientOptions, QueueClient, Reopening } from './queue-client.ts';
 import { openRedisClient } from './redis-client.ts';
-import { createQueueWatch } from './watch-queue.ts';
+import { createOutageLog } from '../../lib/log/outage-log.ts';
+import { sleepUnlessStopped } from '../../lib/time/clock.ts';
 
 interface BullmqParts {
   readonly clock: Clock;
@@ -161,4 +160,63 @@ function openerOf(url: string): (url: string, options: ClientOptions) => QueueCl
     code: 'jobs.bad_address',
     hint: 'Write redis://HOST:6379, rediss://… or postgres://USER:PASSWORD@HOST:5432/DATABASE; or leave it out for a single process.',
   });
+}
+
+interface QueueWatchParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly timings: Timings;
+  /** Logs faults of a store that answers. */
+  readonly faults: FaultLog;
+  /** Asks the store for something. @throws If it does not answer. */
+  readonly probe: () => Promise<unknown>;
+}
+
+/** Tells in the log when the queue's store goes away and comes back. */
+interface QueueWatch {
+  readonly faults: FaultLog;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Creates a watch that asks the store itself after a fault: libraries report faults in too many forms to tell by them whether
+ * it is away. While it is away it is asked again now and then, because nothing else may use it for hours.
+ */
+export function createQueueWatch(parts: QueueWatchParts): QueueWatch {
+  const { clock, timings, faults: log } = parts;
+  const outage = createOutageLog(parts, { event: 'queue', name: 'the queue' });
+  const stopping = new AbortController();
+  let asking: Promise<void> | null = null;
+
+  const ask = async (work: string, error: unknown): Promise<void> => {
+    const begunAt = clock.now().getTime();
+    if (await answers(parts)) log(work, error);
+    else outage.failed(error, begunAt);
+    while (outage.isOn()) {
+      await sleepUnlessStopped(timings.reopenMs, { clock, signal: stopping.signal });
+      if (stopping.signal.aborted) return;
+      if (await answers(parts)) outage.answered();
+      else outage.failed(error, begunAt);
+    }
+  };
+  return {
+    faults: (work, error) => {
+      if (stopping.signal.aborted) return;
+      asking ??= ask(work, error).finally(() => {
+        asking = null;
+      });
+    },
+    stop: async () => {
+      stopping.abort();
+      await asking;
+    },
+  };
+}
+
+async function answers({ clock, timings, probe }: QueueWatchParts): Promise<boolean> {
+  try {
+    return (await within(clock, timings.notifyMs, probe())) !== LATE;
+  } catch {
+    return false; // The fault that led here says why.
+  }
 }

@@ -1,7 +1,7 @@
 import { sweptKinds } from '../../mirror/kinds/status-store.ts';
 import { requestSlot } from '../../mirror/runs/slot-requests.ts';
-import type { ScheduleParts } from './schedule.ts';
-import { startCheck } from './schedule.ts';
+import type { ScheduleParts } from '../schedule.ts';
+import { startCheck } from '../schedule.ts';
 
 const CHECK_MS = 10_000;
 

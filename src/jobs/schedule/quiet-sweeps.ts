@@ -1,7 +1,7 @@
-import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/uncertified-store.ts';
+import { countChangesByHour, readMovingKinds } from '../../mirror/kinds/status-store.ts';
 import { requestSlot } from '../../mirror/runs/slot-requests.ts';
-import type { ScheduleParts } from './schedule.ts';
-import { startCheck } from './schedule.ts';
+import type { ScheduleParts } from '../schedule.ts';
+import { startCheck } from '../schedule.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -2,10 +2,10 @@ import { instantOf, lengthOf } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { readStatus } from '../../mirror/kinds/status-store.ts';
 import type { Session } from '../../mirror/session/session.ts';
-import { openRuns } from '../../mirror/runs/startable-runs.ts';
+import { openRuns } from '../../mirror/runs/open-runs.ts';
 import { leaveNews, staleNews } from '../../mirror/webhooks/news.ts';
-import { slotBefore, startCheck } from './schedule.ts';
-import type { Schedule, ScheduleParts } from './schedule.ts';
+import { slotBefore, startCheck } from '../schedule.ts';
+import type { Schedule, ScheduleParts } from '../schedule.ts';
 
 const CHECK_MS = 60_000;
 

@@ -1,5 +1,4 @@
-import { errorCode } from '../error-code.ts';
-import { SyncError } from '../sync-error.ts';
+import { SyncError, errorCode } from '../sync-error.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Logger } from './logger.ts';
 

@@ -2,8 +2,7 @@ import { lookup as lookUp } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { isPublicAddress } from './public-address.ts';
-import { addressOf, isAllowedHost } from './target-url.ts';
+import { addressOf, isAllowedHost, isPublicAddress } from './target-url.ts';
 
 /** A connection to an address that is not public was refused before it was used. */
 class AddressRefusedError extends Error {

@@ -8,8 +8,8 @@ import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
-import { isArrayField, nestedTables } from '../tables/nested-table.ts';
-import { assign, hasRow, insertInto, readNumber, select } from '../tables/rows.ts';
+import { isArrayField, nestedTables } from '../tables/kind-table.ts';
+import { assign, hasRow, insertInto, readNumber, select, pick } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
 /** A field that the service sends, as the mirror knows it. */
@@ -195,4 +195,19 @@ export async function saveVanished(
     await tx.query(
       sql`update fields set vanished_at = ${at} where kind = ${kind} and field in (${sqlList(some)})`,
     );
+}
+
+/** Names of fields that the service has ever sent, by record kind. */
+export type SeenNames = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Reads the names of all fields that the service has ever sent of these kinds; a kind that was never read is left out. */
+export async function readSeenNames(db: Queryable, kinds: readonly string[]): Promise<SeenNames> {
+  const seen = new Map<string, Set<string>>();
+  if (kinds.length === 0) return seen;
+  const rows = await select(db, pick(FIELDS, 'kind', 'field'), sql`where kind in (${sqlList(kinds)})`);
+  for (const { kind, field } of rows) {
+    const names = seen.get(kind) ?? new Set<string>();
+    seen.set(kind, names.add(field));
+  }
+  return seen;
 }

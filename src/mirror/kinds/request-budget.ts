@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import { REQUEST_BUDGETS } from '../tables/freshness-tables.ts';
+import { REQUEST_BUDGETS } from '../tables/change-tables.ts';
 import { assign, hasRow, insertInto, selectOne } from '../tables/rows.ts';
 
 /** The budget of requests between sweeps as all processes share it. Instants are milliseconds since 1970. */

@@ -6,10 +6,19 @@ import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
-import { OUTBOX } from '../tables/outbox-tables.ts';
-import { pick, readNumber, readTexts, select } from '../tables/rows.ts';
-import { claimRow, raiseRow } from '../tables/work-row.ts';
-import type { WorkClaim } from '../tables/work-row.ts';
+import { OUTBOX, WRITE_BLOCKS } from '../tables/outbox-tables.ts';
+import {
+  pick,
+  readNumber,
+  readTexts,
+  select,
+  hasRow,
+  insertInto,
+  selectOne,
+  claimRow,
+  raiseRow,
+} from '../tables/rows.ts';
+import type { RowOf, WorkClaim } from '../tables/rows.ts';
 
 /**
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only
@@ -98,4 +107,39 @@ export async function readUpdatedSince(
     select record_id from outbox where kind = ${kind} and record_id in (${sqlList(ids)}) and state = 'done'
       and operation = 'update' and updated_at >= ${instantText(since)}`;
   return new Set(await readTexts(db, updated));
+}
+
+/** A kind that the service does not allow us to write, and when to try again. */
+export type WriteBlock = RowOf<typeof WRITE_BLOCKS>;
+
+export async function readBlocks(db: Queryable): Promise<WriteBlock[]> {
+  return select(db, WRITE_BLOCKS, sql`order by kind`);
+}
+
+export async function readBlock(db: Queryable, kind: string): Promise<WriteBlock | null> {
+  return selectOne(db, WRITE_BLOCKS, sql`where kind = ${kind}`);
+}
+
+interface Blocking {
+  readonly kind: string;
+  readonly reason: string;
+  readonly now: Date;
+  readonly probeAt: Date;
+}
+
+/** Blocks a kind, or postpones the next try of a blocked one. */
+export async function saveBlock(tx: Transaction, { kind, reason, now, probeAt }: Blocking): Promise<void> {
+  const block = { kind, reason, since: instantText(now), probeAt: instantText(probeAt) };
+  await tx.query(sql`
+    ${insertInto(WRITE_BLOCKS, block)}
+    on conflict (kind) do update set reason = excluded.reason, probe_at = excluded.probe_at`);
+}
+
+/** Unblocks a kind, and makes the entries due that waited for it. */
+export async function dropBlock(tx: Transaction, kind: string, now: Date): Promise<void> {
+  const isDropped = await hasRow(tx, sql`delete from write_blocks where kind = ${kind} returning kind`);
+  if (!isDropped) return;
+  await tx.query(sql`
+    update outbox set next_attempt_at = ${instantText(now)}
+    where kind = ${kind} and state = 'ready' and verdict = 'kind_blocked'`);
 }

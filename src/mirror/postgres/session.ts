@@ -1,17 +1,15 @@
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
-import { locationOf, openConnection } from './connection.ts';
-import type { Target } from './connection.ts';
-import { isLoss } from './errors.ts';
-import { createLazyConnection, createConnectionPool } from './lazy-connection.ts';
-import type { LazyConnection } from './lazy-connection.ts';
-import { createRetryPolicy } from './retry.ts';
-import type { DatabaseRetryPolicy } from './retry.ts';
+import { locationOf, openConnection, createLazyConnection, createConnectionPool } from './connection.ts';
+import type { Target, LazyConnection } from './connection.ts';
+import { isLoss, createRetryPolicy } from './errors.ts';
+import type { DatabaseRetryPolicy } from './errors.ts';
 import { runStatement } from './statements.ts';
 import { attempt } from './transaction.ts';
-import type { Session, Transaction } from '../session/session.ts';
+import type { Session, Transaction, Row } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
+import type { SQL } from 'drizzle-orm';
 
 const READERS = 4;
 const LOCK_TIMEOUT_MS = 2_000; // A waiting statement of ours blocks those that wait behind it.
@@ -141,4 +139,22 @@ async function retried<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>):
       await retries.waitOrThrow(error);
     }
   }
+}
+
+/** Reads a database as it is at one instant, however long that takes and whatever is written meanwhile. */
+interface SnapshotReader extends AsyncDisposable {
+  readonly dialect: 'postgres';
+  query(statement: SQL): Promise<Row[]>;
+}
+
+/** Opens a connection of its own whose queries all see the same instant. */
+export async function openSnapshotReader(url: string): Promise<SnapshotReader> {
+  const target = { url, location: locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
+  const connection = await openConnection(target, 'reads');
+  await connection.script('begin isolation level repeatable read read only');
+  return {
+    dialect: 'postgres',
+    query: (statement) => runStatement(connection, statement),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
 }

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { identifier } from '../session/sql-text.ts';
+import { identifier, placeOf } from '../session/sql-text.ts';
 import type { Connection } from './connection.ts';
 import { arrayLiteral } from './values.ts';
-import { placeOf } from './schemas.ts';
 import type { Row, TableRows, Values } from '../session/session.ts';
 
 const ROWS_A_STATEMENT = 1_000; // More gain nothing, and a page of records can be large.

@@ -1,12 +1,11 @@
 import type { SQL } from 'drizzle-orm';
 import type { Connection } from './connection.ts';
 import { MirrorError } from '../session/errors.ts';
-import { LOCKED, WRITER_BUSY, isLoss } from './errors.ts';
-import { mayPass } from './retry.ts';
+import { LOCKED, WRITER_BUSY, isLoss, mayPass } from './errors.ts';
 import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './statements.ts';
 import type { TableRows, Transaction } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
-import { errorCode } from '../../lib/error-code.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 
 /** How an attempt ended. `unknown`: the connection was lost at COMMIT; the server can tell the outcome by `xid`. */
 type Outcome<T> =

@@ -6,10 +6,8 @@ import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
 import type { Row, SqlValue, Transaction } from '../session/session.ts';
-import { twinValues } from '../tables/kind-table.ts';
-import type { Dialect } from '../tables/kind-table.ts';
-import { nestedColumns, nestedTables } from '../tables/nested-table.ts';
-import type { NestedTable } from '../tables/nested-table.ts';
+import { twinValues, nestedColumns, nestedTables } from '../tables/kind-table.ts';
+import type { Dialect, NestedTable } from '../tables/kind-table.ts';
 import type { Issue } from './issue-store.ts';
 
 /** One parameter, however many ids: the statement stays the same and need not be compiled again. */

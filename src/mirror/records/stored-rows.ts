@@ -1,10 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
-import { fieldChanges } from '../../diff/change-event.ts';
-import type { ChangeEvent } from '../../diff/change-event.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
-import { judge, inListShape } from '../../diff/judge-page.ts';
-import type { Incoming, Stored, RecordChange } from '../../diff/judge-page.ts';
+import { judge, inListShape, fieldChanges } from '../../diff/judge-page.ts';
+import type { Incoming, Stored, RecordChange, ChangeEvent } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction, Values } from '../session/session.ts';

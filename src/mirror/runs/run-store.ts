@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
-import { UNHEARD, fateOf, hasLapsed, isOwnRun } from './run-lease.ts';
-import type { OwnRun } from './run-lease.ts';
-import { closeDeadRuns } from './run-requests.ts';
+import type { OwnRun } from './run-requests.ts';
+import { closeDeadRuns, UNHEARD, fateOf, hasLapsed, isOwnRun } from './run-requests.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 import {
@@ -196,4 +195,12 @@ function readRun(row: RowOf<typeof RUNS>, now: Date): Run {
     startedAt,
     finishedAt,
   };
+}
+
+/** One reading of a kind's list, by the run that it was part of. */
+export type ReportedReading = RowOf<typeof RUN_KINDS>;
+
+/** The latest readings of a kind's list, newest first. */
+export async function latestReadings(db: Queryable, kind: string, limit: number): Promise<ReportedReading[]> {
+  return select(db, RUN_KINDS, sql`where kind = ${kind} order by run_id desc limit ${limit}`);
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import { leasedKinds, openRuns } from './startable-runs.ts';
-import type { Reader } from './startable-runs.ts';
+import { leasedKinds, openRuns } from './open-runs.ts';
+import type { Reader } from './open-runs.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { RUNS } from '../tables/engine-tables.ts';

@@ -1,6 +1,5 @@
-import { SyncError } from '../../lib/sync-error.ts';
+import { SyncError, errorCode } from '../../lib/sync-error.ts';
 import type { ErrorDetails } from '../../lib/sync-error.ts';
-import { errorCode } from '../../lib/error-code.ts';
 
 /** The database refused or failed an operation. */
 export class MirrorError extends SyncError {

@@ -16,7 +16,7 @@ import {
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { readTexts } from '../tables/rows.ts';
-import { elementKind, nestedName, nestedTables } from '../tables/nested-table.ts';
+import { elementKind, nestedName, nestedTables } from '../tables/kind-table.ts';
 import { describeViews } from '../views/dictionary.ts';
 import { drawAsOf } from '../views/as-of-functions.ts';
 import { drawViews } from '../views/draw-views.ts';

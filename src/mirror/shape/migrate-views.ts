@@ -15,7 +15,7 @@ import type { Obstacle } from './obstacles.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import type { Retyping } from './plan-retyping.ts';
 import { allObstacles, dropViews, redrawViews } from './postgres-views.ts';
-import { errorCode } from '../../lib/error-code.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 
 /** A mirror whose tables are about to change. */
 export interface ChangingMirror {

@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { SEARCH_PATH } from '../postgres/schemas.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { identifier, sqlList } from '../session/sql-text.ts';
+import { identifier, sqlList, SEARCH_PATH } from '../session/sql-text.ts';
 import { integer, optionalText, text } from '../tables/engine-column.ts';
 import { readRows } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
-import { grantStatements, readGrants } from '../views/grants.ts';
+import { grantStatements, readGrants } from '../views/reader-role.ts';
 
 /** An object of a user's own that blocks a migration. */
 export interface Obstacle {

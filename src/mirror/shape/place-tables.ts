@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { ENGINE_TABLE_NAMES } from '../../catalog/reserved-names.ts';
-import { identifier } from '../session/sql-text.ts';
+import { identifier, SEARCH_PATH, TABLES_SCHEMA, VIEWS_SCHEMA } from '../session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { SEARCH_PATH, TABLES_SCHEMA, VIEWS_SCHEMA } from '../postgres/schemas.ts';
-import type { Transaction } from '../session/session.ts';
+import type { Transaction, Session } from '../session/session.ts';
 import { integer, text } from '../tables/engine-column.ts';
-import { readRow, readRows, readTexts } from '../tables/rows.ts';
+import { readRow, readRows, readTexts, hasRow } from '../tables/rows.ts';
 import { namesOfViews } from '../views/views.ts';
 
 /** Where the tables of an older release may be: in the default schema of the database's user. */
@@ -83,5 +82,15 @@ async function keepShortNames(tx: Transaction): Promise<void> {
   const schemas = path === '""' || path === '' ? TABLES_SCHEMA : `${path}, ${TABLES_SCHEMA}`;
   await tx.execute(
     `alter role session_user in database ${identifier(database)} set search_path to ${schemas}`,
+  );
+}
+
+/** Whether a database holds a mirror, of this release or an earlier one; creates nothing. */
+export async function isMirrorPresent(session: Session): Promise<boolean> {
+  return hasRow(
+    session,
+    session.dialect === 'sqlite'
+      ? sql`select 1 from sqlite_master where type = 'table' and name = 'mirror_meta'`
+      : sql`select 1 where to_regclass('mirror_meta') is not null`,
   );
 }

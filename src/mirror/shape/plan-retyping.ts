@@ -4,7 +4,7 @@ import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import { ownValue } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { placeOf } from '../postgres/schemas.ts';
+import { placeOf } from '../session/sql-text.ts';
 import { kindColumns } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { Queryable, Transaction } from '../session/session.ts';

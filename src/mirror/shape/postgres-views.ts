@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { grantStatements, readGrants } from '../views/grants.ts';
-import type { Grant } from '../views/grants.ts';
-import { identifier, sqlList } from '../session/sql-text.ts';
+import { grantStatements, readGrants } from '../views/reader-role.ts';
+import type { Grant } from '../views/reader-role.ts';
+import { identifier, sqlList, TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../session/sql-text.ts';
 import { describeObstacles, readUses, withAllAbove } from './obstacles.ts';
 import type { Obstacle, Use } from './obstacles.ts';
 import type { Retyping } from './plan-retyping.ts';
-import { TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { text } from '../tables/engine-column.ts';
 import { hasRow, readRows, readTexts } from '../tables/rows.ts';

@@ -10,8 +10,7 @@ import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
 import { putNestedRows } from '../records/nested-rows.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, writtenColumns, writtenRow } from '../tables/kind-table.ts';
-import { nestedTables } from '../tables/nested-table.ts';
+import { OWN_COLUMNS, writtenColumns, writtenRow, nestedTables } from '../tables/kind-table.ts';
 import { selectOne } from '../tables/rows.ts';
 import type { Session, SqlValue, Transaction } from '../session/session.ts';
 

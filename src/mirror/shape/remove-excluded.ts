@@ -10,7 +10,7 @@ import { sqlList } from '../session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
-import { nestedName } from '../tables/nested-table.ts';
+import { nestedName } from '../tables/kind-table.ts';
 import { pick, readRows, select } from '../tables/rows.ts';
 import { optionalText, text } from '../tables/engine-column.ts';
 import { removeFromDeliveries } from '../webhooks/delivery-store.ts';

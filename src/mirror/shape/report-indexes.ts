@@ -4,9 +4,8 @@ import type { SQL } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
-import { TABLES_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Session } from '../session/session.ts';
-import { identifier } from '../session/sql-text.ts';
+import { identifier, TABLES_SCHEMA, placeOf } from '../session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../tables/rows.ts';
 

@@ -1,11 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Change } from '../../diff/change-event.ts';
+import type { Change } from '../../diff/judge-page.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
-import { CHANGES } from '../tables/change-tables.ts';
+import { CHANGES, FRESHNESS } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
-import { FRESHNESS } from '../tables/freshness-tables.ts';
 import { insertInto, pick, readNumber, readTexts, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import { idsOf } from './page-store.ts';

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import type { Database, Statement } from 'better-sqlite3';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
-import { errorCode } from '../../lib/error-code.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { MirrorError } from '../session/errors.ts';
-import { errorCode } from '../../lib/error-code.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 
 /** The size of a SQLite file by its header, and its real size. */
 interface FileSize {

@@ -1,8 +1,3 @@
-/**
- * Engine tables of change events, deletions and the pages that they are found by. drizzle-kit generates the migrations from
- * them.
- */
-
 import {
   bigint,
   integer,
@@ -14,8 +9,13 @@ import {
   timestamp,
 } from './engine-column.ts';
 import type { AbsenceState } from '../../diff/plan-deletions.ts';
-import type { Change } from '../../diff/change-event.ts';
+import type { Change } from '../../diff/judge-page.ts';
 import type { EngineTable } from './engine-column.ts';
+
+/**
+ * Engine tables of change events, deletions and the pages that they are found by. drizzle-kit generates the migrations from
+ * them.
+ */
 
 /** The content of each list page when it was last landed. While the page's digest stays the same, it need not be parsed. */
 export const PAGES = {
@@ -101,4 +101,32 @@ export const UNLISTED_ROWS = {
   name: 'unlisted_rows',
   columns: [text('kind'), text('record_id')],
   primaryKey: ['kind', 'record_id'],
+} as const satisfies EngineTable;
+
+/** Engine tables of the reading between sweeps. drizzle-kit generates the migrations from them. */
+
+/** The one row `between sweeps`: the token bucket that all processes take their requests from, by compare-and-set. */
+export const REQUEST_BUDGETS = {
+  name: 'request_budgets',
+  columns: [
+    text('name'),
+    bigint('thousandths'), // Below 0, requests were made on credit.
+    timestamp('filled_at'),
+    bigint('times_halved'), // How often the rate was halved because the service wanted fewer requests.
+    optionalTimestamp('halved_at'),
+  ],
+  primaryKey: ['name'],
+} as const satisfies EngineTable;
+
+/** The expected age of changes that are not seen yet, by kind. */
+export const FRESHNESS = {
+  name: 'freshness',
+  columns: [
+    text('kind'),
+    optionalBigint('unseen_p50_seconds'),
+    optionalBigint('unseen_p95_seconds'),
+    optionalTimestamp('measured_at'),
+    optionalTimestamp('sweep_asked_at'), // When a sweep was last asked for before its time.
+  ],
+  primaryKey: ['kind'],
 } as const satisfies EngineTable;

@@ -12,7 +12,7 @@ import {
 import * as changeTables from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import * as engineTables from './engine-tables.ts';
-import * as freshnessTables from './freshness-tables.ts';
+import * as freshnessTables from './change-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
 

@@ -1,4 +1,4 @@
-import { TABLES_SCHEMA } from '../postgres/schemas.ts';
+import { TABLES_SCHEMA } from '../session/sql-text.ts';
 
 /** Functions of PostgreSQL that read a member of a record as landing does (`diff/decode-record.ts`); none ever raises. */
 

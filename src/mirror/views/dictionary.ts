@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
-import { placeOf } from '../postgres/schemas.ts';
 import type { Transaction } from '../session/session.ts';
-import { identifier, literal, sqlList } from '../session/sql-text.ts';
+import { identifier, literal, sqlList, placeOf } from '../session/sql-text.ts';
 import { DICTIONARY, RELATIONS } from '../tables/engine-tables.ts';
 import { append } from '../tables/rows.ts';
-import { OLD_CONTACTS } from './child-views.ts';
+import { OLD_CONTACTS } from './views.ts';
 import type { View } from './draw-views.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { FieldType } from '../../catalog/kind.ts';
 import type { FieldWords } from '../../catalog/words.ts';
-import { TABLES_SCHEMA, placeOf } from '../postgres/schemas.ts';
 import type { Transaction } from '../session/session.ts';
-import { identifier, sqlList } from '../session/sql-text.ts';
+import { identifier, sqlList, TABLES_SCHEMA, placeOf } from '../session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { readTexts } from '../tables/rows.ts';
 import { grantToReader } from './reader-role.ts';

@@ -2,13 +2,12 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { isListed } from '../../catalog/kind.ts';
 import { kindWords } from '../../catalog/words.ts';
-import type { Queryable } from '../session/session.ts';
-import { identifier } from '../session/sql-text.ts';
+import type { Queryable, Session } from '../session/session.ts';
+import { identifier, VIEWS_SCHEMA, isViewName, placeOf } from '../session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
-import type { Dialect } from '../tables/kind-table.ts';
-import { hasRow, pick, select } from '../tables/rows.ts';
-import { childViews } from './child-views.ts';
-import type { View } from './draw-views.ts';
+import type { Dialect, NestedTable } from '../tables/kind-table.ts';
+import { hasRow, pick, select, readRows, readTexts } from '../tables/rows.ts';
+import type { View, ViewColumn } from './draw-views.ts';
 import {
   CHANGES_VIEW,
   DICTIONARY_VIEW,
@@ -19,6 +18,9 @@ import {
 } from './engine-views.ts';
 import { engineColumns } from './engine-words.ts';
 import { fieldColumns } from './field-columns.ts';
+import { nestedTables } from '../tables/kind-table.ts';
+import { text } from '../tables/engine-column.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
 export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
@@ -77,4 +79,70 @@ function rowsView(kind: Kind, dialect: Dialect): View {
     ],
     from: `from ${identifier(kind.name)} where _deleted_at is null`,
   };
+}
+
+/** The first name of `bi_clients_contacts`; reports go on reading it, and the dictionary leaves it out. */
+export const OLD_CONTACTS = 'client_contacts';
+
+/** The elements of a kind's nested arrays, one view an array: `bi_clients_contacts`. */
+export function childViews(kind: Kind, dialect: Dialect): readonly View[] {
+  const views = nestedTables(kind).map((table) => childView(table, dialect));
+  const contacts = views.find(({ name }) => name === 'bi_clients_contacts');
+  return contacts === undefined ? views : [...views, { ...contacts, name: OLD_CONTACTS }];
+}
+
+function childView(table: NestedTable, dialect: Dialect): View {
+  const { kind, array } = table;
+  const [elements, parents] = [identifier(table.name), identifier(kind)];
+  const columns = [...table.own, ...table.items].flatMap((field) =>
+    fieldColumns(field, { kind, array, dialect }),
+  );
+  return {
+    name: `bi_${table.name}`,
+    meaning: `The elements of ${array}, one row each. ${kindWords(kind).meaning}`,
+    columns: columns.map((column): ViewColumn =>
+      column.name === 'parent_id' ? { ...column, refersTo: kind, none: null } : column,
+    ),
+    from: `from ${elements} where ${LIVE[dialect](elements, parents)}`,
+  };
+}
+
+/** Leaves out the elements of deleted parents, which are few and have an index; each database by the form that it plans best. */
+const LIVE: Record<Dialect, (elements: string, parents: string) => string> = {
+  sqlite: (_, parents) => `parent_id not in (select id from ${parents} where _deleted_at is not null)`,
+  postgres: (elements, parents) =>
+    `not exists (select from ${parents} p where p.id = ${elements}.parent_id and p._deleted_at is not null)`,
+};
+
+/** Reads an open database whose kind is known. */
+export interface DialectReader extends Queryable {
+  readonly dialect: Session['dialect'];
+}
+
+const DECLARED = [text('name'), text('type')];
+
+/** A column of a view, with its declared type in lower case; SQLite knows no type of an expression (`''`). */
+export type DeclaredColumn = RowOf<typeof DECLARED>;
+
+/** The columns of an analysts' view in their order; empty if there is no such view. */
+export async function readDeclaredColumns(db: DialectReader, view: string): Promise<DeclaredColumn[]> {
+  if (!isViewName(view)) return [];
+  const columns =
+    db.dialect === 'sqlite'
+      ? sql`select name, lower(type) as type from pragma_table_xinfo(${view}) order by cid`
+      : sql`
+        select attname as name, format_type(atttypid, null) as type from pg_attribute
+        where attrelid = to_regclass(${placeOf(view)}) and attnum > 0 and not attisdropped order by attnum`;
+  return readRows(db, DECLARED, columns);
+}
+
+/** The names of all analysts' views, by name; SQLite keeps some as tables. */
+export async function readViewNames(db: DialectReader): Promise<string[]> {
+  const names =
+    db.dialect === 'sqlite'
+      ? sql`select name from sqlite_schema where type in ('view', 'table') order by name`
+      : sql`
+        select relname as name from pg_class
+        where relkind in ('v', 'm', 'r') and relnamespace = ${VIEWS_SCHEMA}::regnamespace order by relname`;
+  return (await readTexts(db, names)).filter(isViewName);
 }

@@ -2,10 +2,9 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { assign, pick, select } from '../tables/rows.ts';
+import { assign, pick, select, claimRow, raiseRow } from '../tables/rows.ts';
 import { WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
-import { claimRow, raiseRow } from '../tables/work-row.ts';
-import type { WorkClaim } from '../tables/work-row.ts';
+import type { WorkClaim } from '../tables/rows.ts';
 import { readEndpoint } from './endpoint-store.ts';
 import type { EndpointPatch, WebhookEndpoint } from './endpoint-store.ts';
 

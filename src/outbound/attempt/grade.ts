@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json/json.ts';
-import { isSuccess } from '../../source/answer/read-answer.ts';
-import type { Attempt } from '../../mirror/outbox/attempt-store.ts';
-import type { AnsweredWrite, WriteAnswer } from '../../source/answer/write-answer.ts';
-import { writtenRecord } from '../../source/answer/write-answer.ts';
+import { isSuccess } from '../../source/http/read-answer.ts';
+import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
+import type { AnsweredWrite, WriteAnswer } from '../../source/http/write-answer.ts';
+import { writtenRecord } from '../../source/http/write-answer.ts';
 
 /** The proof that an answer to a write gives about the service's records. */
 export type Grade =

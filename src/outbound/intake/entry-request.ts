@@ -3,7 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
-import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
+import type { SeenNames } from '../../mirror/kinds/field-store.ts';
 import { isStorable } from '../../lib/text/text.ts';
 import { validateEntry } from './validate-entry.ts';
 import type { EntryDraft, ValidEntry } from './validate-entry.ts';

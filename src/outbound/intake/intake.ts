@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { readSeenNames } from '../../mirror/kinds/seen-names.ts';
+import { readSeenNames } from '../../mirror/kinds/field-store.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { baseHash, findEndedByKey, requestHash } from '../../mirror/outbox/ended-entries.ts';
 import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';

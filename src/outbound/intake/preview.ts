@@ -1,8 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { matchRecord } from '../../diff/match.ts';
 import type { Match } from '../../diff/match.ts';
-import { merge } from '../../diff/merge.ts';
-import type { Merge } from '../../diff/merge.ts';
+import { merge } from '../../diff/written.ts';
+import type { Merge } from '../../diff/written.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { liveRecords } from '../../mirror/records/record-store.ts';

@@ -5,7 +5,7 @@ import { recordId } from '../../diff/judge-page.ts';
 import { DEEPEST, compactJson, isDeeper, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
-import type { SeenNames } from '../../mirror/kinds/seen-names.ts';
+import type { SeenNames } from '../../mirror/kinds/field-store.ts';
 import type { Entry, Operation } from '../../mirror/outbox/outbox-store.ts';
 import type { NameRules } from './write-body.ts';
 import { readBase, writeBody } from './write-body.ts';

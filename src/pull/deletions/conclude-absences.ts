@@ -16,19 +16,16 @@ import {
 import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { heldNews, leaveNews } from '../../mirror/webhooks/news.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
-import { tombstoneRecords, proveByAsking } from './prove-by-asking.ts';
-import { bySweeps, byCertificate, findAbsent } from './find-absent.ts';
-import type { AbsenceEvidence } from './find-absent.ts';
-import type { ListCertification } from '../state/certify-list.ts';
+import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
+import { bySweeps, byCertificate, findAbsent, retrievalMethod } from './absence-evidence.ts';
+import type { AbsenceEvidence, RetrievalMethod } from './absence-evidence.ts';
+import type { ListCertification } from '../run/certify-list.ts';
 import type { PullParts } from '../run/parts.ts';
-import { releaseOverdue } from './release-held.ts';
-import { repairStrays, withoutStrays } from './repair-strays.ts';
-import type { Sorted } from './repair-strays.ts';
-import type { Sweep } from '../state/sweep.ts';
+import { repairStrays, withoutStrays } from './repair-rows.ts';
+import type { Sorted } from './repair-rows.ts';
+import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
-import { underLease } from './under-lease.ts';
-import { retrievalMethod } from './ask-for-absent.ts';
-import type { RetrievalMethod } from './ask-for-absent.ts';
+import { underLease } from '../run/sweep.ts';
 
 /** The conclusions about rows that the list does not show. */
 export interface Concluded {

@@ -1,6 +1,6 @@
 import { ratesOf } from './change-rates.ts';
 import type { ChangeRates } from './change-rates.ts';
-import type { PageRange } from '../../source/paging/sweep-state.ts';
+import type { PageRange } from '../../source/paging/sweep-plan.ts';
 import { gapsOf, pageCount, placeOfNew, restlessPages } from './watched-list.ts';
 import type { WatchedList } from './watched-list.ts';
 

@@ -1,5 +1,4 @@
-import type { FrameEdit, ListFrame } from './list-frame.ts';
-import type { WatchedList } from './watched-list.ts';
+import type { WatchedList, FrameEdit, ListFrame } from './watched-list.ts';
 
 /** A list response as freshness uses it. */
 export interface PageReading {

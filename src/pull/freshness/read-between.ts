@@ -1,16 +1,16 @@
-import { claimYielding, releaseYielding } from '../../mirror/kinds/yielding-lease.ts';
-import type { YieldingLease } from '../../mirror/kinds/yielding-lease.ts';
+import { claimYielding, releaseYielding } from '../../mirror/kinds/kind-lease.ts';
+import type { YieldingLease } from '../../mirror/kinds/kind-lease.ts';
 import { claimSource } from '../../mirror/kinds/source-binding.ts';
 import { wakeSearches } from '../../mirror/outbox/outbox-queue.ts';
 import { decoderOf } from '../../mirror/shape/redecode.ts';
 import { LeaseError, OtherSourceError } from '../../mirror/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { landPages } from '../land/land-pages.ts';
-import type { Landing } from '../land/land-page.ts';
+import type { Landing } from '../land/land-pages.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { beginPage } from '../sweep/begin-sweep.ts';
 import type { PageRequest } from '../sweep/begin-sweep.ts';
-import { requireTenant } from '../tenant/guard-source.ts';
+import { requireTenant } from '../land/guard-source.ts';
 
 /** Reads one page of a list between two sweeps. */
 export type ReadBetween = (page: PageBetween) => Promise<BetweenEnd>;

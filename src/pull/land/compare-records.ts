@@ -6,8 +6,8 @@ import { readUpdatedSince } from '../../mirror/outbox/outbox-queue.ts';
 import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { NO_RUN } from '../state/sweep.ts';
-import type { Sweep } from '../state/sweep.ts';
+import { NO_RUN } from '../run/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import { findTampered, isRecord, recallRows } from './altered-rows.ts';
 
 /** An answer that lands. */

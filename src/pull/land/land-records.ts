@@ -13,8 +13,8 @@ import { writeRows } from '../../mirror/records/stored-rows.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { confirmRows, dropPagesAfter, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
-import { NO_RUN } from '../state/sweep.ts';
-import type { DraftedSweep, Sweep } from '../state/sweep.ts';
+import { NO_RUN } from '../run/sweep.ts';
+import type { DraftedSweep, Sweep } from '../run/sweep.ts';
 import { compareRecords, isJudged, mustBeWritten } from './compare-records.ts';
 import type { ComparedRecord, LandingAnswer } from './compare-records.ts';
 

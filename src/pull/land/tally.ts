@@ -2,7 +2,7 @@ import { createIdSet } from '../../lib/ids/id-set.ts';
 import { sameTexts } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import type { ListShape } from '../../mirror/kinds/drift-store.ts';
-import type { Landing } from './land-page.ts';
+import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 
 /** Counts of a reading: a record counts once, however often it was read. */

@@ -3,6 +3,9 @@ import type { Clock } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import type { Source } from '../../source/source.ts';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { isRunning } from '../../lib/is-running.ts';
 
 /** The dependencies of a pull. The composition root makes them, and a test may replace any of them. */
 export interface PullParts {
@@ -42,4 +45,19 @@ export interface Progress {
   readonly rows?: number;
   /** The list was read to its end: what follows is work of ours, and waits for no answer. */
   readonly isRead?: true;
+}
+
+/** Names this process so that another process on this host can check whether it still runs. */
+export function createOwner(): Owner {
+  const host = hostname();
+  const name = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  return {
+    name,
+    isDead: (other) => {
+      const [otherHost, pid] = other.split(':');
+      if (other === name || otherHost !== host) return false;
+      // A container's processes all have number 1: another owner of our own number was here before us.
+      return Number(pid) === process.pid || !isRunning(Number(pid));
+    },
+  };
 }

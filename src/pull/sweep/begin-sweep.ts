@@ -11,11 +11,11 @@ import { readPages, readDirtyRows } from '../../mirror/sightings/page-store.ts';
 import { decoderOf, redecode } from '../../mirror/shape/redecode.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
-import { readTenants } from '../../mirror/kinds/tenant-store.ts';
-import { createEarlierSightings } from '../state/earlier-sightings.ts';
-import { startHeartbeat } from '../run/heartbeat.ts';
-import { NO_RUN, createSweepState, createTicks } from '../state/sweep.ts';
-import type { Sweep } from '../state/sweep.ts';
+import { readTenants } from '../../mirror/kinds/source-binding.ts';
+import { createEarlierSightings } from '../run/earlier-sightings.ts';
+import { startHeartbeat } from '../run/record-run.ts';
+import { NO_RUN, createSweepState, createTicks } from '../run/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 
 export interface SweepRequest {

@@ -26,7 +26,7 @@ import type { StandingAfter } from './note-findings.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ending, ListReading } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
-import type { Sweep } from '../state/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
 interface SweepResult {

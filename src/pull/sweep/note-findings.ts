@@ -6,7 +6,7 @@ import type { Drift, ListShape } from '../../mirror/kinds/drift-store.ts';
 import { saveVanished } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import type { Sweep } from '../state/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 import { readUpdates, updatedRecords } from '../../mirror/records/change-store.ts';
 import { saveListIssue } from '../../mirror/records/issue-store.ts';
@@ -14,7 +14,7 @@ import type { ListIssue } from '../../mirror/records/issue-store.ts';
 import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Ending } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
-import { MOST_CONTROL_FAILURES } from '../deletions/ask-for-absent.ts';
+import { MOST_CONTROL_FAILURES } from '../deletions/absence-evidence.ts';
 
 interface Noticed {
   readonly tally: Tally;

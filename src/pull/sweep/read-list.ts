@@ -1,18 +1,17 @@
 import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
-import { MOVING_AFTER } from '../../mirror/kinds/uncertified-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
-import { countLive } from '../../mirror/kinds/status-store.ts';
+import { countLive, MOVING_AFTER } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import type { ListResponse } from '../../source/paging/sweep.ts';
+import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { SweepRequest } from './begin-sweep.ts';
-import { certifyList } from '../state/certify-list.ts';
-import type { ListCertification } from '../state/certify-list.ts';
-import { requireTenant } from '../tenant/guard-source.ts';
+import { certifyList } from '../run/certify-list.ts';
+import type { ListCertification } from '../run/certify-list.ts';
+import { requireTenant } from '../land/guard-source.ts';
 import { landArriving } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Sweep } from '../state/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
 /** The reason of a list that was refused because it belongs to another company. */

@@ -3,13 +3,13 @@ import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
 import { readSightings } from '../../mirror/sightings/sighting-store.ts';
 import { liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import type { PageRange } from '../../source/paging/sweep-state.ts';
+import type { PageRange } from '../../source/paging/sweep-plan.ts';
 import type { SweepRequest } from './begin-sweep.ts';
-import { requireTenant } from '../tenant/guard-source.ts';
+import { requireTenant } from '../land/guard-source.ts';
 import { landArriving } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { ListReading } from './read-list.ts';
-import type { Sweep } from '../state/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 
 /** Records of the list that still have no live row. */
 export interface WithoutRow {

@@ -7,7 +7,7 @@ import { readList } from './read-list.ts';
 import type { Ending, ListReading } from './read-list.ts';
 import { concludeAbsences } from '../deletions/conclude-absences.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
-import { repairElements } from '../deletions/repair-elements.ts';
+import { repairElements } from '../deletions/repair-rows.ts';
 import { returnRows } from './return-rows.ts';
 import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
@@ -15,8 +15,8 @@ import { compareLive } from '../../diff/plan-repairs.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
-import type { ListCertification } from '../state/certify-list.ts';
-import type { Sweep } from '../state/sweep.ts';
+import type { ListCertification } from '../run/certify-list.ts';
+import type { Sweep } from '../run/sweep.ts';
 
 /**
  * Reads the whole list of a kind, lands it page by page, and concludes which records are gone.

@@ -1,15 +1,13 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
-import { isCalendarDate } from '../../lib/time/calendar.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { instantText, isCalendarDate } from '../../lib/time/clock.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readKnownPast } from '../../mirror/records/as-of.ts';
 import type { KnownPast } from '../../mirror/records/as-of.ts';
 import type { Session } from '../../mirror/session/session.ts';
-import { readDeclaredColumns, readViewNames } from '../../mirror/views/view-columns.ts';
-import { exportColumns } from './columns.ts';
-import { readAsOf, readView } from './read-rows.ts';
+import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
+import { readAsOf, readView, exportColumns } from './read-rows.ts';
 import type { ExportSource, ViewToRead } from './read-rows.ts';
 
 /** The rows that a person asks for. */

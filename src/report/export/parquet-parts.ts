@@ -4,7 +4,7 @@ import type { DuckDBDataChunk } from '@duckdb/node-api';
 import { collectGarbage } from '../../lib/collect-garbage.ts';
 import { identifier, literal } from '../../mirror/session/sql-text.ts';
 import type { SqlValue, Values } from '../../mirror/session/session.ts';
-import type { ExportColumn, ExportType } from './columns.ts';
+import type { ExportColumn, ExportType } from './read-rows.ts';
 import { openDuckdb } from './duckdb.ts';
 import type { Duckdb } from './duckdb.ts';
 

@@ -1,13 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { errorCode } from '../../lib/error-code.ts';
 import { shortestNumber } from '../../lib/json/decimal.ts';
-import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { isCalendarDate } from '../../lib/time/calendar.ts';
+import { SyncError, UsageError, errorCode } from '../../lib/sync-error.ts';
+import { isCalendarDate } from '../../lib/time/clock.ts';
 import type { Values } from '../../mirror/session/session.ts';
-import type { ExportColumn, ExportType } from './columns.ts';
 import { createParts } from './parquet-parts.ts';
 import type { Duckdb } from './duckdb.ts';
-import type { ExportSource } from './read-rows.ts';
+import type { ExportSource, ExportColumn, ExportType } from './read-rows.ts';
 
 const ABSENT: readonly string[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
 

@@ -1,6 +1,6 @@
 import type { SqlValue, Values } from '../../mirror/session/session.ts';
-import { isNumberText } from './columns.ts';
-import type { ExportColumn, ExportType } from './columns.ts';
+import { isNumberText } from './read-rows.ts';
+import type { ExportColumn, ExportType } from './read-rows.ts';
 
 /** Encodes rows as text, batch after batch. */
 export interface TextEncoding {

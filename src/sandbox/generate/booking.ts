@@ -1,10 +1,8 @@
 import type { JsonObject } from '../../lib/json/json.ts';
-import type { Random } from '../random.ts';
-import { FREIGHT, NOTES } from '../vocabulary/trade.ts';
+import { FREIGHT, NOTES } from './vocabulary.ts';
 import { anyId } from './draw.ts';
-import type { Draw } from './draw.ts';
-import { NO_DATE, dayOf, fixed } from './text-values.ts';
-import { personName, phone, placeOf } from './whereabouts.ts';
+import type { Draw, Random } from './draw.ts';
+import { NO_DATE, dayOf, fixed, personName, phone, placeOf } from './text-values.ts';
 
 const MOST_ITEMS = 3;
 const UNDATED_SHARE = 0.02; // The first bookings came from an older system, without a day: they end the list.

@@ -1,16 +1,11 @@
 import type { JsonObject } from '../../lib/json/json.ts';
-import type { Random } from '../random.ts';
+import { BUSINESS_NAMES, CONTACT_DEPARTMENTS, FIRST_NAMES, JOB_TITLES, SURNAMES } from './vocabulary.ts';
+import type { Town } from './vocabulary.ts';
 import {
-  BUSINESS_NAMES,
-  CONTACT_DEPARTMENTS,
-  FIRST_NAMES,
-  JOB_TITLES,
-  SURNAMES,
-} from '../vocabulary/people-and-places.ts';
-import type { Town } from '../vocabulary/people-and-places.ts';
-import { codesFrom, NO_DATE, dayOf, fixed } from './text-values.ts';
-import type { Draw } from './draw.ts';
-import {
+  codesFrom,
+  NO_DATE,
+  dayOf,
+  fixed,
   email,
   officeEmail,
   personName,
@@ -20,7 +15,8 @@ import {
   secondLine,
   streetAddress,
   website,
-} from './whereabouts.ts';
+} from './text-values.ts';
+import type { Draw, Random } from './draw.ts';
 
 const MOST_CONTACTS = 3;
 const codeAt = codesFrom(SURNAMES);

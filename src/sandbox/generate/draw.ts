@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../lib/json/json.ts';
-import type { Random } from '../random.ts';
 
 /** The facts about the whole company that a generator may use for one record. */
 export interface Company {
@@ -32,4 +31,42 @@ export type Generate = (draw: Draw) => JsonObject;
 /** The id of some record of another kind. */
 export function anyId({ company, random }: Draw, kind: string): number {
   return company.idOf(kind, random.integer(0, company.count(kind) - 1));
+}
+
+/** A stream of pseudo-random values; the same origin always yields the same stream. */
+export interface Random {
+  /** A whole number from `least` to `most`, both included. */
+  integer(least: number, most: number): number;
+  chance(probability: number): boolean;
+  pick<T>(choices: readonly T[]): T;
+  /** This many decimal digits, leading zeros included. */
+  digits(count: number): string;
+}
+
+/** Starts the stream that belongs to this origin, such as a seed, a kind and an index. */
+export function randomFrom(...origin: readonly (string | number)[]): Random {
+  let state = hash(origin.join('/'));
+
+  // mulberry32: good enough to look natural, and four lines long.
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const integer = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
+
+  return {
+    integer,
+    chance: (probability) => next() < probability,
+    pick: <T>(choices: readonly T[]) => choices[integer(0, choices.length - 1)] as T,
+    digits: (count) => Array.from({ length: count }, () => integer(0, 9)).join(''),
+  };
+}
+
+/** FNV-1a: spreads a text over 32 bits. */
+export function hash(text: string): number {
+  let state = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193);
+  return state >>> 0;
 }

@@ -1,6 +1,6 @@
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
-import { NOTES } from '../vocabulary/trade.ts';
+import { NOTES } from './vocabulary.ts';
 import { pickupDate } from './booking.ts';
 import { anyId } from './draw.ts';
 import type { Draw, Generate } from './draw.ts';

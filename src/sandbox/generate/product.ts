@@ -1,10 +1,8 @@
 import { LosslessNumber } from 'lossless-json';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { randomFrom } from '../random.ts';
-import { CATEGORIES, ITEMS } from '../vocabulary/trade.ts';
-import { slug } from '../vocabulary/words.ts';
-import type { Item } from '../vocabulary/trade.ts';
-import { anyId } from './draw.ts';
+import { CATEGORIES, ITEMS, slug } from './vocabulary.ts';
+import type { Item } from './vocabulary.ts';
+import { anyId, randomFrom } from './draw.ts';
 import type { Draw } from './draw.ts';
 import { DAYS_OPEN, dayOf, fixed, timeText } from './text-values.ts';
 

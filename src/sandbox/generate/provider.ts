@@ -1,9 +1,11 @@
 import { LosslessNumber } from 'lossless-json';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { SUPPLIERS } from '../vocabulary/trade.ts';
-import { codesFrom, NO_DATE, dayOf, fixed } from './text-values.ts';
-import type { Draw } from './draw.ts';
+import { SUPPLIERS } from './vocabulary.ts';
 import {
+  codesFrom,
+  NO_DATE,
+  dayOf,
+  fixed,
   officeEmail,
   phone,
   placeOf,
@@ -11,7 +13,8 @@ import {
   secondLine,
   streetAddress,
   website,
-} from './whereabouts.ts';
+} from './text-values.ts';
+import type { Draw } from './draw.ts';
 
 const codeAt = codesFrom(SUPPLIERS);
 

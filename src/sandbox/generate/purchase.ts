@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../lib/json/json.ts';
-import type { Random } from '../random.ts';
-import { ITEMS, NOTES } from '../vocabulary/trade.ts';
-import type { Item } from '../vocabulary/trade.ts';
+import { ITEMS, NOTES } from './vocabulary.ts';
+import type { Item } from './vocabulary.ts';
 import { anyId } from './draw.ts';
-import type { Draw } from './draw.ts';
+import type { Draw, Random } from './draw.ts';
 import { dayOf, fixed, timeText } from './text-values.ts';
 
 export const LINES_PER_PURCHASE = 3;

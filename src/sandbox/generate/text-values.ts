@@ -1,4 +1,6 @@
-import { withoutAccents } from '../vocabulary/words.ts';
+import { withoutAccents, FIRST_NAMES, SURNAMES, PLACES, STREETS, SUITES, slug } from './vocabulary.ts';
+import type { Random } from './draw.ts';
+import type { Town } from './vocabulary.ts';
 
 /** How the service spells values: money as text, dates without time, a zero date for none (§2.1). */
 
@@ -62,3 +64,30 @@ const prefixOf = (name: string): string =>
     .replace(/[^a-z]/gi, '')
     .slice(0, 4)
     .toUpperCase();
+
+const POSTAL_LETTERS = Array.from('ABCEGHJKLMNPRSTVWXYZ');
+
+export const placeOf = (random: Random): Town => random.pick(PLACES);
+
+export const streetAddress = (random: Random): string =>
+  `${random.integer(2, 9800)}, ${random.pick(STREETS)}`;
+
+export const secondLine = (random: Random): string => (random.chance(0.2) ? random.pick(SUITES) : '');
+
+export function postalCode(random: Random, { sortationArea }: Town): string {
+  const letter = random.pick(POSTAL_LETTERS);
+  return `${sortationArea} ${random.digits(1)}${letter}${random.digits(1)}`;
+}
+
+/** A number of the range 555-01xx, which is never assigned. */
+export const phone = (random: Random, { areaCode }: Town): string =>
+  `(${areaCode}) 555-01${random.digits(2)}`;
+
+export const personName = (random: Random): string => `${random.pick(FIRST_NAMES)} ${random.pick(SURNAMES)}`;
+
+/** Under the domain `.example`, so that no real person is ever written to. */
+export const email = (name: string): string => `${slug(name).replace('-', '.')}@courriel.example`;
+
+export const officeEmail = (business: string): string => `info@${slug(business)}.example`;
+
+export const website = (name: string): string => `https://www.${slug(name)}.example`;

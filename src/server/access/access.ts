@@ -1,10 +1,9 @@
-import { isIPv6 } from 'node:net';
+import { isIPv6, isIPv4 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../lib/time/clock.ts';
-import type { Problem } from '../answer/problem.ts';
-import { isLoopback, plainAddress } from './loopback.ts';
-import { hasSession, sessionCookie, isSameSecret } from './session-cookie.ts';
-import type { SignInCodes } from './sign-in-codes.ts';
+import type { Problem } from '../answer/send.ts';
+import { hasSession, sessionCookie, isSameSecret } from './credentials.ts';
+import type { SignInCodes } from './credentials.ts';
 
 /** How a caller was authenticated; `loopback` if no token is set and reads are free. */
 export type Caller = 'bearer' | 'cookie' | 'loopback';
@@ -159,4 +158,22 @@ function networkOf(address: string): string {
   const [left, right] = [head.split(':'), tail.split(':')].map((some) => some.filter((part) => part !== ''));
   const zeros = Array.from({ length: 8 - (left?.length ?? 0) - (right?.length ?? 0) }, () => '0');
   return [...(left ?? []), ...zeros, ...(right ?? [])].slice(0, 4).join(':');
+}
+
+/** Whether an address or a host name is a loopback one, which no other machine can reach. */
+export function isLoopback(host: string): boolean {
+  const bare = plainAddress(host);
+  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
+}
+
+/** Whether a server that listens on this host is reachable by every address of its machine. */
+export function isEveryAddress(host: string): boolean {
+  return ['0.0.0.0', '::', '*'].includes(plainAddress(host));
+}
+
+/** A host in lower case without a URL's brackets; IPv4 in IPv6 becomes IPv4. */
+export function plainAddress(host: string): string {
+  const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  const mapped = bare.replace(/^::ffff:(?=\d+\.)/, '');
+  return isIPv4(mapped) ? mapped : bare;
 }

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
-import { parseUrl } from '../../lib/net/parse-url.ts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseUrl } from '../../lib/net/target-url.ts';
+import type { FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
 import { UsageError } from '../../lib/sync-error.ts';
-import { sendProblem } from '../answer/problem.ts';
-import type { Problem } from '../answer/problem.ts';
+import { sendProblem } from '../answer/send.ts';
+import type { Problem } from '../answer/send.ts';
 import { SECURITY_HEADERS } from '../answer/security-headers.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
 import type { ServerParts, RouteContext, Server } from '../server.ts';
-import { isLoopback, isEveryAddress, plainAddress } from './loopback.ts';
+import { isLoopback, isEveryAddress, plainAddress } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
 export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'>): void {
@@ -130,4 +130,18 @@ function originRefusal({ origin, host, isByCookie }: Origins): Problem | null {
       ? { ...FOREIGN, detail: 'A change by cookie needs the Origin header.', hint: 'Use the bearer token.' }
       : null;
   return isOwn(origin, host) ? null : FOREIGN;
+}
+
+/** Answers methods that a path does not have with 405; the router alone would answer 404. */
+export function answerOtherMethods(app: Server): void {
+  const all = app.supportedMethods as HTTPMethods[];
+  const paths = new Map<string, string[]>();
+  for (const { url, method } of app.routes) paths.set(url, [...(paths.get(url) ?? []), ...[method].flat()]);
+  for (const [url, known] of paths) {
+    const allow = known.join(', ');
+    const method = all.filter((name) => !known.includes(name));
+    const config: NonNullable<RouteOptions['config']> = { allow };
+    if (method.length > 0)
+      app.route({ ...{ method, url, config, schema: { hide: true } }, handler: (_, reply) => reply.send() });
+  }
 }

@@ -5,7 +5,7 @@ import { latestSeq } from '../../feed/read-changes.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import { LATE, within } from '../../lib/time/deadline.ts';
 import type { KindStatus } from '../../mirror/kinds/status-store.ts';
-import { oldestUnsettledSend } from '../../mirror/outbox/attempt-store.ts';
+import { oldestUnsettledSend } from '../../mirror/outbox/attempts-and-links.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { readMirrorStatus } from '../status.ts';
 import type { Status } from '../status.ts';

@@ -2,7 +2,7 @@ import { instantOf } from '../../lib/time/clock.ts';
 import { HOLD_WORDS, idsShown } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
 import { recordAddress } from './parts/change-list.ts';
-import { decisionForms } from './parts/decision-form.ts';
+import { decisionForms } from './parts/decisions.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { HOLD_EFFECTS, holdButtons } from './parts/needs.ts';

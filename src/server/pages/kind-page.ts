@@ -1,13 +1,12 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import type { ReportedReading } from '../../mirror/runs/list-readings.ts';
+import type { ReportedReading } from '../../mirror/runs/run-store.ts';
 import { changeList } from './parts/change-list.ts';
-import { decisionForms } from './parts/decision-form.ts';
-import { dataTable } from './parts/data-table.ts';
-import { html } from './parts/html.ts';
+import { decisionForms } from './parts/decisions.ts';
+import { html, dataTable } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { freshness, stateBadge, stateWords, unseen } from './parts/kinds-panel.ts';
-import { plotFigure } from './parts/plot.ts';
+import { plotFigure } from './parts/drawings.ts';
 import type { KindLine } from './parts/read-overview.ts';
 import { count, exactly, when } from './parts/words.ts';
 

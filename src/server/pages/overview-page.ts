@@ -1,12 +1,12 @@
-import { STATES } from '../../outbound/report/entry-list.ts';
+import { STATES } from '../../outbound/decisions/entry-list.ts';
 import { changeList } from './parts/change-list.ts';
-import { decisionForms } from './parts/decision-form.ts';
+import { decisionForms } from './parts/decisions.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { kindsPanel } from './parts/kinds-panel.ts';
 import type { Need } from './parts/needs.ts';
 import type { Overview } from './parts/read-overview.ts';
-import { runTable } from './parts/run-table.ts';
+import { runTable } from './parts/runs.ts';
 import { count, counted, when } from './parts/words.ts';
 
 /** The first page: what needs a person, then how each kind stands, then what happened. */

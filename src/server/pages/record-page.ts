@@ -1,9 +1,9 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
-import type { TriedEntry } from '../../mirror/outbox/record-entries.ts';
+import type { TriedEntry } from '../../mirror/outbox/attempts-and-links.ts';
 import { proofWords, STORY_STATES } from '../../mirror/records/record-story.ts';
 import type { RecordStory } from '../../mirror/records/record-story.ts';
-import { explain } from '../../outbound/report/verdicts.ts';
+import { explain } from '../../outbound/decisions/verdicts.ts';
 import {
   changeList,
   cut,
@@ -13,7 +13,7 @@ import {
   valueText,
   verbatim,
 } from './parts/change-list.ts';
-import { entryBadge } from './parts/entry-table.ts';
+import { entryBadge } from './outbox-page.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { addressOf } from './parts/paging.ts';

@@ -1,7 +1,6 @@
 import type { ListedRecord } from '../../mirror/records/record-store.ts';
 import { recordAddress, recordName } from './parts/change-list.ts';
-import { dataTable } from './parts/data-table.ts';
-import { html } from './parts/html.ts';
+import { html, dataTable } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { PAGE_ROWS, addressOf } from './parts/paging.ts';
 import { exactly } from './parts/words.ts';

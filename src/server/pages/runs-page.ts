@@ -1,14 +1,12 @@
 import type { KindReport, Run } from '../../mirror/runs/run-store.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
-import { dataTable } from './parts/data-table.ts';
-import { html } from './parts/html.ts';
+import { html, dataTable } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { stateBadge } from './parts/kinds-panel.ts';
 import { pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
 import type { SummedRun } from './parts/read-overview.ts';
-import { duration, runBadge, runTable } from './parts/run-table.ts';
-import { runTimeline } from './parts/run-timeline.ts';
+import { duration, runBadge, runTable, runTimeline } from './parts/runs.ts';
 import { count, exactly } from './parts/words.ts';
 
 /** The facts of the page of runs. */

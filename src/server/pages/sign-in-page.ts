@@ -1,8 +1,14 @@
-import type { FastifyReply } from 'fastify';
-import type { Problem } from '../answer/problem.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Problem } from '../answer/send.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { SIGN_IN_STYLE } from './parts/sign-in-style.ts';
+import { SIGN_IN_STYLE } from '../answer/security-headers.ts';
+import { z } from 'zod';
+import * as limits from '../limits.ts';
+import { sendProblem } from '../answer/send.ts';
+import { PAGE_CONTENT } from '../openapi.ts';
+import type { Access } from '../access/access.ts';
+import type { RouteContext, Server } from '../server.ts';
 
 const STYLE_ELEMENT: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 
@@ -59,4 +65,70 @@ function formPage({ refusal, next, asksAgain }: SignIn): Html {
         </main>
       </body>
     </html> `;
+}
+
+const form = z.strictObject({
+  token: z.string().min(1),
+  next: z.string().max(2000).optional().describe('the page to go to; the overview without it'),
+});
+
+const querystring = z.object({ code: z.string().max(100).optional().describe('good once, for ten minutes') });
+
+const isPreview = ({ headers }: FastifyRequest): boolean =>
+  [headers['sec-purpose'], headers['purpose']].some((purpose) =>
+    /\b(?:prefetch|preview)\b/.test(String(purpose)),
+  );
+
+/** Only a path of ours: a form may have been filled in by another site. */
+const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
+
+const pathOf = (next = '/'): string => (OWN_PATH.test(next) ? next : '/');
+const page = { description: 'The form', content: PAGE_CONTENT };
+
+const seeStatus = {
+  ...{ description: 'The cookie, and the way to the status', type: 'null' },
+  headers: { location: { type: 'string' }, 'set-cookie': { type: 'string' } },
+};
+
+const schema = { tags: ['Sign-in'], security: [] };
+
+/** The form that gives a browser its cookie for the token. */
+export function signInRoutes(app: Server, { access }: RouteContext): void {
+  formRoute(app, access);
+  app.post(
+    '/login',
+    {
+      config: { open: true, takesForms: true, bodyMs: limits.OPEN_BODY_MS },
+      bodyLimit: limits.OPEN_BODY_BYTES,
+      schema: {
+        ...schema,
+        ...{ summary: 'Give a cookie for the token', body: form, refusals: [401, 429] },
+        consumes: ['application/json', 'application/x-www-form-urlencoded'],
+        response: { 303: seeStatus },
+      },
+    },
+    (request, reply) => {
+      const signed = access.signIn(request, request.body.token);
+      const { next } = request.body;
+      if ('cookie' in signed) return reply.header('set-cookie', signed.cookie).redirect(pathOf(next), 303);
+      const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
+      const { refusal } = signed;
+      if (!isForm) return sendProblem(reply, refusal);
+      return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
+    },
+  );
+}
+
+function formRoute(app: Server, access: Access): void {
+  const summary = 'Show the sign-in form, or sign in by a code that is good once';
+  const answers = { response: { 200: page, 303: seeStatus }, refusals: [401, 429] };
+  const about = { config: { open: true }, schema: { ...schema, summary, querystring, ...answers } } as const;
+  app.get('/login', about, (request, reply) => {
+    const { code } = request.query;
+    // Whoever only looks at a link, as a preview does, must not use it up.
+    if (code === undefined || request.method !== 'GET' || isPreview(request)) return sendSignIn(reply);
+    const signed = access.redeem(request, code);
+    if ('refusal' in signed) return sendSignIn(reply, signed);
+    return reply.header('set-cookie', signed.cookie).redirect('/', 303);
+  });
 }

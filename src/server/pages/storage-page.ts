@@ -1,7 +1,6 @@
-import type { ChangeLogSize } from '../../mirror/records/change-log-size.ts';
-import type { TableSize } from '../../mirror/session/table-sizes.ts';
-import { dataTable } from './parts/data-table.ts';
-import { html } from './parts/html.ts';
+import type { ChangeLogSize } from '../../mirror/records/change-store.ts';
+import type { TableSize } from '../../mirror/session/database-facts.ts';
+import { html, dataTable } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { bytesText, count } from './parts/words.ts';
 

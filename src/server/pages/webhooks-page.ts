@@ -1,11 +1,9 @@
-import { shownUrl } from '../../feed/webhooks/endpoint-document.ts';
+import { shownUrl } from '../../feed/webhooks/endpoints.ts';
 import type { LoggedDelivery } from '../../mirror/webhooks/delivery-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
-import { dataTable } from './parts/data-table.ts';
-import { decisionForms } from './parts/decision-form.ts';
-import { endpointButtons } from './parts/endpoint-buttons.ts';
-import { html } from './parts/html.ts';
+import { decisionForms, endpointButtons } from './parts/decisions.ts';
+import { html, dataTable } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { filterForm, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';

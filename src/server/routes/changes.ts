@@ -2,12 +2,10 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
-import { awaitChanges } from '../../feed/follow-changes.ts';
-import { changeLine } from '../../feed/change-line.ts';
-import { sendJsonText } from '../answer/json.ts';
-import { instant, jsonObject, kindName, wholeNumber, wholeNumberText } from '../fields.ts';
+import { awaitChanges, changeLine } from '../../feed/follow-changes.ts';
+import { sendJsonText } from '../answer/send.ts';
+import { instant, jsonObject, kindName, wholeNumber, wholeNumberText, checkKind } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
-import { checkKind } from '../kinds.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const queryOf = (kinds: readonly Kind[]) =>

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { decideHeld, readDisappearances } from '../../mirror/records/deletion-store.ts';
-import { sendJson, sendJsonText } from '../answer/json.ts';
-import { instant, kindName, noBody } from '../fields.ts';
-import { requireKind } from '../kinds.ts';
+import { sendJson, sendJsonText } from '../answer/send.ts';
+import { instant, kindName, noBody, requireKind } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const hold = z.object({

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { LATE, within } from '../../lib/time/deadline.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { readDamage } from '../../mirror/kinds/integrity-store.ts';
-import { sendJson } from '../answer/json.ts';
-import { sendProblem } from '../answer/problem.ts';
+import { readDamage } from '../../mirror/sqlite/integrity-check.ts';
+import { sendProblem, sendJson } from '../answer/send.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const PATIENCE_MS = 2_000;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { adoptRecord, abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
 import type { DecidedEntry } from '../../outbound/decisions/decide.ts';
-import { entryDocument } from '../../outbound/report/entry-list.ts';
-import { resumeSends } from '../../outbound/freeze/freeze.ts';
-import { sendJson } from '../answer/json.ts';
+import { entryDocument } from '../../outbound/decisions/entry-list.ts';
+import { resumeSends } from '../../outbound/freeze.ts';
+import { sendJson } from '../answer/send.ts';
 import { noBody, recordIdOrNumber, rowId } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
-import { decided } from './entry-schemas.ts';
+import { decided } from './outbox.ts';
 
 const CARRY_OUT = {
   retry: { work: retryEntry, summary: 'Give a parked or rejected entry another try' },

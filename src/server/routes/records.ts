@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { SyncError } from '../../lib/sync-error.ts';
 import { findRecord } from '../../mirror/records/record-store.ts';
-import { sendJsonText } from '../answer/json.ts';
-import { instant, jsonObject, kindName, recordId } from '../fields.ts';
-import { requireKind } from '../kinds.ts';
+import { sendJsonText } from '../answer/send.ts';
+import { instant, jsonObject, kindName, recordId, requireKind } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const record = z.object({

@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { disableEndpoint, enableEndpoint, replayEvents } from '../../feed/webhooks/endpoint-activity.ts';
-import { dropEndpoint, rotateSecret } from '../../feed/webhooks/endpoint-decisions.ts';
-import { testEndpoint } from '../../feed/webhooks/send-test.ts';
+import {
+  disableEndpoint,
+  enableEndpoint,
+  replayEvents,
+  testEndpoint,
+} from '../../feed/webhooks/endpoint-activity.ts';
+import { dropEndpoint, rotateSecret } from '../../feed/webhooks/endpoints.ts';
 import { isNumber } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { sendJsonText } from '../answer/json.ts';
+import { sendJsonText } from '../answer/send.ts';
 import { noBody } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { NO_RULES, endpointParams as params, revealed } from './webhooks.ts';

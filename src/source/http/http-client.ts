@@ -1,11 +1,13 @@
-import { Pool, ProxyAgent } from 'undici';
+import { Pool, ProxyAgent, Client, buildConnector, errors } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { HttpClient, SourceSettings } from './http.ts';
-import { triedOnce } from './network-faults.ts';
+import type { HttpClient, SourceSettings, SendRequest, SentAnswer } from './http.ts';
+import { triedOnce, codeOf, NoConnection } from './network-faults.ts';
 import type { TunnelOptions } from './network-faults.ts';
-import { receive } from './receive.ts';
-import { sendOnce } from './send-once.ts';
+import { receive } from './http.ts';
 import { widest } from './turns.ts';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { SourceError } from './errors.ts';
 
 const OWN_HEADERS = {
   accept: 'application/json',
@@ -53,4 +55,150 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
       return new Pool(target, { ...own, connect: triedOnce(own.connect) });
     },
   });
+}
+
+/** The single connection of a write. */
+interface Connection {
+  readonly settings: SourceSettings;
+  readonly origin: string;
+  readonly gate: ConnectionGate;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a request once, over a connection of its own that is closed afterwards.
+ *
+ * `unsent` is proved: no byte is written before the connection passes the gate, and the gate is closed before the
+ * result is decided. Every later failure, a bug of undici included, is `lost`, whether a byte has left or not.
+ *
+ * @param request Its target is the whole path, its headers are all of them.
+ */
+export async function sendOnce(
+  to: Pick<Connection, 'settings' | 'origin'>,
+  { mayGo, ...request }: SendRequest,
+  signal: AbortSignal,
+): Promise<SentAnswer> {
+  const gate = createConnectionGate(mayGo);
+  const dispatcher = openDispatcher({ ...to, gate, signal });
+  try {
+    const answered = exchange(dispatcher, { ...to, gate, signal }, request);
+    return await Promise.race([answered, interruption(signal)]);
+  } catch (error) {
+    gate.shut();
+    if (gate.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
+    if (gate.isLate) return { is: 'unsent', why: 'paused' };
+    if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
+    if (error instanceof NoConnection) return { is: 'unsent', why: connectWord(error) };
+    throw error;
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function exchange(
+  dispatcher: Dispatcher,
+  { settings, origin, gate, signal }: Connection,
+  { target, where, ...request }: SendRequest,
+): Promise<SentAnswer> {
+  // The connection is used once.
+  const options = { ...request, origin, path: target, reset: true };
+  const answer = await receive(dispatcher, options, {
+    ...{ maxBytes: settings.maxBodyBytes, where, signal },
+    onBegin: () => {
+      if (gate.socket?.writableLength !== 0) throw new AnsweredEarly();
+    },
+  });
+  return { is: 'answered', ...answer };
+}
+
+/** An answer began before the whole request had left: it cannot be the answer to this request. */
+class AnsweredEarly extends Error {
+  readonly code = 'answered_early';
+}
+
+function openDispatcher({ settings, origin, gate, signal }: Connection): Dispatcher {
+  const timeouts = { headersTimeout: 0, bodyTimeout: 0 }; // The deadline covers these.
+  const connection = { timeout: settings.timeoutSeconds * 1000, signal }; // Aborted, it stops connecting at once.
+  if (settings.proxyUrl === null) {
+    return new Client(origin, { ...timeouts, connect: gate.through(buildConnector(connection)) });
+  }
+  return new ProxyAgent({
+    ...timeouts,
+    uri: settings.proxyUrl,
+    proxyTls: connection,
+    requestTls: connection,
+    // The agent's connector opens the tunnel, and TLS within it.
+    factory: (target, options) => {
+      const own = options as TunnelOptions;
+      return new Client(target, { ...own, connect: gate.through(own.connect) });
+    },
+  });
+}
+
+/** Rejects when the signal fires: undici hears it only once it is connected. */
+async function interruption(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw new Error('interrupted');
+}
+
+function faultWord(error: unknown): string {
+  if (error instanceof SourceError) return error.reason;
+  return codeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
+}
+
+function connectWord(error: NoConnection): string {
+  const code = codeOf(error) ?? 'not_connected';
+  return code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code; // Our own aborts are recognised earlier.
+}
+
+/** A gate between a new connection and the request to be written to it. */
+interface ConnectionGate {
+  /** Makes a connector whose connection passes here. */
+  through(connect: buildConnector.connector): buildConnector.connector;
+  /** The socket that was handed over; null = it never was, and so no byte of the request has left. */
+  readonly socket: Socket | null;
+  /** True where a connection was refused because it came too late. */
+  readonly isLate: boolean;
+  /** Closes the gate: from now on `socket` does not change. */
+  shut(): void;
+}
+
+/**
+ * Lets one connection through at most: a second one would be the request's repetition.
+ *
+ * @param mayGo Asked when it is about to pass; false refuses it.
+ */
+function createConnectionGate(mayGo: () => boolean = () => true): ConnectionGate {
+  let isOpen = true;
+  let isLate = false;
+  let handed: Socket | null = null;
+
+  return {
+    through: (connect) => (options, callback) => {
+      if (!isOpen || handed) {
+        const cause = new errors.SocketError('closed before the request was written');
+        callback(new NoConnection('refused', { cause }), null);
+        return;
+      }
+      connect(options, (error, socket) => {
+        isLate ||= isOpen && socket !== null && !mayGo();
+        if (isOpen && socket && !isLate) {
+          handed = socket;
+          callback(null, socket);
+          return;
+        }
+        socket?.on('error', () => undefined).destroy();
+        callback(new NoConnection('not connected', { cause: error }), null);
+      });
+    },
+    get socket() {
+      return handed;
+    },
+    get isLate() {
+      return isLate;
+    },
+    shut: () => {
+      isOpen = false;
+    },
+  };
 }

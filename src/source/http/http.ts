@@ -1,5 +1,9 @@
 import type { Clock } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
+import { errors } from 'undici';
+import type { Dispatcher } from 'undici';
+import { allowMany } from '../../lib/time/deadline.ts';
+import { SourceError } from './errors.ts';
 
 /** An answer as it came: any status, the body unread. */
 export interface HttpAnswer {
@@ -69,4 +73,118 @@ export interface SourceParts {
   readonly random?: () => number;
   /** Replaces the HTTP client in tests. */
   readonly openHttp?: (settings: SourceSettings) => HttpClient;
+}
+
+interface Reception {
+  readonly maxBytes: number;
+  readonly where: string;
+  /** Ends it at once, also while there is no connection yet. */
+  readonly signal: AbortSignal;
+  /** The time after which the request is ended; without it, only the signal ends it. */
+  readonly timeoutMs?: number;
+  /** Called when the answer begins; an error that it throws ends the request. */
+  readonly onBegin?: () => void;
+}
+
+/**
+ * Sends a request and collects its answer, up to the allowed size.
+ *
+ * The bytes are taken as undici hands them out: a stream around each body would cost as much as the rest of a request.
+ *
+ * @throws {SourceError} too_big, timeout; other errors are those of undici.
+ */
+export function receive(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  reception: Reception,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const { answer, ...taking } = gather(reception);
+    let control: Dispatcher.DispatchController | null = null;
+    let stopped: Error | null = null;
+    const release = onInterruption(reception, (why) => {
+      stopped = why;
+      reject(why);
+      control?.abort(why);
+    });
+    if (reception.signal.aborted) return;
+    dispatcher.dispatch(request, {
+      ...taking,
+      onRequestStart: (controller) => {
+        control = controller;
+        if (stopped) controller.abort(stopped); // While it was connecting.
+      },
+      onResponseEnd: () => {
+        release();
+        resolve(answer());
+      },
+      onResponseError: (_controller, error) => {
+        release();
+        reject(error);
+      },
+    });
+  });
+}
+
+/** Calls back once when the signal fires or the time is up; returns the function that removes both. */
+function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Error) => void): () => void {
+  const abort = (): void => {
+    release();
+    stop(new errors.RequestAbortedError());
+  };
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          release();
+          stop(timedOut(where, timeoutMs));
+        }, timeoutMs);
+  const release = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  };
+  allowMany(signal);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return release;
+}
+
+function timedOut(where: string, timeoutMs: number): SourceError {
+  return new SourceError('timeout', `${where}: got no whole answer within ${timeoutMs / 1000} s`, {
+    passing: { waitMs: null },
+  });
+}
+
+type Taking = Required<Pick<Dispatcher.DispatchHandler, 'onResponseStart' | 'onResponseData'>>;
+
+/** Collects an answer, however its body is split. An error thrown here ends the exchange. */
+function gather({ maxBytes, where, onBegin }: Reception): Taking & { readonly answer: () => HttpAnswer } {
+  let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
+  let size = 0;
+  const chunks: Buffer[] = [];
+  const allow = (bytes: number, got: string): void => {
+    if (bytes > maxBytes)
+      throw new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
+  };
+  return {
+    onResponseStart: (_controller, status, headers) => {
+      if (status < 200) return; // Informational: the answer is still to come.
+      onBegin?.();
+      const declared = Number(headers['content-length'] ?? 0);
+      allow(declared, String(declared));
+      head = { status, headers };
+    },
+    onResponseData: (_controller, chunk) => {
+      size += chunk.length;
+      allow(size, `more than ${maxBytes}`);
+      chunks.push(chunk);
+    },
+    answer: () => {
+      const [only] = chunks;
+      return {
+        ...head,
+        bytes: only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size),
+      };
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 import type { buildConnector, Pool } from 'undici';
-import { errorCode } from '../../lib/error-code.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 import { SourceError } from './errors.ts';
 
 /** Error codes of Node and undici that mean: no answer came, and the next attempt may fare better. */

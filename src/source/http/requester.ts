@@ -5,11 +5,9 @@ import { SourceError } from './errors.ts';
 import type { HttpClient, Received, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';
 import { networkFault } from './network-faults.ts';
-import { createRetry } from './retry.ts';
-import type { RetriedWork } from './retry.ts';
 import { redactErrors, tokenHeaders } from './token.ts';
-import { createTurns, createWidth } from './turns.ts';
-import type { TakeTurn, Width } from './turns.ts';
+import { createTurns, createWidth, createRetry } from './turns.ts';
+import type { TakeTurn, Width, RetriedWork } from './turns.ts';
 
 export interface Question<T> {
   readonly path: string;

@@ -1,5 +1,9 @@
 import type { Clock } from '../../lib/time/clock.ts';
 import type { SourceParts, SourceSettings } from './http.ts';
+import pRetry from 'p-retry';
+import type { Options, RetryContext } from 'p-retry';
+import type { Logger } from '../../lib/log/logger.ts';
+import { SourceError } from './errors.ts';
 
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */
 export type TakeTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
@@ -133,4 +137,92 @@ export function createWidth(concurrency: number, clock: Pick<Clock, 'monotonicMs
       if (status === 429 || status === 503) refusedAt = clock.monotonicMs();
     },
   };
+}
+
+const LONG_WAIT_MS = 2_000; // After a longer silence a person would take the program for stuck.
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+
+interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly clock: Clock;
+  /** From 0 up to 1; spreads the waits. */
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+export type RetriedWork<T> = (attemptNumber: number) => Promise<T>;
+
+/** Runs an attempt until it succeeds, fails permanently, or has used up its attempts. */
+type Retry = <T>(attempt: RetriedWork<T>, signal: AbortSignal) => Promise<T>;
+
+/**
+ * Creates a `Retry` whose requests share their experience.
+ *
+ * Once all attempts of one request have found the service unreachable, each request gets a single attempt until any
+ * answer arrives, so that ten lists do not wait ten times for a dead host. The same holds while answers stay garbled,
+ * until a good one arrives: a web site in place of the service is soon found out.
+ */
+export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy): Retry {
+  let isDown = false;
+  let isGarbling = false;
+  const mayPass = (error: Error): error is SourceError =>
+    error instanceof SourceError &&
+    error.passing !== undefined &&
+    !isDown &&
+    !(isGarbling && isGarbled(error));
+
+  const waitAfter = async ({ error, attemptNumber, retriesLeft }: RetryContext, signal: AbortSignal) => {
+    if (isAnswer(error)) isDown = false;
+    if (retriesLeft === 0 || !mayPass(error)) return;
+    const waitMs = error.passing?.waitMs ?? backOffMs(attemptNumber, random);
+    if (waitMs >= LONG_WAIT_MS)
+      logger.warn({ fault: error.message, waitMs: Math.round(waitMs) }, 'waiting to ask again');
+    await clock.sleep(waitMs, signal);
+  };
+
+  return async (attempt, signal) => {
+    try {
+      const result = await afterFirst(attempt, signal, {
+        retries: maxAttempts - 1,
+        minTimeout: 0, // The waiting is done on our clock.
+        shouldRetry: ({ error }) => mayPass(error),
+        onFailedAttempt: (context) => waitAfter(context, signal),
+      });
+      [isDown, isGarbling] = [false, false];
+      return result;
+    } catch (error) {
+      isGarbling ||= isGarbled(error);
+      if (error instanceof SourceError && error.reason === 'unreachable') isDown = true;
+      throw error;
+    }
+  };
+}
+
+/** The first attempt is mostly the only one, so the retry is prepared only after it has failed. */
+async function afterFirst<T>(attempt: RetriedWork<T>, signal: AbortSignal, options: Options): Promise<T> {
+  try {
+    const result = await attempt(1);
+    signal.throwIfAborted();
+    return result;
+  } catch (first) {
+    const retold: RetriedWork<T> = async (number) => {
+      if (number === 1) throw first;
+      return await attempt(number);
+    };
+    return await pRetry(retold, { ...options, signal });
+  }
+}
+
+/** Full jitter: anywhere between nothing and a bound that doubles with every attempt. */
+function backOffMs(attemptNumber: number, random: () => number): number {
+  return random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attemptNumber - 1));
+}
+
+function isGarbled(error: unknown): boolean {
+  return error instanceof SourceError && error.state === 'invalid' && error.passing !== undefined;
+}
+
+function isAnswer(error: Error): boolean {
+  return error instanceof SourceError && !['unreachable', 'timeout', 'interrupted'].includes(error.reason);
 }

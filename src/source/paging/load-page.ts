@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { createQueue } from '../../lib/queue.ts';
-import { NO_META } from '../answer/envelope.ts';
+import { NO_META } from '../http/read-answer.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import type { Answered, Question, Requester } from '../http/requester.ts';
 import { readKnown, readPage, withoutExcludedFields } from './list-page.ts';
@@ -9,7 +9,7 @@ import type { KnownPage, KnownPageHint, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
 import { withoutQuote } from '../http/errors.ts';
-import type { PageRange } from './sweep-state.ts';
+import type { PageRange } from './sweep-plan.ts';
 
 export interface ListParts {
   readonly requester: Requester;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { disableEndpoint, replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { createStaleCheck } from '../../../src/jobs/schedule/stale-kinds.ts';
-import type { AddedEndpoint } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import type { AddedEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
 import { ZOE, create, opened, spoil, update } from '../../outbound/stage.ts';
 import type { Stage } from '../../outbound/stage.ts';
 import { memoryLog } from '../../jobs/support.ts';

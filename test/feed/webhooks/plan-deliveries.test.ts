@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Change } from '../../../src/diff/change-event.ts';
+import type { Change } from '../../../src/diff/judge-page.ts';
 import { isWanted, planDeliveries } from '../../../src/feed/webhooks/plan-deliveries.ts';
 import { recordKey } from '../../../src/mirror/webhooks/delivery-queue.ts';
 

@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
-import { addEndpoint } from '../../../src/feed/webhooks/endpoint-decisions.ts';
-import type { RevealedSecret } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
+import type { RevealedSecret, AddedEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
 import { createSender } from '../../../src/feed/webhooks/sender.ts';
 import { createWebhookQueue } from '../../../src/feed/webhooks/webhook-queue.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import type { Clock } from '../../../src/lib/time/clock.ts';
 import type { WorkQueue } from '../../../src/lib/work-queue.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
-import type { AddedEndpoint } from '../../../src/feed/webhooks/endpoint-decisions.ts';
 import { memoryLog } from '../../jobs/support.ts';
 import type { Log } from '../../jobs/support.ts';
 import { mirrorIn, putChanges } from '../support.ts';

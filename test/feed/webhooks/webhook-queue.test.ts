@@ -6,7 +6,7 @@ import {
   enableEndpoint,
   replayEvents,
 } from '../../../src/feed/webhooks/endpoint-activity.ts';
-import { rotateSecret } from '../../../src/feed/webhooks/endpoint-decisions.ts';
+import { rotateSecret } from '../../../src/feed/webhooks/endpoints.ts';
 import { pruneDeliveries } from '../../../src/mirror/webhooks/delivery-queue.ts';
 import { DATABASES } from '../support.ts';
 import { startReceiver, verified } from './receiver.ts';

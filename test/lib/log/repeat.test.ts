@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/lib/time/clock.ts';
-import { repeat } from '../../../src/lib/log/repeat.ts';
+import { repeat, atMostEvery } from '../../../src/lib/log/repeat.ts';
 
 /** Repeats a task, until the test ends, with pauses that only `wake` ends; tells what ran and what failed. */
 function repeated(task: (run: number) => Promise<void>) {
@@ -72,4 +72,27 @@ test('a stopped task ends its run and begins no other', async () => {
   await repeating.stop();
   repeating.wake();
   expect([begun, ended]).toEqual([1, 1]);
+});
+
+test('it calls at once, and once more after a rest for all calls meanwhile', async () => {
+  let calls = 0;
+  const rests: (() => void)[] = [];
+  const clock = { sleep: () => new Promise<void>((resolve) => void rests.push(resolve)) };
+  const call = atMostEvery(25, clock, () => {
+    calls += 1;
+  });
+  const rest = async (): Promise<void> => {
+    rests.pop()?.();
+    await new Promise(setImmediate);
+  };
+  call();
+  expect(calls).toBe(1);
+  for (let again = 0; again < 3; again += 1) call();
+  expect(calls).toBe(1);
+  await rest();
+  expect(calls).toBe(2);
+  await rest();
+  expect(calls).toBe(2);
+  call();
+  expect(calls).toBe(3);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { targetFault } from '../../../src/lib/net/target-url.ts';
-import { PUBLIC_AS_HOSTS, REFUSED, REFUSED_URLS } from './addresses.ts';
+import { targetFault, isPublicAddress, parseUrl } from '../../../src/lib/net/target-url.ts';
+import { PUBLIC_AS_HOSTS, REFUSED, REFUSED_URLS, PUBLIC } from './addresses.ts';
+import fc from 'fast-check';
 
 test.each(REFUSED_URLS)('%j is no target', (url) => {
   expect(targetFault(url, [])).toEqual(expect.any(String));
@@ -41,4 +42,44 @@ test.each([
 test('an allowed host lets no user through', () => {
   expect(targetFault('http://user:word@receiver/', ['receiver'])).not.toBeNull();
   expect(targetFault('http://receiver@evil.example/', ['receiver'])).not.toBeNull();
+});
+
+test.each(REFUSED)('%s is not public', (address) => {
+  expect(isPublicAddress(address)).toBe(false);
+});
+
+test.each(PUBLIC)('%s is public', (address) => {
+  expect(isPublicAddress(address)).toBe(true);
+});
+
+test('there are a hundred addresses at least', () => {
+  expect(REFUSED.length).toBeGreaterThanOrEqual(100);
+});
+
+test('an address of IPv4 is never public in a form of IPv6', () => {
+  const byte = fc.integer({ min: 0, max: 255 });
+  fc.assert(
+    fc.property(byte, byte, byte, byte, (...bytes) => {
+      const [a, b, c, d] = bytes;
+      const [dotted, hex] = [bytes.join('.'), `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`];
+      for (const form of [
+        `::${dotted}`,
+        `::ffff:${dotted}`,
+        `64:ff9b::${dotted}`,
+        `2002:${hex}::1`,
+        `::ffff:0:${dotted}`,
+      ])
+        expect(isPublicAddress(form)).toBe(false);
+    }),
+  );
+});
+
+test('a URL with accents is parsed, however often it was asked for', () => {
+  const parsed = Array.from({ length: 50_000 }, () => parseUrl('https://bücher.example/')?.hostname);
+  expect(new Set(parsed)).toEqual(new Set(['xn--bcher-kva.example']));
+});
+
+test('no URL is none', () => {
+  expect(parseUrl('bücher')).toBeNull();
+  expect(parseUrl('https://a:b:c/')).toBeNull();
 });

@@ -1,6 +1,6 @@
 import { bodyBytes } from '../draft.ts';
 import type { Draft, Mutation } from '../draft.ts';
-import type { Random } from '../../../src/sandbox/random.ts';
+import type { Random } from '../../../src/sandbox/generate/draw.ts';
 
 const onBytes =
   (change: (bytes: Buffer, random: Random) => Uint8Array): Mutation =>

@@ -7,10 +7,14 @@ import {
   releaseKind,
   renewLease,
   LEASE_MS,
+  claimYielding,
+  releaseYielding,
 } from '../../../src/mirror/kinds/kind-lease.ts';
-import type { KindLease, SweepEnd } from '../../../src/mirror/kinds/kind-lease.ts';
+import type { KindLease, SweepEnd, YieldingLease } from '../../../src/mirror/kinds/kind-lease.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
+import { leasedKinds } from '../../../src/mirror/runs/open-runs.ts';
+import { DATABASES } from '../databases.ts';
 
 const alive = (): boolean => false;
 
@@ -256,5 +260,70 @@ describe('a baseline', () => {
     expect(await hasBaseline(session)).toBe(false);
     await release(session, await claim(session, 'a'), { baselineAt: NOON_TEXT });
     expect(await hasBaseline(session)).toBe(true);
+  });
+});
+
+const isDead = (): boolean => false;
+const claimBetween = (session: Session, owner: string, now = NOON): Promise<YieldingLease | null> =>
+  claimYielding(session, { kind: 'clients', owner, now, isDead });
+const sweep = (session: Session, owner: string) =>
+  claimKind(session, { kind: 'clients', owner, now: NOON, isDead });
+
+async function swept(open: () => Promise<Session>, state = 'certified'): Promise<Session> {
+  const session = await open();
+  await session.atomically((tx) =>
+    tx.query(sql`
+      insert into kind_state (kind, tick, state, complete_sweeps, epoch, baseline_at)
+      values ('clients', 40, ${state}, 1, 1, ${NOON_TEXT})`),
+  );
+  return session;
+}
+
+const leaseOf = async (session: Session) =>
+  (
+    await session.query(sql`select state, owner, epoch, lease_yields from kind_state where kind = 'clients'`)
+  )[0];
+const renewed = (session: Session, lease: YieldingLease): Promise<number> =>
+  session.atomically((tx) => renewLease(tx, lease, { tick: 42, now: NOON }));
+const released = (session: Session, lease: YieldingLease): Promise<void> =>
+  session.atomically((tx) => releaseYielding(tx, lease, { hasChanges: false, now: NOON }));
+
+describe.each(DATABASES)('a lease that yields, in %s', (_name, open) => {
+  test('leaves the standing of the kind as it is, and no run waits for it', async () => {
+    const session = await swept(open);
+    const lease = await claimBetween(session, 'a');
+    expect(lease).toMatchObject({ tick: 40, epoch: 2, owner: 'a' });
+    expect(await leaseOf(session)).toMatchObject({ state: 'certified', owner: 'a', lease_yields: 1 });
+    expect(await leasedKinds(session, { now: NOON, isDead })).toEqual([]);
+    if (lease !== null) await released(session, lease);
+    expect(await leaseOf(session)).toMatchObject({ state: 'certified', owner: null, lease_yields: null });
+  });
+
+  test('goes to a sweep at once: the reading can neither land nor give it back', async () => {
+    const session = await swept(open);
+    const lease = await claimBetween(session, 'a');
+    if (lease === null) throw new Error('it was free');
+    const taken = await sweep(session, 'b');
+    expect(taken).toMatchObject({ before: { state: 'certified' }, tick: 40, epoch: 3 });
+    await expect(renewed(session, lease)).rejects.toThrow(LeaseError);
+    await released(session, lease);
+    expect(await leaseOf(session)).toMatchObject({ state: 'running', owner: 'b', lease_yields: null });
+    expect(await leasedKinds(session, { now: NOON, isDead })).toEqual(['clients']);
+    await expect(sweep(session, 'c')).rejects.toThrow(LeaseError);
+  });
+
+  test('is refused while a sweep or another process has the list, and to its own process it is free', async () => {
+    const session = await swept(open);
+    await claimBetween(session, 'a');
+    expect(await claimBetween(session, 'b')).toBeNull();
+    expect(await claimBetween(session, 'a')).toMatchObject({ epoch: 3 });
+    expect(await claimBetween(session, 'b', later(LEASE_MS))).toMatchObject({ epoch: 4 });
+    await sweep(session, 'a');
+    expect(await claimBetween(session, 'a')).toBeNull();
+  });
+
+  test('is refused where there is no baseline, and after a sweep that died', async () => {
+    expect(await claimBetween(await open(), 'a')).toBeNull();
+    expect(await claimBetween(await swept(open, 'running'), 'a')).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { ChangeEvent } from '../../../src/diff/change-event.ts';
+import type { ChangeEvent } from '../../../src/diff/judge-page.ts';
 import {
   appendChanges,
   pruneChanges,

@@ -9,7 +9,7 @@ import { findAlteredElements } from '../../../src/mirror/records/nested-elements
 import { putNestedRows, removeOrphans } from '../../../src/mirror/records/nested-rows.ts';
 import type { Issue } from '../../../src/mirror/records/issue-store.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
-import { nestedTables } from '../../../src/mirror/tables/nested-table.ts';
+import { nestedTables } from '../../../src/mirror/tables/kind-table.ts';
 import { NASTY_VALUES } from '../../support/nasty-values.ts';
 import { models, spell } from '../../support/json-models.ts';
 import type { Model } from '../../support/json-models.ts';

@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { appendChanges } from '../../../src/mirror/records/change-store.ts';
-import { readChangeLogSize } from '../../../src/mirror/records/change-log-size.ts';
+import { appendChanges, readChangeLogSize } from '../../../src/mirror/records/change-store.ts';
 import { findEnded, findEndedByKey } from '../../../src/mirror/outbox/ended-entries.ts';
-import { highestForeignLink, linkedEntry, saveLink } from '../../../src/mirror/outbox/link-store.ts';
+import { highestForeignLink, linkedEntry, saveLink } from '../../../src/mirror/outbox/attempts-and-links.ts';
 import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../../src/mirror/outbox/outbox-store.ts';
 import { applyRetention } from '../../../src/mirror/runs/retention.ts';

@@ -1,10 +1,32 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { claimRun, raiseRun, requestPull, requestedRuns } from '../../../src/mirror/runs/run-requests.ts';
-import { findRun } from '../../../src/mirror/runs/run-store.ts';
+import {
+  claimRun,
+  raiseRun,
+  requestPull,
+  requestedRuns,
+  closeDeadRuns,
+  UNHEARD,
+  renewRun,
+} from '../../../src/mirror/runs/run-requests.ts';
+import {
+  findRun,
+  finishRun,
+  listRuns,
+  runsAfter,
+  saveKindReport,
+  startRun,
+} from '../../../src/mirror/runs/run-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES } from '../databases.ts';
-import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
+import { NOON, NOON_TEXT, later, kindNamed, tempFolder } from '../temp-mirror.ts';
+import { join } from 'node:path';
+import type { KindReport } from '../../../src/mirror/runs/run-store.ts';
+import { readStatus } from '../../../src/mirror/kinds/status-store.ts';
+import { migrate } from '../../../src/mirror/shape/migrate.ts';
+import { openSession } from '../../../src/mirror/open-session.ts';
+import { freshDatabaseUrl } from '../../support/postgres.ts';
+import { linesOf, scriptArguments, startChild, startInNamespace } from '../child.ts';
 
 const request = (session: Session, ...kinds: readonly string[]): Promise<number> =>
   session.atomically((tx) => requestPull(tx, { kinds, request: 'outbox', now: NOON }));
@@ -87,5 +109,140 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
     await session.atomically((tx) => tx.query(sql`update runs set epoch = null`));
     expect(await waiting(session)).toEqual([{ id, epoch: 0 }]);
     expect(await raise(session, id)).toEqual({ id, epoch: 1 });
+  });
+});
+
+const LAPSED = later(45_000);
+const nobodyIsDead = (): boolean => false;
+const KEEP = { keepRunsDays: null, keepChangesDays: null } as const;
+
+const start = (session: Session, owner: string, now = NOON): Promise<number> =>
+  startRun(session, { command: 'pull', kinds: ['clients'], owner, now, isDead: nobodyIsDead });
+
+const stateAt = async (session: Session, now: Date): Promise<unknown> => {
+  const [listed] = await listRuns(session, { limit: 1, now });
+  const [paged] = await runsAfter(session, { after: 0, limit: 1, now });
+  const found = await findRun(session, listed?.id ?? 0, now);
+  expect([paged?.state, found?.state]).toEqual([listed?.state, listed?.state]);
+  return [listed?.state, listed?.reason];
+};
+
+const stored = (session: Session) =>
+  session.query(sql`select id, state, owner, reason from runs order by id`);
+
+const report: KindReport = {
+  ...{ kind: 'clients', state: 'complete', reason: null, detail: null, certifiedAt: null },
+  ...{ pages: 1, rows: 1, created: 0, updated: 0, deleted: 0, restored: 0, unchanged: 1 },
+  ...{ quarantined: 0, requests: 1, retries: 0, durationMs: 1 },
+};
+
+describe.each(DATABASES)('a run whose process is not heard of any more, in %s', (_name, open) => {
+  test('reads as interrupted once its lease is over, whatever host the process is of', async () => {
+    const session = await open();
+    const runId = await start(session, 'another-host:1:x');
+    expect(await stateAt(session, later(44_999))).toEqual(['running', null]);
+    expect(await stateAt(session, LAPSED)).toEqual(['interrupted', UNHEARD]);
+    await renewRun(session, { runId, owner: 'another-host:1:x' }, later(40_000));
+    expect(await stateAt(session, later(84_999))).toEqual(['running', null]);
+    await renewRun(session, { runId, owner: 'somebody else' }, later(80_000));
+    expect(await stateAt(session, later(85_000))).toEqual(['interrupted', UNHEARD]);
+  });
+
+  test('is noted as interrupted by the next process that runs anything', async () => {
+    const session = await open();
+    const lost = await start(session, 'another-host:1:x');
+    const next = await start(session, 'me', LAPSED);
+    expect(await stored(session)).toEqual([
+      { id: lost, state: 'interrupted', owner: 'another-host:1:x', reason: UNHEARD },
+      { id: next, state: 'running', owner: 'me', reason: null },
+    ]);
+  });
+
+  test('of a release that knew no leases is over', async () => {
+    const session = await open();
+    await start(session, 'old');
+    await session.atomically((tx) => tx.query(sql`update runs set lease_until = null`));
+    expect(await stateAt(session, NOON)).toEqual(['interrupted', UNHEARD]);
+  });
+
+  test('may still say how it ended, where it only stood still', async () => {
+    const session = await open();
+    const runId = await start(session, 'frozen');
+    await session.atomically((tx) => closeDeadRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
+    await finishRun(
+      session,
+      { runId, owner: 'frozen' },
+      { state: 'done', reason: null, now: LAPSED, ...KEEP },
+    );
+    expect(await stateAt(session, LAPSED)).toEqual(['done', null]);
+  });
+
+  test('and that was asked for waits for somebody else; what the old process says of it then is void', async () => {
+    const session = await open();
+    const runId = await session.atomically((tx) =>
+      requestPull(tx, { kinds: ['clients'], request: 'test', now: NOON }),
+    );
+    const claim = (epoch: number, owner: string, now: Date) =>
+      session.atomically((tx) => claimRun(tx, { id: runId, epoch, owner, now }));
+    expect(await claim(0, 'frozen', NOON)).toEqual(['clients']);
+    expect(await stateAt(session, LAPSED)).toEqual(['requested', null]);
+    await session.atomically((tx) => closeDeadRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
+    expect(await claim(2, 'other', LAPSED)).toEqual(['clients']);
+
+    const say = (owner: string): Promise<void> =>
+      session.atomically((tx) => saveKindReport(tx, { runId, owner }, { report, startedAt: LAPSED }));
+    await say('frozen');
+    const end = { state: 'incomplete', reason: 'mine', now: LAPSED, ...KEEP } as const;
+    await finishRun(session, { runId, owner: 'frozen' }, end);
+    expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'running', reports: [] });
+    await say('other');
+    await finishRun(session, { runId, owner: 'other' }, { ...end, state: 'done', reason: null });
+    expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'done', reports: [report] });
+  });
+
+  test('reads so in the status of its kinds, too', async () => {
+    const session = await open();
+    await session.atomically((tx) =>
+      tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
+        values ('clients', 0, 'running', 0, 'another-host:1:x', 1, ${NOON_TEXT})`),
+    );
+    const [row] = await session.query(sql`select state, reason from bi_sync_status where kind = 'clients'`);
+    expect(row).toEqual({ state: 'aborted', reason: 'interrupted' });
+  });
+});
+
+test.each(['SQLite', 'PostgreSQL'])(
+  'a run and a sweep of a process that was killed with -9 read as running until their lease is over, in %s',
+  async (name) => {
+    const url = name === 'SQLite' ? `file:${join(tempFolder(), 'mirror.db')}` : await freshDatabaseUrl();
+    await using session = await openSession(url);
+    await migrate(session, [kindNamed('clients')]);
+    const shown = async () => {
+      const [run] = await listRuns(session, { limit: 1, now: new Date() });
+      const [kind] = await readStatus(session);
+      return [run?.state, run?.reason, kind?.state, kind?.reason];
+    };
+    const killed = async (ago: number): Promise<void> => {
+      const child = startChild('begin-run.ts', url, String(ago));
+      expect((await child.lines.next()).value).toBe('begun');
+      await child.kill();
+    };
+    await killed(45_001);
+    expect(await shown()).toEqual(['interrupted', UNHEARD, 'aborted', 'interrupted']);
+    await killed(0);
+    expect(await shown()).toEqual(['running', null, 'running', null]);
+  },
+);
+
+test('a run and a sweep whose end could not be written, because the disk was full, do not read as running', async () => {
+  const mounted = tempFolder();
+  const child = startInNamespace(
+    'mount -t tmpfs -o size=2m none "$1" && shift && exec "$@"',
+    ...[mounted, process.execPath, ...scriptArguments('full-disk-run.ts'), join(mounted, 'mirror.db')],
+  );
+  const [line = ''] = await linesOf(child);
+  expect(JSON.parse(line)).toEqual({
+    ...{ ended: 'mirror.disk_full', released: 'mirror.disk_full', before: ['running', null] },
+    ...{ run: ['interrupted', UNHEARD], kind: ['aborted', 'interrupted'] },
   });
 });

@@ -8,7 +8,7 @@ import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { pagesAskedFor, readMark, requestSlot, writeMark } from '../../../src/mirror/runs/slot-requests.ts';
 import type { SlotEnd, SlotRequest } from '../../../src/mirror/runs/slot-requests.ts';
-import { startableRuns } from '../../../src/mirror/runs/startable-runs.ts';
+import { startableRuns } from '../../../src/mirror/runs/open-runs.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';

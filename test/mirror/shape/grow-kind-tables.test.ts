@@ -5,7 +5,7 @@ import { date, decimal, integer, text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { growKindTable } from '../../../src/mirror/shape/grow-kind-tables.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { nestedTables } from '../../../src/mirror/tables/nested-table.ts';
+import { nestedTables } from '../../../src/mirror/tables/kind-table.ts';
 import { columnsOf, madeUpKind, putRecords, tempSession } from '../temp-mirror.ts';
 
 const grow = (session: Session, ...kinds: readonly Kind[]): Promise<void> =>

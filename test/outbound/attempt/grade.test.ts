@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/lib/json/json.ts';
 import { grade, mayHaveArrived } from '../../../src/outbound/attempt/grade.ts';
-import type { WriteAnswer } from '../../../src/source/answer/write-answer.ts';
+import type { WriteAnswer } from '../../../src/source/http/write-answer.ts';
 
 const answered = (status: number, body?: Json, retryAfterMs: number | null = null): WriteAnswer => ({
   ...{ is: 'answered', status, body, start: '', retryAfterMs },

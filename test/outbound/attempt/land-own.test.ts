@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { kindNamed } from '../../../src/catalog/catalog.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
-import { readTick } from '../../../src/mirror/kinds/tick-store.ts';
+import { readTick } from '../../../src/mirror/kinds/kind-standing.ts';
 import { landOwn } from '../../../src/outbound/attempt/land-own.ts';
 import type { OwnReading } from '../../../src/outbound/attempt/land-own.ts';
 import { DATABASES } from '../../pull/steps.ts';

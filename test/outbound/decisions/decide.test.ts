@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
 import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
-import { closeAttempt, openAttempt } from '../../../src/mirror/outbox/attempt-store.ts';
-import { linkedEntry, saveLink } from '../../../src/mirror/outbox/link-store.ts';
+import {
+  closeAttempt,
+  openAttempt,
+  linkedEntry,
+  saveLink,
+} from '../../../src/mirror/outbox/attempts-and-links.ts';
 import { readMeta, writeMeta } from '../../../src/mirror/kinds/meta.ts';
 import { claimEntry } from '../../../src/mirror/outbox/outbox-queue.ts';
 import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { freeze, readFrozen, resumeSends } from '../../../src/outbound/freeze/freeze.ts';
+import { freeze, readFrozen, resumeSends } from '../../../src/outbound/freeze.ts';
 import { DATABASES } from '../../mirror/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
 

@@ -5,9 +5,8 @@ import { countChanges, startHistory } from '../../../src/pull/freshness/change-r
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
 import type { NextRead, ReadableList } from '../../../src/pull/freshness/choose-read.ts';
 import { chooseSweep } from '../../../src/pull/freshness/choose-sweep.ts';
-import { frameOf } from '../../../src/pull/freshness/list-frame.ts';
 import { observePage } from '../../../src/pull/freshness/observe-page.ts';
-import { watchList } from '../../../src/pull/freshness/watched-list.ts';
+import { watchList, frameOf } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
 
 const STRIDE = 4;

@@ -1,6 +1,6 @@
 import { kindNamed } from '../../../src/catalog/catalog.ts';
 import type { ListOrder } from '../../../src/catalog/kind.ts';
-import type { Random } from '../../../src/sandbox/random.ts';
+import type { Random } from '../../../src/sandbox/generate/draw.ts';
 
 /** A list of the simulated service: its order, its size, and what its answers tell. */
 export interface ListPlan {

@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import type { ListOrder } from '../../../src/catalog/kind.ts';
 import { startHistory } from '../../../src/pull/freshness/change-rates.ts';
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
-import { frameOf } from '../../../src/pull/freshness/list-frame.ts';
 import { observePage } from '../../../src/pull/freshness/observe-page.ts';
-import { gapsOf, pageCount, watchList } from '../../../src/pull/freshness/watched-list.ts';
+import { gapsOf, pageCount, watchList, frameOf } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
 
 const STRIDE = 5;

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startHistory } from '../../../src/pull/freshness/change-rates.ts';
-import { frameOf } from '../../../src/pull/freshness/list-frame.ts';
 import { forecastDelays, unseenAges } from '../../../src/pull/freshness/unseen-ages.ts';
 import type { ForecastList } from '../../../src/pull/freshness/unseen-ages.ts';
-import { watchList } from '../../../src/pull/freshness/watched-list.ts';
+import { watchList, frameOf } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
 
 const STRIDE = 4;

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { saveBlock } from '../../../src/mirror/outbox/block-store.ts';
+import { saveBlock } from '../../../src/mirror/outbox/outbox-queue.ts';
 import { changeEntry, findEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import { saveAbsences } from '../../../src/mirror/records/deletion-store.ts';
 import { saveUnseenAges } from '../../../src/mirror/sightings/watched-store.ts';
 import { appendChanges } from '../../../src/mirror/records/change-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { freeze } from '../../../src/outbound/freeze/freeze.ts';
+import { freeze } from '../../../src/outbound/freeze.ts';
 import { DATABASES } from '../../mirror/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror } from '../../mirror/temp-mirror.ts';
 import { TWO_KINDS } from '../../support/postgres-templates.ts';

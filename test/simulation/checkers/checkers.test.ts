@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../../src/catalog/kind.ts';
-import { randomFrom } from '../../../src/sandbox/random.ts';
+import { randomFrom } from '../../../src/sandbox/generate/draw.ts';
 import type { ChangeRow, KindDump, MirrorRow } from '../dump.ts';
 import { createLedger } from '../ledger.ts';
 import type { Ledger } from '../ledger.ts';

@@ -1,8 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { widest, widthFor } from '../../../src/source/http/turns.ts';
-import type { ListResponse } from '../../../src/source/paging/sweep.ts';
-import { documentedKind, listBody, open, pageOf, send, serve, ticker } from '../service.ts';
+import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
+import {
+  documentedKind,
+  listBody,
+  open,
+  pageOf,
+  send,
+  serve,
+  ticker,
+  serveRaw,
+  sweepAll,
+} from '../service.ts';
 
 describe('how many requests are side by side', () => {
   test.each([
@@ -88,4 +98,129 @@ test('the next list is read as ever', async () => {
     expect(pages.length).toBeGreaterThan(30);
   }
   expect(most).toBe(1);
+});
+
+const GOOD = listBody(1, 10, 3);
+
+/** Fails the first `times` requests with a status, then answers well. */
+function failing(
+  times: number,
+  status: number,
+  headers: Record<string, string | string[]> = {},
+): Promise<string> {
+  let count = 0;
+  return serve((_, response) => {
+    if (count++ < times) response.writeHead(status, headers).end();
+    else send(response, GOOD);
+  });
+}
+
+describe('what may pass', () => {
+  test.each([408, 425, 429, 500, 502, 503, 504, 599])('A23: status %d is asked again', async (status) => {
+    const { source, clock } = open(await failing(2, status));
+    expect(await sweepAll(source)).toHaveLength(1);
+    expect(source.counts).toEqual({ requests: 3, retries: 2 });
+    expect(clock.sleeps).toEqual([250, 500]); // Half of 500 and of 1000, with `random` at one half.
+  });
+
+  test('is given up after all attempts, the wait doubling up to half a minute', async () => {
+    const { source, clock } = open(await failing(99, 503), { maxAttempts: 10 });
+    await expect(sweepAll(source)).rejects.toMatchObject({ reason: 'unavailable', state: 'aborted' });
+    expect(source.counts).toEqual({ requests: 10, retries: 9 });
+    expect(clock.sleeps).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000]);
+  });
+
+  test('B08: a service that goes on answering 429 is no service that is away', async () => {
+    const { source } = open(await failing(99, 429, { 'retry-after': '1' }), { maxAttempts: 3 });
+    await expect(sweepAll(source)).rejects.toMatchObject({
+      ...{ reason: 'rate_limited', state: 'aborted', code: 'source.rate_limited' },
+      message: expect.stringContaining('got status 429 (too many requests)') as string,
+      hint: expect.stringContaining('source.requestsPerSecond') as string,
+    });
+    expect(source.counts).toEqual({ requests: 3, retries: 2 });
+  });
+
+  test('B08: waits as long as it is asked to', async () => {
+    const { source, clock } = open(await failing(1, 429, { 'retry-after': '7' }));
+    await sweepAll(source);
+    expect(clock.sleeps).toEqual([7000]);
+  });
+
+  test('B08: of two headers the larger, of nonsense none', async () => {
+    const two = open(await failing(1, 503, { 'retry-after': ['3', '9'] }));
+    await sweepAll(two.source);
+    const nonsense = open(await failing(1, 503, { 'retry-after': 'soon' }));
+    await sweepAll(nonsense.source);
+    expect([two.clock.sleeps, nonsense.clock.sleeps]).toEqual([[9000], [250]]);
+  });
+
+  test('B17, B18: a connection that is reset is tried again', async () => {
+    const body = JSON.stringify(GOOD);
+    const base = await serveRaw((socket, count) => {
+      if (count < 3) socket.resetAndDestroy();
+      else socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    });
+    const { source } = open(base);
+    await sweepAll(source);
+    expect(source.counts).toEqual({ requests: 3, retries: 2 });
+  });
+
+  test('every attempt takes its own tick of sending', async () => {
+    const { source } = open(await failing(2, 500));
+    const responses = [];
+    for await (const response of source.sweep(documentedKind, { thorough: false, tick: ticker() }))
+      responses.push(response);
+    expect(responses[0]).toMatchObject({ sent: 5, answered: 6 });
+  });
+});
+
+describe('a service that cannot be reached', () => {
+  test('B10, B17: costs the whole wait once, until any answer comes', async () => {
+    let isUp = false;
+    const base = await serveRaw((socket) => {
+      if (isUp) socket.end('HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n');
+      else socket.destroy();
+    });
+    const { source } = open(base);
+    const requests = async (): Promise<number> => {
+      const before = source.counts.requests;
+      await expect(sweepAll(source)).rejects.toThrow();
+      return source.counts.requests - before;
+    };
+    expect(await requests()).toBe(5);
+    expect(await requests()).toBe(1);
+    expect(await requests()).toBe(1);
+    isUp = true;
+    expect(await requests()).toBe(5);
+  });
+
+  test('B17: refused and unknown hosts are named', async () => {
+    for (const base of ['http://127.0.0.1:1', 'http://no-such-host.invalid']) {
+      const { source } = open(base, { maxAttempts: 1 });
+      await expect(sweepAll(source)).rejects.toMatchObject({
+        reason: 'unreachable',
+        message: expect.stringMatching(/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/) as string,
+      });
+    }
+  });
+
+  test('B17: TLS that fails is no reason to do without', async () => {
+    const base = await serve((_, response) => {
+      send(response, GOOD);
+    });
+    const { source } = open(base.replace('http:', 'https:'), { maxAttempts: 1 });
+    await expect(sweepAll(source)).rejects.toMatchObject({ reason: 'unreachable' });
+  });
+});
+
+test('a rate spaces requests evenly', async () => {
+  let requests = 0;
+  const base = await serve((_, response) => {
+    requests++;
+    send(response, GOOD);
+  });
+  const { source, clock } = open(base, { requestsPerSecond: 2 });
+  for (let round = 0; round < 4; round++) await source.probe(documentedKind);
+  expect(requests).toBe(4);
+  expect(clock.sleeps).toEqual([500, 500, 500]);
 });

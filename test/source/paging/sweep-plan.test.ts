@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NO_META } from '../../../src/source/answer/envelope.ts';
-import type { Meta } from '../../../src/source/answer/envelope.ts';
-import type { PageResponse } from '../../../src/source/paging/page-checks.ts';
+import { NO_META } from '../../../src/source/http/read-answer.ts';
+import type { Meta } from '../../../src/source/http/read-answer.ts';
+import type { PageResponse, ListEnd } from '../../../src/source/paging/page-checks.ts';
 import { advance, reopenSweep, startSweep } from '../../../src/source/paging/sweep-plan.ts';
-import type { SweepPlan } from '../../../src/source/paging/sweep-state.ts';
-import type { ListEnd } from '../../../src/source/paging/list-length.ts';
+import type { SweepPlan } from '../../../src/source/paging/sweep-plan.ts';
 
 interface Walk {
   readonly asked: number[];

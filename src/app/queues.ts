@@ -1,0 +1,45 @@
+import { listedKinds, allKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import type { WorkQueue } from '../lib/work-queue.ts';
+import { livingWorkers } from '../mirror/runs/worker-store.ts';
+import type { SendMark } from '../outbound/freeze.ts';
+import { outboxWork } from '../outbound/send/outbox-work.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+import { createRunsQueue } from '../runs/runs-queue.ts';
+import { pullSettings } from './pull.ts';
+
+/** The dependencies of the background service's work. */
+export type ServiceParts = Omit<PullParts, 'onProgress' | 'signal'>;
+
+/** Requested runs as a queue of work rows; the signal fires when the service is asked to stop. */
+export function runsQueue(
+  config: Config,
+  parts: ServiceParts & { readonly signal?: AbortSignal },
+): WorkQueue {
+  const kindsNamed = (names: readonly string[]) => listedKinds(config, names);
+  return createRunsQueue(parts, { settings: pullSettings(config), kindsNamed });
+}
+
+/** The outbox as a queue of work rows. */
+export function outboundQueue(config: Config, parts: ServiceParts & { readonly mark: SendMark }): WorkQueue {
+  const { session, clock, owner } = parts;
+  const work = outboxWork({
+    ...parts,
+    owner: owner.name,
+    random: Math.random,
+    kinds: allKinds(config),
+    rules: { ...config.outbound, ignoreFields: config.diff.ignoreFields },
+  });
+  return {
+    ...work,
+    name: 'outbox',
+    jobPrefix: 'ob',
+    concurrency: config.source.concurrency,
+    // With writes off nothing is sent, but entries of dead processes are freed all the same.
+    due: (limit) => (config.outbound.writes === 'on' ? work.due(limit) : Promise.resolve([])),
+    takeOver: async () => {
+      const living = await livingWorkers(session, clock.now(), owner.isDead);
+      await work.takeOver((other) => !living.has(other));
+    },
+  };
+}

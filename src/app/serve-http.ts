@@ -1,0 +1,75 @@
+import { allKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { SyncError, errorCode } from '../lib/sync-error.ts';
+import type { OpenMark } from '../outbound/freeze.ts';
+import { createSignInCodes } from '../server/access/credentials.ts';
+import { createServer } from '../server/create-server.ts';
+import { BACKLOG } from '../server/limits.ts';
+import type { ServerParts } from '../server/server.ts';
+import { packageVersion } from './package-version.ts';
+import { settingsSecrets } from './webhooks.ts';
+import type { ServiceParts } from './queues.ts';
+import { allSchedules } from './schedules.ts';
+
+export interface HttpParts
+  extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {
+  readonly mark: OpenMark;
+  /** Wakes the engine: rows became due. */
+  readonly wakeEngine: () => void;
+  /** Called once the server listens. */
+  readonly onListening?: ((dashboard: OpenDashboard) => void) | undefined;
+  /** The queue's own metrics; absent if there is no queue. */
+  readonly queueMetrics?: (() => Promise<string>) | undefined;
+}
+
+/** The dashboard of a server that listens. */
+export interface OpenDashboard {
+  readonly address: string;
+  /** Makes an address that signs a browser in once, within ten minutes. */
+  readonly signInLink: () => string;
+}
+
+/**
+ * Starts the HTTP API and returns a function that closes it.
+ *
+ * @throws {SyncError} `server.token_required`; `server.no_address` if the server cannot listen on the address.
+ */
+export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
+  const { session, writes, clock, logger, owner, mark, wakeEngine, queueMetrics } = parts;
+  const { host, names, port, adminToken } = config.server;
+  const codes = createSignInCodes(clock);
+  const app = await createServer({
+    ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
+    ...(queueMetrics && { queueMetrics }),
+    webhooks: { allowHosts: config.webhooks.allowHosts, secretsOf: settingsSecrets(config) },
+    ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
+    ...{ schedules: allSchedules(config), isDead: owner.isDead, codes },
+  });
+  try {
+    const address = await app.listen({ host, port, backlog: BACKLOG });
+    logger.info({ address }, 'the HTTP API listens');
+    parts.onListening?.({ address, signInLink: () => `${address}/login?code=${codes.issue()}` });
+  } catch (error) {
+    await app.close();
+    throw listenFault(error, { host, port });
+  }
+  return () => app.close();
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there already',
+  EACCES: 'this user may not open that port',
+  EADDRNOTAVAIL: 'that is no address of this machine',
+  ENOTFOUND: 'that host name is not known here',
+};
+
+/** The fault of a server that could not begin to listen: why, and the settings to change. */
+export function listenFault(error: unknown, { host, port }: { host: string; port: number }): SyncError {
+  const code = errorCode(error);
+  const why = REASONS[code] ?? code;
+  return new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {
+    code: 'server.no_address',
+    hint: 'Set HOST and PORT to an address of this machine that is free (PORT=0 takes any), or leave http out: serve --only pulls,outbound.',
+    cause: error,
+  });
+}

@@ -1,0 +1,121 @@
+import type { Clock } from '../lib/time/clock.ts';
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat } from '../lib/log/repeat.ts';
+import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../mirror/sqlite/integrity-check.ts';
+import { isAway } from '../mirror/session/errors.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { isIdle } from '../mirror/runs/open-runs.ts';
+import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { passed } from '../lib/check-result.ts';
+import type { CheckResult } from '../lib/check-result.ts';
+import { errorCode } from '../lib/sync-error.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
+
+interface CheckParts {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
+}
+
+const DAY_MS = 86_400_000;
+const LOOK_MS = 60_000;
+const NAME = 'checking the database file';
+
+/** Advice for a file that a check found damaged. */
+export const DAMAGE_HINT =
+  'Stop every process that uses it and restore it from a copy, or move it away and pull into a new one.';
+
+/** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
+export function startDailyCheck(parts: CheckParts): () => Promise<void> {
+  if (parts.session.dialect !== 'sqlite') return () => Promise.resolve();
+  const stop = new AbortController();
+  const task = async (): Promise<void> => {
+    try {
+      await checkWhenDue(parts, stop.signal);
+    } catch (error) {
+      if (!stop.signal.aborted) throw error;
+    }
+  };
+  const faults = createFaultLog({ ...parts, isTold: isAway });
+  const checking = repeat({ clock: parts.clock, faults, everyMs: LOOK_MS, name: NAME, task });
+  return () => {
+    stop.abort();
+    return checking.stop();
+  };
+}
+
+/** Checks the file if the last check is a day old and nothing is under way; logs and stores the result. */
+export async function checkWhenDue(
+  { session, clock, logger, isDead }: CheckParts,
+  signal?: AbortSignal,
+): Promise<void> {
+  const now = clock.now();
+  const last = await lastCheck(session);
+  if (last !== null && Math.abs(now.getTime() - last.getTime()) < DAY_MS) return;
+  if (!(await isIdle(session, { now, isDead }))) return;
+  const findings = await checkIntegrity(session, signal);
+  if (findings.length > 0)
+    logger.error({ mirror: session.location, findings, hint: DAMAGE_HINT }, damageOf(findings));
+  else logger.info({ mirror: session.location }, 'the database file is sound');
+  await session.atomically((tx) => saveCheck(tx, findings, now));
+}
+
+/** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
+export function absentFile(url: string): string | null {
+  const path = sqlitePath(url);
+  return path === null || path === '' || path === ':memory:' || existsSync(path) ? null : path;
+}
+
+/** Checks whether the first pull can create a mirror at a path; creates nothing. */
+export function checkAbsentFile(path: string): readonly CheckResult[] {
+  const folder = nearestFolder(dirname(resolve(path)));
+  const { bavail, bsize } = statfsSync(folder);
+  return [judgePlace(path, folder), judgeSpace({ size: 0, free: bavail * bsize })];
+}
+
+function judgePlace(path: string, folder: string): CheckResult {
+  if (mayWriteIn(folder))
+    return passed('database', `there is no mirror at ${path} yet; the first pull creates it`);
+  return {
+    ...{ name: 'database', ok: false, code: 'mirror.not_writable' },
+    detail: `there is no mirror at ${path}, and this user may not create it in ${folder}`,
+    hint: 'Set DATABASE_URL to a path that this user may write, or have the right given.',
+  };
+}
+
+/** The folder, or the nearest one above it that exists. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) ? folder : nearestFolder(dirname(folder));
+}
+
+function mayWriteIn(folder: string): boolean {
+  if (!statSync(folder).isDirectory()) return false;
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== '') return false;
+    throw error;
+  }
+}
+
+/** Bytes in a megabyte. */
+export const MB = 2 ** 20;
+
+const LEAST_FREE = 256 * MB;
+
+/** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
+export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): CheckResult {
+  const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
+  if (free >= Math.max(LEAST_FREE, size / 2)) return passed('database.space', detail);
+  return {
+    ...{ name: 'database.space', ok: false, code: 'mirror.little_space', detail },
+    hint: 'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.',
+  };
+}
+
+export const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;

@@ -1,0 +1,98 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { loadConfig, secretsOf } from '../../config/load-config.ts';
+import type { Config } from '../../config/settings.ts';
+import { createLogger, logText } from '../../lib/log/logger.ts';
+import type { Logger } from '../../lib/log/logger.ts';
+import type { Io, Output } from './io.ts';
+import type { PullSummary } from '../../app/pull.ts';
+import type { Outcome } from '../../app/commands/push.ts';
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  readonly json?: true;
+  readonly config?: string;
+}
+
+/** The dependencies of a command besides its own arguments. */
+export interface CommandContext {
+  readonly io: Io;
+  /** Ends the command with this code. */
+  readonly exit: (code: ExitCode) => void;
+  /** Registers secrets once they are known, so that no output of the command shows them. */
+  readonly protect: (secrets: readonly string[]) => void;
+}
+
+export function createCommand(name: string, summary: string): Command {
+  return new Command(name)
+    .description(summary)
+    .option('--json', 'print one JSON document on stdout')
+    .option('--config <file>', 'settings file (YAML)');
+}
+
+/** Reads the settings of a command from its options and the environment. */
+export function settingsOf({ io, protect }: CommandContext, { config: file }: CommonOptions): Config {
+  const config = loadConfig({ env: io.env, file });
+  protect(secretsOf(config));
+  return config;
+}
+
+/** Logs go to stderr, on a terminal as text, and through the progress display where there is one: stdout belongs to the command's answer. */
+export function loggerOf({ io }: CommandContext, config: Config, stderr: Output = io.stderr): Logger {
+  return createLogger({
+    level: config.log.level,
+    secrets: secretsOf(config),
+    destination: { write: (line) => void stderr.write(stderr.isTTY === true ? logText(line) : line) },
+  });
+}
+
+/** Parses a command-line number; commander names the option in its message. */
+export function wholeNumber(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number.');
+}
+
+export function portNumber(text: string): number {
+  const port = wholeNumber(text);
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError('Expected a port from 0 to 65535.');
+}
+
+/** The exit codes of the commands. */
+export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export function exitCodeOfError(error: unknown): ExitCode {
+  if (error instanceof UsageError) return EXIT.usage;
+  return error instanceof SyncError ? EXIT.failed : EXIT.internal;
+}
+
+const LACKING_NOTHING: ReadonlySet<string> = new Set(['complete', 'certified', 'busy']);
+
+type Ended = Pick<PullSummary['kinds'][number], 'state' | 'reason'>;
+
+/**
+ * A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. A kind that another
+ * process is reading lacks nothing: it is read.
+ */
+export function exitCodeOfPull({ kinds }: { readonly kinds: readonly Ended[] }): ExitCode {
+  if (kinds.every(({ state }) => LACKING_NOTHING.has(state))) return EXIT.done;
+  const isBarred = kinds.every(
+    ({ state, reason }) =>
+      state === 'busy' || (state === 'aborted' && reason !== 'interrupted') || reason === 'other_source',
+  );
+  return isBarred ? EXIT.failed : EXIT.incomplete;
+}
+
+/**
+ * Entries that the service refused or a person abandoned have failed; entries under way, or waiting for a person, are
+ * incomplete.
+ */
+export function exitCodeOfPush(outcomes: readonly Pick<Outcome, 'state'>[]): ExitCode {
+  if (outcomes.every(({ state }) => state === 'done')) return EXIT.done;
+  const hasFailed = ({ state }: Pick<Outcome, 'state'>): boolean =>
+    state === 'rejected' || state === 'abandoned';
+  return outcomes.every((outcome) => outcome.state === 'done' || hasFailed(outcome))
+    ? EXIT.failed
+    : EXIT.incomplete;
+}

@@ -1,0 +1,114 @@
+import { UsageError, SyncError, fileFault } from '../../lib/sync-error.ts';
+import { readFileSync } from 'node:fs';
+import { parseJson } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import type { Io } from './io.ts';
+
+const MOST_IDS = 1_000_000;
+const LARGEST = 2n ** 63n - 1n;
+
+/**
+ * Reads a list of ids and ranges of ids, `1,5-9`; each id comes once, in the order written.
+ *
+ * @throws {UsageError} If a part is neither, or there are too many ids.
+ */
+export function expandIds(text: string): string[] {
+  const ids = new Set<string>();
+  for (const part of text.split(',')) {
+    const { from, to } = rangeOf(part.trim(), 'an id');
+    if (to - from >= BigInt(MOST_IDS - ids.size))
+      throw new UsageError(`--ids names more than ${MOST_IDS} records.`, {
+        code: 'usage.extent',
+        hint: 'Use --all.',
+      });
+    for (let id = from; id <= to; id++) ids.add(String(id));
+  }
+  return [...ids];
+}
+
+/**
+ * Reads a range of pages, `1-20`, or one page.
+ *
+ * @throws {UsageError} If it is neither.
+ */
+export function parsePages(text: string): { from: number; to: number } {
+  const { from, to } = rangeOf(text.trim(), 'a page');
+  return { from: Number(from), to: Number(to) };
+}
+
+function rangeOf(text: string, what: string): { from: bigint; to: bigint } {
+  const [, first, last = first] = /^([1-9]\d{0,18})(?:-([1-9]\d{0,18}))?$/.exec(text) ?? [];
+  const range = { from: BigInt(first ?? 0), to: BigInt(last ?? 0) };
+  if (first !== undefined && range.from <= range.to && range.to <= LARGEST) return range;
+  throw new UsageError(`"${text}" is neither ${what} nor a range of them.`, {
+    code: 'usage.extent',
+    hint: 'Examples: 7, 5-9; ids may be listed: 1,5-9.',
+  });
+}
+
+const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read it from a file.`;
+
+/**
+ * Reads an option that is JSON, or `@` and the name of a file that holds it.
+ *
+ * @throws {UsageError} If there is no such file, or it is not JSON.
+ */
+export function jsonOption(option: string, given: string): Json {
+  const text = given.startsWith('@') ? readText(option, given.slice(1)) : given;
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
+    const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+    throw new UsageError(`${option} is not JSON: got ${shown}`, {
+      code: 'usage.json',
+      hint: HINT,
+      cause: error,
+    });
+  }
+}
+
+/** Characters of a text that is no JSON. */
+const SHOWN = 60;
+
+function readText(option: string, path: string): string {
+  const unusable = (why: string, cause: unknown): UsageError =>
+    new UsageError(`The file ${path} of ${option} ${why}.`, { code: 'usage.file', hint: HINT, cause });
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw unusable(fileFault(error), error);
+  }
+  try {
+    return textOf(bytes);
+  } catch (error) {
+    throw unusable('is not UTF-8 text', error);
+  }
+}
+
+/** Drops the byte order mark; throws a TypeError if the bytes are not UTF-8. */
+const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+
+/**
+ * Reads the piped input to its end.
+ *
+ * @throws {UsageError} Where it is not UTF-8. @throws {SyncError} `push.interrupted` if Ctrl-C came first.
+ */
+export async function readStdin({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of stdin) {
+      chunks.push(typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk);
+      if (signal.aborted) break;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  if (signal.aborted) throw new SyncError('Interrupted: nothing was stored.', { code: 'push.interrupted' });
+  try {
+    return textOf(Buffer.concat(chunks));
+  } catch (error) {
+    throw new UsageError('What is piped in is not UTF-8 text.', { code: 'usage.json', cause: error });
+  }
+}

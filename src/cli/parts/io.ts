@@ -1,0 +1,73 @@
+import { compactJson } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { shortened, plainJson, plainLine } from '../../lib/text/text.ts';
+
+/** The world outside a command, as main.ts or a test hands it in. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The piped input, as bytes or text. */
+  readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
+  readonly stdout: Output;
+  /** Writes bytes to stdout, for files that are no text; absent where only text can be taken. */
+  readonly stdoutBytes?: (bytes: Uint8Array) => Promise<void>;
+  readonly stderr: Output;
+  /** Aborted by Ctrl-C or SIGTERM: finish the page at hand, then stop. */
+  readonly signal: AbortSignal;
+}
+
+export interface Output {
+  /** `done` gets an error if the text could not be written, because the reader has gone. */
+  write(text: string, done?: (error?: Error | null) => void): unknown;
+  readonly isTTY?: boolean;
+}
+
+/**
+ * Prints one line, or the lines of a table: control characters and line ends within them are replaced.
+ *
+ * Line ends at either end of a single line are blank lines around it.
+ */
+export function printLine(output: Output, text: string | readonly string[] = ''): void {
+  const lines = typeof text === 'string' ? [lineWithin(text)] : text.map(plainLine);
+  for (const line of lines) output.write(`${line}\n`);
+}
+
+function lineWithin(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && text[start] === '\n') start++;
+  while (end > start && text[end - 1] === '\n') end--;
+  return text.slice(0, start) + plainLine(text.slice(start, end)) + text.slice(end);
+}
+
+/** Prints the one JSON document of a command that was called with `--json`. */
+export function printJson(output: Output, document: unknown): void {
+  output.write(`${plainJson(JSON.stringify(document))}\n`);
+}
+
+/** The same for a document that may hold numbers of a record, which keep their digits. */
+export function printExactJson(output: Output, document: Json): void {
+  output.write(`${plainJson(compactJson(document))}\n`);
+}
+
+/** The beginning of a text that is longer than `longest`, with an ellipsis. */
+export function beginning(text: string, longest: number): string {
+  return text.length > longest ? `${shortened(text, longest - 1)}…` : text;
+}
+
+type Cell = string | number | null | undefined;
+
+/** Lays rows out in columns for a terminal, a line for each: numbers to the right, everything else to the left. */
+export function textTable(header: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] {
+  const texts = rows.map((row) => row.map((cell) => String(cell ?? '')));
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0)),
+  );
+  const isNumeric = header.map((_, column) => rows.some((row) => typeof row[column] === 'number'));
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) =>
+        isNumeric[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd();
+  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...texts.map(line)];
+}

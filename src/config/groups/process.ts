@@ -1,0 +1,78 @@
+import { group, setting, unset } from '../setting.ts';
+import * as a from '../value-types.ts';
+import { z } from 'zod';
+
+export const database = group({
+  url: setting(
+    a.databaseUrl.default('file:./data/mirror.db'),
+    'Where the mirror is: file:PATH for SQLite, postgres://… for PostgreSQL.',
+    { variables: ['DATABASE_URL'], secret: 'password' },
+  ),
+});
+
+export const queue = group({
+  url: setting(
+    unset(a.queueUrl),
+    'Store of the job queue: redis://…, rediss://… or postgres://…; null runs the same jobs in this process.',
+    { variables: ['QUEUE_URL', 'REDIS_URL'], secret: 'password' },
+  ),
+});
+
+export const bi = group({
+  readerRole: setting(
+    unset(a.text),
+    'Role of PostgreSQL that may read the views, those that are made later included; null grants nothing.',
+  ),
+  snapshotPath: setting(
+    unset(a.text),
+    'SQLite file that serve rewrites after sweeps with the content of the views, for reporting tools; null writes none.',
+  ),
+  snapshotMinSeconds: setting(a.seconds.default(900), 'Least time between two such files.'),
+});
+
+export const retention = group({
+  changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.'),
+  runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),
+  outboxDays: setting(
+    a.days.nullable().default(365),
+    'How long entries of the outbox that ended are kept with their attempts; null keeps them all. Their keys stay.',
+  ),
+  issuesDays: setting(
+    a.days.nullable().default(365),
+    'How long closed issues, notes of drift and proven deletions are kept; null keeps them all.',
+  ),
+  deliveriesDays: setting(
+    a.days.nullable().default(30),
+    'How long webhook deliveries are kept; null keeps them all.',
+  ),
+});
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+export const server = group({
+  adminToken: setting(
+    unset(a.adminToken),
+    'Token of the HTTP API and its status page, 32 characters at least; null allows reads only, on loopback only.',
+    { variables: ['ADMIN_TOKEN'], secret: 'value' },
+  ),
+  host: setting(a.host.default('127.0.0.1'), 'Address that serve listens on.', { variables: ['HOST'] }),
+  names: setting(
+    z.array(a.host, 'a list of host names').default([]),
+    'Further names that serve answers under: that of a service in Kubernetes or Compose, or of a proxy that passes its own on.',
+  ),
+  port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
+    variables: ['PORT'],
+  }),
+});
+
+export const log = group({
+  level: setting(
+    z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
+    'Least severe messages that are logged.',
+    { variables: ['LOG_LEVEL'] },
+  ),
+});
+
+export const shutdown = group({
+  graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish running work when asked to stop.'),
+});

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { leadsToPublic } from '../../lib/net/guarded-connector.ts';
+import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { nearestName } from '../../lib/text/nearest-name.ts';
+import type { Queryable, Session } from '../../mirror/session/session.ts';
+import {
+  NOT_IN_SETTINGS,
+  endpointNames,
+  findEndpoint,
+  insertEndpoint,
+  removeEndpoint,
+  listEndpoints,
+} from '../../mirror/webhooks/endpoint-store.ts';
+import type {
+  EndpointWish,
+  WebhookEndpoint,
+  EndpointStanding,
+} from '../../mirror/webhooks/endpoint-store.ts';
+import { saveSecret } from '../../mirror/webhooks/secret-store.ts';
+
+/** How long the secret before a rotation still signs. */
+const OVERLAP_MS = 86_400_000;
+
+/** An endpoint with its secret, which is shown this once. */
+export interface RevealedSecret {
+  readonly name: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+export type AddedEndpoint = Omit<EndpointWish, 'source'>;
+
+interface Deciding {
+  readonly allowHosts: readonly string[];
+  readonly now: Date;
+}
+
+/**
+ * Adds an endpoint, which gets the events from now on.
+ *
+ * @throws {UsageError} `webhooks.refused` if its URL may not be sent to. @throws {SyncError} `webhooks.name_taken`.
+ */
+export async function addEndpoint(
+  session: Session,
+  wish: AddedEndpoint,
+  { allowHosts, now }: Deciding,
+): Promise<RevealedSecret> {
+  await refuseTarget(wish.url, allowHosts);
+  const { name, url } = wish;
+  const secret = newSecret();
+  await session.atomically(async (tx) => {
+    const endpointId = await insertEndpoint(
+      tx,
+      { ...wish, source: 'added' },
+      { publicId: newPublicId(), now },
+    );
+    if (endpointId === null) throw nameTaken(name);
+    await saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
+  });
+  return { name, url, secret };
+}
+
+/** @throws {UsageError} `webhooks.refused`; a name that cannot be resolved now is judged at every delivery. */
+async function refuseTarget(url: string, allowHosts: readonly string[]): Promise<void> {
+  const fault = targetFault(url, allowHosts) ?? (await resolvedFault(url, allowHosts));
+  if (fault === null) return;
+  throw new UsageError(`Nothing is sent to this URL: ${fault}.`, {
+    code: 'webhooks.refused',
+    hint: 'Give a public https URL, or name its host in the setting webhooks.allowHosts.',
+  });
+}
+
+async function resolvedFault(url: string, allowHosts: readonly string[]): Promise<string | null> {
+  const { hostname } = new URL(url);
+  if (isAllowedHost(hostname, allowHosts)) return null;
+  return (await leadsToPublic(hostname)) === false
+    ? `${hostname} leads to an address that is not public`
+    : null;
+}
+
+export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+export const newPublicId = (): string => randomBytes(12).toString('hex');
+
+const nameTaken = (name: string): SyncError =>
+  new SyncError(`There is a webhook endpoint ${name} already.`, {
+    code: 'webhooks.name_taken',
+    hint: `Choose another name, or: bms-sync webhooks remove ${name}.`,
+  });
+
+/** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
+export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
+  const endpoint = await findEndpoint(db, name);
+  if (endpoint !== null) return endpoint;
+  const guess = nearestName(name, await endpointNames(db));
+  const meant = guess === undefined ? '.' : `; did you mean ${guess}?`;
+  throw new SyncError(`There is no webhook endpoint ${name}${meant}`, {
+    code: 'webhooks.absent',
+    hint: 'bms-sync webhooks list shows them.',
+  });
+}
+
+/**
+ * Removes an endpoint with its deliveries.
+ *
+ * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings name it.
+ */
+export async function dropEndpoint(session: Session, name: string): Promise<void> {
+  await session.atomically(async (tx) => {
+    const endpoint = await requireEndpoint(tx, name);
+    if (endpoint.source === 'settings' && endpoint.disabledReason !== NOT_IN_SETTINGS) throw ofSettings(name);
+    await removeEndpoint(tx, name);
+  });
+}
+
+const ofSettings = (name: string): SyncError =>
+  new SyncError(`The settings name the webhook endpoint ${name}.`, {
+    code: 'webhooks.of_settings',
+    hint: `Change webhooks.endpoints.${name} there.`,
+  });
+
+interface Rotation {
+  readonly name: string;
+  /** Secrets from the settings; null = those of the table. */
+  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
+  readonly now: Date;
+}
+
+/**
+ * Gives an endpoint a new secret; the present one signs beside it for a day.
+ *
+ * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings have its secret.
+ */
+export async function rotateSecret(
+  session: Session,
+  { name, secretsOf, now }: Rotation,
+): Promise<RevealedSecret> {
+  const secret = newSecret();
+  const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
+  const { url } = await session.atomically(async (tx) => {
+    const endpoint = await requireEndpoint(tx, name);
+    if (secretsOf(endpoint) !== null) throw ofSettings(name);
+    await saveSecret(tx, { endpointId: endpoint.id, secret, now, overlapUntil });
+    return endpoint;
+  });
+  return { name, url, secret };
+}
+
+/** An endpoint as commands and the HTTP API show it: without its secret, and without what its owner works with. */
+export type EndpointDocument = Pick<EndpointStanding, (typeof SHOWN)[number]>;
+
+const SHOWN = [
+  ...(['name', 'url', 'kinds', 'changes', 'fields', 'format', 'source'] as const),
+  ...(['state', 'health', 'disabledReason', 'failures', 'failingSince', 'notBefore'] as const),
+  ...(['cursor', 'replayAfter', 'pending', 'pendingSince', 'deliveredAt', 'createdAt'] as const),
+];
+
+/** All endpoints for people and programs, by name. */
+export async function endpointDocuments(db: Queryable): Promise<EndpointDocument[]> {
+  return (await listEndpoints(db)).map((endpoint) => {
+    const shown = SHOWN.map((name) => [name, name === 'url' ? shownUrl(endpoint) : endpoint[name]]);
+    return Object.fromEntries(shown) as EndpointDocument;
+  });
+}
+
+/** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */
+export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format'>): string {
+  const { origin, pathname, search } = new URL(url);
+  if (format === 'slack' || format === 'teams') return `${origin}/…`;
+  return search === '' ? origin + pathname : `${origin}${pathname}?…`;
+}

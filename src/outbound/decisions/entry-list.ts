@@ -1,0 +1,149 @@
+import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { sleepUnlessStopped } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { readAttempts, linkedEntry } from '../../mirror/outbox/attempts-and-links.ts';
+import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
+import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
+import type { WriteBlock } from '../../mirror/outbox/outbox-queue.ts';
+import { findEnded } from '../../mirror/outbox/ended-entries.ts';
+import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
+import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox-store.ts';
+import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
+import type { Queryable } from '../../mirror/session/session.ts';
+import { absent } from './decide.ts';
+import { readFrozen } from '../freeze.ts';
+import type { Frozen } from '../freeze.ts';
+import { explain } from './verdicts.ts';
+
+/** States in the order in which they need a person. */
+export const STATES = [
+  ...(['parked', 'rejected', 'unsettled', 'sending', 'ready'] as const),
+  ...(['done', 'abandoned'] as const),
+] as const satisfies readonly EntryState[];
+
+/** States of an entry that is neither done nor given up. */
+export const OPEN_STATES: readonly EntryState[] = STATES.slice(0, -2);
+
+export interface OutboxList {
+  readonly entries: readonly Entry[];
+  readonly blockedKinds: readonly WriteBlock[];
+  readonly frozen: Frozen | null;
+}
+
+/** Lists the latest entries in these states: first those that need a person, then the newest. */
+export async function listOutbox(
+  db: Queryable,
+  { states, limit }: { readonly states: readonly EntryState[]; readonly limit: number },
+): Promise<OutboxList> {
+  const entries: Entry[] = [];
+  for (const state of STATES.filter((known) => states.includes(known))) {
+    const left = limit - entries.length;
+    if (left > 0) entries.push(...(await listEntries(db, { states: [state], limit: left })));
+  }
+  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+}
+
+/** Lists entries in these states by their ids, a page at a time: each once, even if its state changes meanwhile. */
+export async function pageOfOutbox(db: Queryable, wanted: EntriesWanted): Promise<OutboxList> {
+  const entries = await entriesAfter(db, wanted);
+  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+}
+
+/** An entry with everything that was tried for it. */
+export interface History {
+  readonly entry: Entry;
+  readonly attempts: readonly Attempt[];
+  /** Whether the link of the record names this entry as its creator. */
+  readonly isMaker: boolean;
+}
+
+/** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
+export async function readHistory(db: Queryable, id: number): Promise<History> {
+  const entry = await findEntry(db, id);
+  if (entry === null) throw endedOrAbsent(id, await findEnded(db, id));
+  const { kind, recordId } = entry;
+  const maker = recordId === null ? null : await linkedEntry(db, kind, recordId);
+  return { entry, attempts: await readAttempts(db, id), isMaker: maker === id };
+}
+
+function endedOrAbsent(id: number, ended: EndedEntry | null): SyncError {
+  if (ended === null) return absent(id);
+  const { operation, kind, recordId, state, updatedAt } = ended;
+  const what = `${operation} of ${kind}${recordId === null ? '' : `, record ${recordId}`}`;
+  return new SyncError(`Entry ${id} (${what}) ended as ${state} on ${updatedAt}; only its key is kept.`, {
+    code: 'outbox.ended',
+    hint: 'The setting retention.outboxDays says how long entries are kept whole.',
+  });
+}
+
+/** An entry as programs see it in a list. */
+export function entryDocument(entry: Entry): JsonObject {
+  const { id, key, kind, operation, recordId, state, verdict } = entry;
+  const { attempts, nextAttemptAt, createdAt, updatedAt } = entry;
+  return {
+    ...{ id, key, kind, operation, recordId, state, verdict, meaning: explain(entry).meaning },
+    ...{ attempts, nextAttemptAt, createdAt, updatedAt },
+    ...{ payload: jsonOrText(entry.payload), result: jsonOrText(entry.result) },
+  };
+}
+
+/** An entry as programs see it alone. */
+export function historyDocument({ entry, attempts, isMaker }: History): JsonObject {
+  const { naturalKey, owner, allowsUnknown: allowUnknown } = entry;
+  return {
+    ...{ ...entryDocument(entry), next: explain(entry).next, owner, naturalKey, allowUnknown, isMaker },
+    ...{ base: jsonOrText(entry.base), preimage: jsonOrText(entry.preimage) },
+    history: attempts.map((attempt) => ({ ...attempt })),
+  };
+}
+
+/** Records that a create may have made, as the searches for it noted them. */
+export function candidatesOf({ operation, result }: Pick<Entry, 'operation' | 'result'>): readonly string[] {
+  const noted = jsonOrText(result);
+  const ids = operation === 'create' && isObject(noted) ? noted['ids'] : undefined;
+  return isArray(ids) ? ids.map(String) : [];
+}
+
+/** JSON of the outbox, parsed; text that an application stored in another form stays text. */
+export function jsonOrText(text: string | null): Json {
+  const value = text === null ? null : tryParse(text);
+  return value === undefined ? text : value;
+}
+
+interface EntryWait {
+  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const POLL_MS = 500;
+const ENDED: readonly EntryState[] = ['done', 'rejected', 'parked', 'abandoned'];
+
+/** Waits until these entries are done or need a person, or the time is up; returns their states. */
+export async function waitForEntries(
+  db: Queryable,
+  ids: readonly number[],
+  waiting: EntryWait,
+): Promise<Entry[]> {
+  const { clock, timeoutMs, signal } = waiting;
+  const deadline = clock.monotonicMs() + timeoutMs;
+  const isOver = (): boolean => signal.aborted || clock.monotonicMs() >= deadline;
+  for (const id of ids) {
+    while (!(await hasEnded(db, id)) && !isOver())
+      await sleepUnlessStopped(Math.max(1, Math.min(POLL_MS, deadline - clock.monotonicMs())), waiting);
+    if (isOver()) break;
+  }
+  const entries: Entry[] = [];
+  for (const id of ids) {
+    const entry = await findEntry(db, id);
+    if (entry !== null) entries.push(entry);
+  }
+  return entries;
+}
+
+async function hasEnded(db: Queryable, id: number): Promise<boolean> {
+  const entry = await findEntry(db, id);
+  return entry === null || ENDED.includes(entry.state);
+}

@@ -1,0 +1,158 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import { readStanding } from '../../mirror/kinds/kind-standing.ts';
+import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
+import { readSeenNames } from '../../mirror/kinds/field-store.ts';
+import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
+import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
+import { claimEntry, entryBefore, readBlock, saveBlock } from '../../mirror/outbox/outbox-queue.ts';
+import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { requestPull } from '../../mirror/runs/run-requests.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { release, finishAs, tryLater } from '../attempt/conclude.ts';
+import { mayHaveArrived } from '../attempt/grade.ts';
+import type { Journalled } from '../attempt/journal.ts';
+import { readRows } from '../attempt/land-own.ts';
+import { journalCreate } from './create.ts';
+import { notesOf } from './settle.ts';
+import { readFrozen } from '../freeze.ts';
+import { validateStored } from '../intake/validate-entry.ts';
+import type { OutboundParts } from '../parts.ts';
+
+/** A claimed entry, and the work to do outside the transaction. */
+export type Claimed =
+  | { readonly step: 'send'; readonly kind: Kind; readonly journalled: Journalled }
+  | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
+
+/**
+ * Claims an entry and takes it as far as the database alone can; null where there is nothing more to do for now, `ended` where
+ * that has ended it.
+ */
+export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed | 'ended' | null> {
+  const { session, clock, owner } = parts;
+  return session.atomically(async (tx) => {
+    if ((await readFrozen(tx)) !== null) return null;
+    const now = clock.now();
+    const entry = await claimEntry(tx, { ...due, owner, now });
+    if (entry === null) return null;
+    if (entry.state === 'ready') return claimReady(tx, parts, { entry, now });
+    const kind = parts.kinds.find(({ name }) => name === entry.kind);
+    if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
+    await finishAs(tx, entry, { state: 'parked', verdict: 'invalid', result: NO_KIND, now });
+    return 'ended';
+  });
+}
+
+const NO_KIND = { faults: ['kind: the settings no longer declare it'] };
+
+interface Ready {
+  readonly entry: Entry;
+  readonly now: Date;
+}
+
+async function claimReady(
+  tx: Transaction,
+  parts: OutboundParts,
+  { entry: stored, now }: Ready,
+): Promise<Claimed | 'ended' | null> {
+  const valid = validateStored(parts.kinds, stored, await readSeenNames(tx, [stored.kind]));
+  if ('faults' in valid) {
+    await finishAs(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
+    return 'ended';
+  }
+  const ended = await findEndedByKey(tx, stored.key);
+  if (ended !== null) {
+    const { id, recordId, state } = ended;
+    const result = { entry: id, recordId, state };
+    await finishAs(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
+    return 'ended';
+  }
+  const { kind, payload, naturalKey, recordId } = valid.ok;
+  // Rows that an application inserted by SQL have none of these.
+  const patch = { payload, naturalKey, recordId, ...(await baseNow(tx, stored, now)) };
+  await changeEntry(tx, { ...stored, patch, now });
+  const entry = { ...stored, ...patch };
+  if ((await waitsForEntry(tx, entry, now)) || (await waitsForBlock(tx, entry, now))) return null;
+  if (entry.operation === 'create') return claimCreate(tx, parts, { entry, now, kind });
+  await markAsProbe(tx, entry, now);
+  await changeEntry(tx, { ...entry, patch: { state: 'sending' }, now }); // From now on no list overwrites its row.
+  return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
+}
+
+/** An update without a base from its author takes the mirror's row as base. */
+async function baseNow(
+  tx: Transaction,
+  { operation, kind, recordId, base }: Entry,
+  now: Date,
+): Promise<Pick<Entry, 'base' | 'baseAt'> | null> {
+  if (operation === 'create' || base !== null || recordId === null) return null;
+  const row = (await readRows(tx, kind, [recordId])).get(recordId);
+  return row === undefined ? null : { base: row.raw, baseAt: instantText(now) };
+}
+
+const RETRY_MS = 60_000;
+
+/** Whether an entry before this one comes first. */
+async function waitsForEntry(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
+  const before = await entryBefore(tx, entry);
+  if (before === null) return false;
+  const result = JSON.stringify({ ...notesOf(entry), waitsFor: before });
+  const nextAttemptAt = instantText(new Date(now.getTime() + RETRY_MS));
+  await release(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
+  return true;
+}
+
+/** Whether our token may not write the kind, and it is too early to try again. */
+async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
+  const block = await readBlock(tx, entry.kind);
+  const waitMs = block === null ? 0 : instantOf(block.probeAt).getTime() - now.getTime();
+  if (waitMs <= 0) return false;
+  await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs });
+  return true;
+}
+
+/** Makes an entry that is about to be sent the probe of its blocked kind: later entries wait for its result. */
+async function markAsProbe(tx: Transaction, { kind }: Entry, now: Date): Promise<void> {
+  const block = await readBlock(tx, kind);
+  if (block !== null) await saveBlock(tx, { ...block, now, probeAt: new Date(now.getTime() + 5 * RETRY_MS) });
+}
+
+async function claimCreate(
+  tx: Transaction,
+  parts: OutboundParts,
+  { entry, now, kind }: Ready & { readonly kind: Kind },
+): Promise<Claimed | null> {
+  // An earlier send may still arrive, so search for its record before sending again.
+  if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) {
+    await markAsProbe(tx, entry, now);
+    return { step: 'settle', kind, entry };
+  }
+  const standing = await readStanding(tx, kind.name);
+  if (isFresh(standing, entry, { now, maxAgeSeconds: parts.rules.preimageMaxAgeSeconds })) {
+    await markAsProbe(tx, entry, now);
+    return { step: 'send', kind, journalled: await journalCreate(tx, parts, { kind, entry }) };
+  }
+  await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });
+  await tryLater(tx, entry, { verdict: 'awaits_sweep', now, waitMs: RETRY_MS });
+  return null;
+}
+
+/**
+ * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours.
+ *
+ * If the list certifies, require a recent certificate. If it has stopped certifying, accept a complete sweep that
+ * ended after the entry was stored.
+ */
+export function isFresh(
+  { certifiedAt, lastSweepAt }: KindStanding,
+  { verdict, createdAt }: Entry,
+  { now, maxAgeSeconds }: { readonly now: Date; readonly maxAgeSeconds: number },
+): boolean {
+  const isYoung = (at: string | null): boolean =>
+    at !== null && now.getTime() - instantOf(at).getTime() <= maxAgeSeconds * 1000;
+  if (isYoung(certifiedAt)) return true;
+  if (!isYoung(lastSweepAt) || lastSweepAt === null) return false;
+  return certifiedAt === null || (verdict === 'awaits_sweep' && lastSweepAt > createdAt);
+}

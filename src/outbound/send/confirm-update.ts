@@ -1,0 +1,170 @@
+import type { FieldStates } from '../../diff/written.ts';
+import { couldHold } from '../../diff/look-alike.ts';
+import { fieldNamed, readBack } from '../../diff/written.ts';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
+import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { WriteAnswer } from '../../source/http/write-answer.ts';
+import { finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
+import { grade } from '../attempt/grade.ts';
+import { closeWith } from '../attempt/journal.ts';
+import { landOwn } from '../attempt/land-own.ts';
+import type { OutboundParts } from '../parts.ts';
+import { askableKind, isListed } from '../../catalog/kind.ts';
+import { recordId } from '../../diff/judge-page.ts';
+import { isObject } from '../../lib/json/json.ts';
+import { readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { readPageOf } from '../../mirror/sightings/page-store.ts';
+
+/** An update in work, with the record as the service has it. */
+export interface Updating {
+  readonly kind: Kind;
+  readonly entry: Entry;
+  readonly remote: JsonObject;
+}
+
+interface WrittenUpdate extends Updating {
+  /** The written fields, by the names of a write. */
+  readonly body: JsonObject;
+  readonly answer: WriteAnswer;
+}
+
+/** Accepted writes that may leave a field unchanged before a person must look. */
+const ROUNDS = 2;
+
+/** Reads a record back after a write: only this, never the answer to the write, proves whether the write was done. */
+export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate): Promise<void> {
+  const { kind, entry } = written;
+  const after = await readAgain(parts, kind, entry);
+  await parts.session.atomically(async (tx) => {
+    const now = parts.clock.now();
+    if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
+    if (after === undefined) return retryUnconfirmed(tx, parts, { ...written, verdict: 'unreachable' });
+    if (after !== null) return conclude(tx, parts, { ...written, after });
+    await closeWith(tx, entry, { grade: 'ambiguous', answer: written.answer, now });
+    return finishAs(tx, entry, { state: 'parked', verdict: 'gone', now });
+  });
+}
+
+/** The present record; null if it is gone, undefined if unknown. */
+async function readAgain(
+  parts: OutboundParts,
+  kind: Updating['kind'],
+  { recordId }: Entry,
+): Promise<JsonObject | null | undefined> {
+  try {
+    return await readRemote(parts, kind, recordId ?? '');
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  }
+}
+
+async function retryUnconfirmed(
+  tx: Transaction,
+  parts: OutboundParts,
+  {
+    entry,
+    answer,
+    verdict,
+  }: WrittenUpdate & { readonly verdict: 'unreachable' | 'no_answer' | 'not_applied' },
+): Promise<void> {
+  const now = parts.clock.now();
+  await closeWith(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
+  await tryLater(tx, entry, { verdict, now, waitMs: waitAfter(entry, parts, null) });
+}
+
+async function conclude(
+  tx: Transaction,
+  parts: OutboundParts,
+  written: WrittenUpdate & { readonly after: JsonObject },
+): Promise<void> {
+  const { kind, entry, remote, body, answer, after } = written;
+  const now = parts.clock.now();
+  const { missed, others } = readBack({ kind, body, before: remote, after });
+  const lost = missed.filter((field) => !isNormalized(written, field));
+  if (lost.length > 0 && grade(answer).is !== 'accepted')
+    return retryUnconfirmed(tx, parts, { ...written, verdict: 'no_answer' });
+  if (lost.length > 0 && (await roundsBefore(tx, entry)) + 1 < ROUNDS)
+    return retryUnconfirmed(tx, parts, { ...written, verdict: 'not_applied' });
+
+  await closeWith(tx, entry, { grade: lost.length > 0 ? 'not_applied' : 'done', answer, now });
+  // Land the reading before the write with origin `service`, then the reading after it with ours.
+  await landOwn(tx, parts, { kind, record: remote, origin: 'service', mayBeNew: false });
+  await landOwn(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, mayBeNew: false });
+  const fields = missed.map((field) => ({ ...field }));
+  if (lost.length > 0)
+    return finishAs(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
+  const result = {
+    ...(others.length > 0 && { alsoChanged: others }),
+    ...(fields.length > 0 && { normalized: fields }),
+  };
+  return finishAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
+}
+
+/** A person's request for another try allows one more round. */
+async function roundsBefore(tx: Transaction, { id }: Entry): Promise<number> {
+  const attempts = await readAttempts(tx, id);
+  return attempts.filter(({ grade }) => grade === 'not_applied').length;
+}
+
+/** The service keeps some values in a form of its own: a change to a look-alike of the sent value counts as taken. */
+function isNormalized(
+  { kind, remote: before }: WrittenUpdate,
+  { field, remote, wanted }: FieldStates,
+): boolean {
+  const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
+  return !isAsBefore && couldHold(fieldNamed(kind, field), { sent: wanted, remote });
+}
+
+/** Sweeps with a failed control after which a path is no longer used. */
+const MOST_CONTROL_FAILURES = 3;
+/** This reading does not land, so no counter needs its ticks. */
+const NO_TICKS = { tick: (): number => 0 };
+
+/**
+ * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
+ *
+ * @returns Null if the service has no such record.
+ * @throws {SourceError} If no answer settles the question.
+ */
+export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
+  const askable = askableKind(kind);
+  const { controlFailures } = await readStanding(parts.session, kind.name);
+  if (askable !== null && controlFailures < MOST_CONTROL_FAILURES) {
+    const { record } = await parts.source.retrieve(askable, id);
+    if (record !== null) return record;
+  }
+  return isListed(kind) ? findInList(parts, kind, id) : null;
+}
+
+/** Rows move between pages while a list is read, so that a moving row may be on none of the pages read. */
+const MOST_READINGS = 3;
+
+/** Searches the page that showed it last, then all pages, several times. */
+async function findInList(parts: OutboundParts, kind: ListedKind, id: string): Promise<JsonObject | null> {
+  const page = await readPageOf(parts.session, kind.name, id);
+  let found = page === null ? null : await findOnPages(parts, kind, { id, from: page, to: page });
+  for (let reading = 0; reading < MOST_READINGS && found === null; reading++)
+    found = await findOnPages(parts, kind, { id, from: 1, to: Infinity });
+  return found;
+}
+
+async function findOnPages(
+  { source }: OutboundParts,
+  kind: ListedKind,
+  { id, from, to }: { readonly id: string; readonly from: number; readonly to: number },
+): Promise<JsonObject | null> {
+  for await (const response of source.pages(kind, { from, to }, NO_TICKS)) {
+    const found = response.read().find((record) => {
+      const read = recordId(record);
+      return 'id' in read && read.id === id;
+    });
+    if (isObject(found)) return found;
+  }
+  return null;
+}

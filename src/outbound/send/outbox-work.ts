@@ -1,0 +1,104 @@
+import { instantText } from '../../lib/time/clock.ts';
+import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import { dueEntries, raiseEntry, readBlock } from '../../mirror/outbox/outbox-queue.ts';
+import { findEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { ClaimLostError } from '../attempt/conclude.ts';
+import { sendCreate } from './create.ts';
+import { settle } from './settle.ts';
+import { watchTwins } from './watch-twins.ts';
+import { readFrozen } from '../freeze.ts';
+import type { OutboundParts } from '../parts.ts';
+import { explain } from '../decisions/verdicts.ts';
+import { update } from './update.ts';
+import { claim } from './claim.ts';
+import type { Claimed } from './claim.ts';
+import { recoverEntries } from './recover.ts';
+
+/** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
+export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
+  work(due: WorkRef): Promise<void>;
+  /** Frees the entries of owners that are gone, and those of this process that an error dropped. */
+  takeOver(isDead: (owner: string) => boolean): Promise<void>;
+}
+
+export function outboxWork(parts: OutboundParts): OutboxWork {
+  const { session, clock, owner } = parts;
+  const working = new Set<number>();
+  return {
+    due: async (limit) =>
+      (await readFrozen(session)) === null ? await dueEntries(session, clock.now(), limit) : [],
+    raise: (due) => session.atomically((tx) => raiseEntry(tx, due, clock.now())),
+    work: async (due) => {
+      if (working.has(due.id)) return;
+      working.add(due.id);
+      try {
+        await workEntry(parts, due);
+      } finally {
+        working.delete(due.id);
+      }
+    },
+    // An entry of ours that is not being worked was dropped by an error: its journal shows its state.
+    takeOver: (isDead) =>
+      recoverEntries(parts, ({ id }, other) => (other === owner ? !working.has(id) : isDead(other))),
+  };
+}
+
+/** Claims an entry and works it to its next resting state; does nothing if it is no longer due. */
+async function workEntry(parts: OutboundParts, due: WorkRef): Promise<void> {
+  const begunAt = parts.clock.now();
+  const claimed = await claim(parts, due);
+  if (claimed === null) return;
+  try {
+    if (claimed !== 'ended') await carryOut(parts, claimed);
+  } catch (error) {
+    if (!(error instanceof ClaimLostError)) throw error;
+    parts.logger.warn({ entryId: due.id }, error.message);
+    return; // The process that took it over tells its end.
+  }
+  const isWatched = claimed !== 'ended' && claimed.step === 'watch'; // It was done before.
+  if (!isWatched) await tellEntry(parts, due.id, begunAt);
+}
+
+async function carryOut(parts: OutboundParts, claimed: Claimed): Promise<void> {
+  const { session, clock } = parts;
+  const { kind } = claimed;
+  if (claimed.step === 'send') return sendCreate(parts, kind, claimed.journalled);
+  if (claimed.step === 'update') return update(parts, claimed);
+  if (claimed.step === 'watch') return session.atomically((tx) => watchTwins(tx, parts, claimed));
+  const { entry } = claimed;
+  const journalled = await session.atomically((tx) => settle(tx, parts, { kind, entry, now: clock.now() }));
+  if (journalled === null) return;
+  await sendCreate(parts, kind, journalled);
+}
+
+type Parts = Pick<OutboundParts, 'session' | 'logger'>;
+
+/** Logs the state of an entry that was worked from `begunAt` on, if it has ended or its kind is blocked now. */
+async function tellEntry(parts: Parts, id: number, begunAt: Date): Promise<void> {
+  const entry = await findEntry(parts.session, id);
+  if (entry === null) return;
+  if (entry.state === 'ready' && entry.verdict === 'kind_blocked')
+    await tellBlock(parts, entry.kind, begunAt);
+  if (entry.state === 'done' || entry.state === 'parked' || entry.state === 'rejected')
+    tellEnd(parts, entry, entry.state);
+}
+
+function tellEnd({ logger }: Parts, entry: Entry, state: 'done' | 'parked' | 'rejected'): void {
+  const { id: entryId, kind, operation, recordId: record, verdict } = entry;
+  const { meaning, next } = explain(entry);
+  const facts = { event: `entry.${state}`, entryId, kind, record, operation, verdict };
+  const what = record === null ? `${operation} of ${kind}` : `${operation} of ${kind} ${record}`;
+  const message = `entry ${entryId} (${what}) is ${state}: ${meaning}`;
+  if (state === 'done') logger.info(facts, message);
+  else logger.warn({ ...facts, next }, message);
+}
+
+/** A block that was there before is told already: each probe only puts it off. */
+async function tellBlock({ session, logger }: Parts, kind: string, begunAt: Date): Promise<void> {
+  const block = await readBlock(session, kind);
+  if (block === null || block.since < instantText(begunAt)) return;
+  const hint = 'Check the token, and what its user may write in the service.';
+  const message = `writes of ${kind} are blocked: the service refuses them (${block.reason}); tried again within five minutes`;
+  logger.warn({ event: 'kind.blocked', kind, reason: block.reason, hint }, message);
+}

@@ -1,0 +1,51 @@
+import { instantText } from '../../lib/time/clock.ts';
+import { closeAttempt, readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
+import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
+import { ownedEntries } from '../../mirror/outbox/outbox-queue.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { lookTimes } from './decide-settlement.ts';
+import type { OutboundParts } from '../parts.ts';
+
+/**
+ * Takes entries back from owners that are gone: a send that is open in the journal may have arrived.
+ *
+ * @param isGone Whether the process with this owner name has ended.
+ */
+export async function recoverEntries(
+  parts: OutboundParts,
+  isGone: (entry: Entry, owner: string) => boolean,
+): Promise<void> {
+  const lost = (await ownedEntries(parts.session)).filter(
+    (entry) => entry.owner !== null && isGone(entry, entry.owner),
+  );
+  for (const entry of lost) await parts.session.atomically((tx) => recover(tx, parts, entry));
+}
+
+/** Puts one entry into the state that its journal proves; a slow owner may have continued since it was found. */
+async function recover(tx: Transaction, { rules, clock }: OutboundParts, lost: Entry): Promise<void> {
+  const { id, epoch } = lost;
+  const entry = await findEntry(tx, id);
+  if (entry?.epoch !== epoch) return;
+  const now = clock.now();
+  const last = (await readAttempts(tx, id)).at(-1);
+  const isOpen = last !== undefined && last.closedAt === null;
+  const patch = { ...whereNow(entry, isOpen, { rules, now }), owner: null };
+  await changeEntry(tx, { id, epoch, patch, now, raises: true });
+  if (!isOpen) return;
+  const told = { grade: 'ambiguous', status: null, responseStart: null };
+  await closeAttempt(tx, { outboxId: id, n: last.n, ...told, now });
+}
+
+function whereNow(
+  { state, operation }: Entry,
+  isOpen: boolean,
+  { rules, now }: Pick<OutboundParts, 'rules'> & { readonly now: Date },
+): EntryPatch {
+  if (state !== 'sending') return {};
+  const soon = instantText(now);
+  if (operation === 'update')
+    return { state: 'ready', nextAttemptAt: soon, ...(isOpen && { verdict: 'no_answer' }) };
+  const nextAttemptAt = instantText(new Date(now.getTime() + lookTimes(0, rules).next));
+  return { state: 'unsettled', verdict: 'ambiguous', result: null, nextAttemptAt };
+}

@@ -1,0 +1,54 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { matchRecord } from '../../diff/match.ts';
+import { readNameOf, shownValue } from '../../diff/written.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { isObject, parseJson } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { saveTwins } from '../../mirror/records/issue-store.ts';
+import { rowsFirstSeenAfter } from '../../mirror/records/record-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { release } from '../attempt/conclude.ts';
+import { watermarkOf, markerOf } from './create.ts';
+import { payloadOf } from '../attempt/journal.ts';
+import { readRows } from '../attempt/land-own.ts';
+import type { OutboundParts } from '../parts.ts';
+
+const WATCH_MS = 7 * 86_400_000;
+const LOOK_EVERY_MS = 3_600_000;
+
+/**
+ * Watches for a second record of a create that was adopted or sent again: a request that arrives days late doubles it.
+ *
+ * A twin is reported and never repaired: only a person can decide which of the two to delete.
+ */
+export async function watchTwins(
+  tx: Transaction,
+  { rules, clock }: OutboundParts,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+): Promise<void> {
+  const now = clock.now();
+  const marker = markerOf(kind, entry, rules.markerFields);
+  const payloads = [payloadOf(entry), await payloadAsKept(tx, kind, entry)];
+  const twins = (await rowsFirstSeenAfter(tx, kind.name, watermarkOf(entry))).filter(({ raw }) => {
+    const record = parseJson(raw);
+    if (!isObject(record)) return false;
+    return payloads.some((payload) => matchRecord({ kind, payload, record, marker }) === 'exact');
+  });
+  const ids = twins.map(({ id }) => id);
+  if (ids.length > 0) await saveTwins(tx, kind.name, { recordId: entry.recordId ?? '', ids, now });
+  const isOver = now.getTime() - instantOf(watermarkOf(entry).at).getTime() > WATCH_MS;
+  const nextAttemptAt = isOver ? null : instantText(new Date(now.getTime() + LOOK_EVERY_MS));
+  await release(tx, entry, { nextAttemptAt, now });
+}
+
+/** The sent payload in the service's form, as our own record shows it: the service treats a twin alike. */
+async function payloadAsKept(tx: Transaction, kind: Kind, entry: Entry): Promise<JsonObject> {
+  const row = (await readRows(tx, kind.name, [entry.recordId ?? ''])).get(entry.recordId ?? '');
+  const own = row === undefined ? null : parseJson(row.raw);
+  const kept = Object.entries(payloadOf(entry)).map(([name, sent]) => {
+    const shown = isObject(own) ? shownValue(kind, own, readNameOf(kind, name)) : undefined;
+    return [name, shown ?? sent] as const;
+  });
+  return Object.fromEntries(kept);
+}

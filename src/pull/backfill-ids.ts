@@ -1,0 +1,117 @@
+import { askableKind, isListed } from '../catalog/kind.ts';
+import type { Kind, ListedKind, RetrievableKind } from '../catalog/kind.ts';
+import { sortPage } from '../diff/judge-page.ts';
+import type { SortedPage } from '../diff/judge-page.ts';
+import { saveCursor } from '../mirror/runs/run-store.ts';
+import { requireCompanies, requireCompany } from './land/guard-source.ts';
+import { inDraft } from './land/land-pages.ts';
+import type { LandingAnswer } from './land/compare-records.ts';
+import { landRecords } from './land/land-records.ts';
+import type { LandedRecords } from './land/land-records.ts';
+import type { PullParts } from './run/parts.ts';
+import type { Tally } from './land/tally.ts';
+import type { Sweep } from './run/sweep.ts';
+
+const ASKED_TOGETHER = 50;
+
+interface WantedIds {
+  readonly kind: Kind;
+  readonly ids: readonly string[];
+}
+
+/** Reads records by their ids and lands them. A kind without single retrieval is read page by page instead. */
+export async function backfillIds(
+  parts: PullParts,
+  work: BackfillWork,
+  { kind, ids }: WantedIds,
+): Promise<void> {
+  const askable = askableKind(kind);
+  if (askable !== null) await askForIds(parts, work, { kind: askable, ids });
+  else if (isListed(kind)) await lookForIds(parts, work, { kind, ids });
+}
+
+async function askForIds(
+  parts: PullParts,
+  work: BackfillWork,
+  { kind, ids }: WantedIds & { readonly kind: RetrievableKind },
+): Promise<void> {
+  const { tenants } = work.sweep;
+  for (let from = work.done; from < ids.length; from += ASKED_TOGETHER) {
+    const some = ids.slice(from, from + ASKED_TOGETHER);
+    const options = { tick: work.sweep.ticks.next, signal: parts.signal };
+    const answers = await Promise.all(some.map((id) => parts.source.retrieve(kind, id, options)));
+    const records = answers.flatMap(({ record }) => record ?? []);
+    requireCompany({ kind, tenants }, { isKnown: false, read: () => records });
+    const shown = answers.flatMap(({ record, ...ticks }) =>
+      record === null ? [] : [{ ...sortPage([record]), ...ticks }],
+    );
+    for (const [index, id] of some.entries()) if (answers[index]?.record === null) work.missing.push(id);
+    const cursor = from + some.length;
+    await land(parts, work, { answers: shown, cursor, isListed: false });
+    parts.onProgress?.({ kind: kind.name, pages: cursor, lastPage: ids.length });
+  }
+}
+
+async function lookForIds(
+  parts: PullParts,
+  work: BackfillWork,
+  { kind, ids }: WantedIds & { readonly kind: ListedKind },
+): Promise<void> {
+  const wanted = new Set(ids);
+  const { ticks, tenants } = work.sweep;
+  const pages = parts.source.pages(
+    kind,
+    { from: 1, to: Infinity },
+    { tick: ticks.next, signal: parts.signal },
+  );
+  for await (const response of requireCompanies(pages, { kind, tenants })) {
+    const { incoming, quarantined } = sortPage(response.read());
+    const found = {
+      incoming: incoming.filter(({ id }) => wanted.has(id)),
+      quarantined: quarantined.filter(({ id }) => id !== null && wanted.has(id)),
+    };
+    for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
+    await land(parts, work, { answers: [{ ...response, ...found }], cursor: 0, isListed: true });
+    parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.plan.lastPage });
+    if (wanted.size === 0) return;
+  }
+  for (const id of wanted) work.missing.push(id);
+}
+
+interface Answered {
+  readonly answers: readonly (SortedPage & Pick<LandingAnswer, 'sent' | 'answered'>)[];
+  /** Ids that are done, counted from the first. */
+  readonly cursor: number;
+  readonly isListed: boolean;
+}
+
+async function land(
+  { session, clock }: PullParts,
+  { sweep, tally }: BackfillWork,
+  { answers, cursor, isListed: isFromList }: Answered,
+): Promise<void> {
+  const now = clock.now();
+  const landings = await inDraft(session, sweep, {
+    now,
+    work: async (tx, draft) => {
+      await saveCursor(tx, sweep.runId, String(cursor));
+      const landed: LandedRecords[] = [];
+      for (const { incoming, quarantined, sent, answered } of answers) {
+        const answer = { sent, answered, isListed: isFromList, now };
+        landed.push(await landRecords(tx, draft, { incoming, quarantined, answer }));
+      }
+      return landed;
+    },
+  });
+  for (const [index, landed] of landings.entries())
+    tally.addRecords(answers[index]?.incoming.map(({ id }) => id) ?? [], landed);
+}
+
+/** A backfill under way. */
+export interface BackfillWork {
+  readonly sweep: Sweep;
+  readonly tally: Tally;
+  /** Progress of an interrupted run of the same request: a page number, or a number of ids. */
+  readonly done: number;
+  readonly missing: string[];
+}

@@ -1,0 +1,154 @@
+import { isListed } from '../catalog/kind.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { describe } from '../lib/sync-error.ts';
+import { OtherSourceError } from '../mirror/session/errors.ts';
+import { releaseKind } from '../mirror/kinds/kind-lease.ts';
+import type { Retention } from '../mirror/runs/retention.ts';
+import { readCursor, saveCursor } from '../mirror/runs/run-store.ts';
+import type { KindReport } from '../mirror/runs/run-store.ts';
+import { claimSource, readTenants } from '../mirror/kinds/source-binding.ts';
+import { SourceError } from '../source/http/errors.ts';
+import type { ListResponse } from '../source/paging/list-responses.ts';
+import type { PageRange } from '../source/paging/sweep-plan.ts';
+import { backfillIds } from './backfill-ids.ts';
+import type { BackfillWork } from './backfill-ids.ts';
+import { beginSweep } from './sweep/begin-sweep.ts';
+import { addColumns } from './sweep/end-sweep.ts';
+import { verifyTenant, requireCompanies } from './land/guard-source.ts';
+import type { PullParts, ReadingRules } from './run/parts.ts';
+import { recordRun } from './run/record-run.ts';
+import type { RunFacts } from './run/record-run.ts';
+import { landArriving } from './land/land-pages.ts';
+import { createTally } from './land/tally.ts';
+
+/** The part of a list to read again: some records, some pages, or all of it. */
+export type Extent = { readonly ids: readonly string[] } | { readonly pages: PageRange };
+
+export interface BackfillRequest extends ReadingRules {
+  /** The requested run that this work belongs to, if there is one. */
+  readonly runId?: number;
+  readonly kind: Kind;
+  readonly extent: Extent;
+  /** The extent as the caller wrote it: the same text resumes an interrupted run. */
+  readonly request: string;
+  /** Starts from the beginning, even if the same request was interrupted. */
+  readonly restart: boolean;
+  readonly baseUrl: string;
+  readonly retention: Retention;
+}
+
+export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
+  /** The interrupted run that this one continued; null = it started from the beginning. */
+  readonly resumed: number | null;
+  /** Records unchanged by the service whose rows another writer had altered. */
+  readonly mended: number;
+  /** Requested records that the service does not have. */
+  readonly missing: readonly string[];
+}
+
+type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
+
+/**
+ * Reads records again on request and lands them; proves nothing about records that it does not read.
+ *
+ * @throws {LeaseError} If another process sweeps this kind.
+ * @throws {MirrorError} {OtherSourceError}
+ */
+export async function backfill(parts: PullParts, request: BackfillRequest): Promise<BackfillReport> {
+  const { kind } = request;
+  const earlier = request.restart
+    ? null
+    : await readCursor(parts.session, { command: 'backfill', kind: kind.name, request: request.request });
+  const before = { ...parts.source.counts };
+  const { result, ...facts } = await recordRun(
+    parts,
+    { ...request, command: 'backfill', kinds: [kind], cursor: earlier?.cursor ?? null },
+    async (runId) => {
+      const claim = await claimSource(parts.session, { baseUrl: request.baseUrl, acceptNew: false });
+      if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
+      const { sweep, stopHeartbeat } = await beginSweep(parts, {
+        kind,
+        runId,
+        claim,
+        rules: request,
+        isPartial: true,
+      });
+      const work = { sweep, tally: createTally(), done: Number(earlier?.cursor ?? 0), missing: [] };
+      const ending = await read(parts, request, work)
+        .catch(async (error: unknown) => {
+          if (error instanceof OtherSourceError) await end(parts, work, 'refused'); // The lease is still ours.
+          throw error;
+        })
+        .finally(stopHeartbeat);
+      await end(parts, work, ending.state);
+      const counts = { ...work.tally.counts(), missing: work.missing };
+      return { state: stateOf(ending), result: { kind: kind.name, ...ending, ...counts } };
+    },
+  );
+  const { requests, retries } = parts.source.counts;
+  return {
+    ...facts,
+    ...result,
+    resumed: earlier?.runId ?? null,
+    requests: requests - before.requests,
+    retries: retries - before.retries,
+  };
+}
+
+async function read(
+  parts: PullParts,
+  { kind, extent }: BackfillRequest,
+  work: BackfillWork,
+): Promise<Ending> {
+  try {
+    if ('ids' in extent) await backfillIds(parts, work, { kind, ids: extent.ids });
+    else await backfillPages(parts, work, { kind, range: extent.pages });
+    return { state: 'complete', reason: null, detail: null };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { state: error.state, reason: error.reason, detail: describe(error) };
+  }
+}
+
+/** Releases the lease with the standing of the last sweep: a backfill proves nothing about the whole list. */
+async function end(
+  parts: PullParts,
+  { sweep, tally }: BackfillWork,
+  state: Ending['state'] | 'refused',
+): Promise<void> {
+  const { session, clock } = parts;
+  const { lease, kind } = sweep;
+  if (state === 'complete') await addColumns(parts, kind);
+  await session.atomically((tx) =>
+    releaseKind(tx, lease, {
+      ...lease.before,
+      isComplete: false,
+      hasChanges: tally.changes() > 0,
+      now: clock.now(),
+    }),
+  );
+}
+
+function stateOf({ state, reason }: Ending): 'done' | 'incomplete' | 'interrupted' {
+  if (state === 'complete') return 'done';
+  return reason === 'interrupted' ? 'interrupted' : 'incomplete';
+}
+
+/** Reads pages of a list and lands them; each batch saves the cursor. */
+async function backfillPages(
+  parts: PullParts,
+  { sweep, tally, done }: BackfillWork,
+  { kind, range }: { readonly kind: Kind; readonly range: PageRange },
+): Promise<void> {
+  if (!isListed(kind)) return;
+  const { session, source, onProgress, signal } = parts;
+  const { ticks, runId, tenants } = sweep;
+  const rest = { from: Math.max(range.from, done + 1), to: range.to };
+  const pages = source.pages(kind, rest, { tick: ticks.next, signal });
+  const responses = requireCompanies(pages, { kind, tenants });
+  const onLanded = async ({ page, plan: { lastPage } }: ListResponse): Promise<void> => {
+    await session.atomically((tx) => saveCursor(tx, runId, String(page)));
+    onProgress?.({ kind: kind.name, pages: page, lastPage });
+  };
+  await landArriving(parts, { sweep, tally, responses, onLanded });
+}

@@ -1,0 +1,176 @@
+import type { Certificate } from '../../diff/certify.ts';
+import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
+import type { Unseen } from '../../diff/spans.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
+import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
+import { askableKind } from '../../catalog/kind.ts';
+import type { RetrievableKind } from '../../catalog/kind.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Ticks, Sweep } from '../run/sweep.ts';
+
+/** The evidence that shows which live rows a list does not have. */
+export interface AbsenceEvidence {
+  /** The list is known exactly; if not, complete sweeps did not show the rows, which alone proves nothing. */
+  readonly isCertified: boolean;
+  /** The starting tick of the sweep that proves the absence. */
+  readonly sweep: number;
+  /** The list had no row at all. */
+  readonly isEmpty: boolean;
+  /** No response to a later request shows the row or wrote it. */
+  readonly isOutside: (row: LiveRow) => boolean;
+  /** The tick at which the last response that showed the record was sent; null where none is kept. */
+  readonly lastShown: (id: string) => number | null;
+  /** Ids of records that may be absent, as far as responses that are kept have shown them. */
+  readonly suspects: () => string[];
+  /** Live rows that cannot be suspected, because their records were shown. */
+  readonly shown: number;
+}
+
+/** @param shown Records that the sweep saw. */
+export function byCertificate(certificate: Certificate, shown: number): AbsenceEvidence {
+  const { point, size, lists, showedSince, lastShown, absent } = certificate;
+  return {
+    ...{
+      isCertified: true,
+      sweep: point.sweep ?? 0,
+      isEmpty: size === 0,
+      lastShown,
+      suspects: absent,
+      shown,
+    },
+    isOutside: ({ id, response }) => Number(response) < point.sent && !lists(id) && !showedSince(id),
+  };
+}
+
+interface CompleteSweeps {
+  readonly unseen: Unseen;
+  /** The ticks at which this sweep and the complete one before it began; null = no other sweep counts. */
+  readonly sweep: number;
+  readonly before: number | null;
+  readonly noted: ReadonlyMap<string, Absence>;
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Rows that two consecutive complete sweeps did not show, and rows absent before that were not shown since.
+ *
+ * Every response requested since the first of the two sweeps counts, those of failed sweeps too. A row written since
+ * then is not absent.
+ */
+export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSweeps): AbsenceEvidence {
+  const lastKnown = ({ id, response }: LiveRow): number =>
+    Math.max(Number(response), unseen.lastShown(id) ?? -Infinity);
+  const missedSince = (id: string): number => Math.max(before ?? -1, noted.get(id)?.sweep ?? -1);
+  return {
+    ...{ isCertified: false, sweep, isEmpty, lastShown: unseen.lastShown },
+    isOutside: (row) => lastKnown(row) <= missedSince(row.id),
+    suspects: before === null ? () => [] : unseen.ids,
+    shown: before === null ? Infinity : unseen.shown,
+  };
+}
+
+export type FoundAbsent = AbsentRow & Pick<LiveRow, 'response'>;
+
+interface AbsenceSearch {
+  readonly kind: string;
+  readonly evidence: AbsenceEvidence;
+  /** Ids that were absent before. */
+  readonly noted: Iterable<string>;
+  /** Live rows of the mirror. */
+  readonly live: number;
+}
+
+/** Finds the live rows that a list does not have, and that nothing has shown since. */
+export async function findAbsent(session: Session, search: AbsenceSearch): Promise<FoundAbsent[]> {
+  const { kind, evidence, noted, live } = search;
+  const suspects = new Set([...evidence.suspects(), ...noted]);
+  const absent = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
+  if (live <= evidence.shown + absent.length) return absent.map(absentRow(evidence));
+  // Some row was last seen before the oldest kept response.
+  const all: LiveRow[] = [];
+  for await (const rows of liveRows(session, kind)) all.push(...rows.filter(evidence.isOutside));
+  return all.map(absentRow(evidence));
+}
+
+const absentRow =
+  ({ lastShown }: AbsenceEvidence) =>
+  ({ id, changedAt, response }: LiveRow): FoundAbsent => ({
+    ...{ id, response },
+    changedAt: instantOf(changedAt),
+    lastShown: lastShown(id) ?? 0,
+  });
+
+interface AbsentRecords {
+  readonly kind: RetrievableKind;
+  readonly ids: readonly string[];
+  /** The control: a record that the sweep has just seen. A path proves other records gone only if it finds the control. */
+  readonly control: string;
+  readonly ticks: Ticks;
+}
+
+interface Answers {
+  readonly gone: readonly string[];
+  readonly there: readonly string[];
+  /** Whether the control was found before and after; if not, the answers prove nothing, and there are none. */
+  readonly isSound: boolean;
+}
+
+const UNSOUND: Answers = { gone: [], there: [], isSound: false };
+
+/** Asks the service for records that its list no longer has. */
+export async function askForAbsent(
+  parts: PullParts,
+  { kind, ids, control, ticks }: AbsentRecords,
+): Promise<Answers> {
+  const ask = (id: string): Promise<boolean | null> => isThere(parts, { kind, id, ticks });
+  if ((await ask(control)) !== true) return UNSOUND;
+  const answers = await Promise.all(ids.map(async (id) => ({ id, isThere: await ask(id) })));
+  if ((await ask(control)) !== true) return UNSOUND;
+  const those = (isThere: boolean) =>
+    answers.filter((answer) => answer.isThere === isThere).map(({ id }) => id);
+  return { gone: those(false), there: those(true), isSound: true };
+}
+
+/** Retrieves one record; null if the answer proves neither presence nor absence. */
+async function isThere(
+  { source, signal }: PullParts,
+  { kind, id, ticks }: Pick<AbsentRecords, 'kind' | 'ticks'> & { readonly id: string },
+): Promise<boolean | null> {
+  try {
+    const { record } = await source.retrieve(kind, id, { tick: ticks.next, ...(signal && { signal }) });
+    return record !== null;
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return null;
+  }
+}
+
+export const MOST_CONTROL_FAILURES = 3;
+
+/** How records of a kind can be retrieved one by one. */
+export interface RetrievalMethod {
+  /** Null if retrieving can prove nothing in this sweep. */
+  readonly path: { readonly kind: RetrievableKind; readonly control: string } | null;
+  /** Records of the kind can be retrieved, even if this sweep has shown none that could be the control. */
+  readonly isUsable: boolean;
+  readonly failures: number;
+}
+
+/** A path that failed in three sweeps is tried with the control first, because it may work again. */
+export async function retrievalMethod(
+  parts: PullParts,
+  { kind, lease, ticks }: Sweep,
+  control: string | null,
+): Promise<RetrievalMethod> {
+  const [askable, failures] = [askableKind(kind), lease.controlFailures];
+  const hasFailed = failures >= MOST_CONTROL_FAILURES;
+  if (askable === null || control === null)
+    return { path: null, isUsable: askable !== null && !hasFailed, failures };
+  const path = { kind: askable, control };
+  if (!hasFailed) return { path, isUsable: true, failures };
+  const isMended = (await isThere(parts, { kind: askable, id: control, ticks })) === true;
+  return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
+}

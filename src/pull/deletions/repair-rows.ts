@@ -1,0 +1,192 @@
+import type { Certificate } from '../../diff/certify.ts';
+import type { AbsentRow } from '../../diff/plan-deletions.ts';
+import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import { readMeta } from '../../mirror/kinds/meta.ts';
+import { readSuppressed } from '../../mirror/records/erasure-store.ts';
+import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
+import type { Queryable, Transaction } from '../../mirror/session/session.ts';
+import {
+  liveRowsOf,
+  liftTombstones,
+  readDead,
+  tombstoneStrays,
+} from '../../mirror/records/tombstone-store.ts';
+import type { LiveRow, Stray } from '../../mirror/records/tombstone-store.ts';
+import type { FoundAbsent } from './absence-evidence.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Sweep } from '../run/sweep.ts';
+import { underLease } from '../run/sweep.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { parseObject } from '../../lib/json/json.ts';
+import { saveRepairs } from '../../mirror/records/issue-store.ts';
+import { findAlteredElements } from '../../mirror/records/nested-elements.ts';
+import { putNestedRows, removeStrayElements, touchedTables } from '../../mirror/records/nested-rows.ts';
+import { liveIds } from '../../mirror/records/record-store.ts';
+import { readStored } from '../../mirror/records/stored-rows.ts';
+import { inChunks } from '../../mirror/session/sql-text.ts';
+import { isRecord } from '../land/altered-rows.ts';
+
+interface Outside {
+  readonly certificate: Certificate;
+  /** Live rows that the list does not have. */
+  readonly ids: readonly string[];
+  /** Ids whose absence was noted before. */
+  readonly noted: Iterable<string>;
+}
+
+export interface Sorted {
+  /** Rows of records that the list shows as disappeared; the proof is still to come. */
+  readonly absent: readonly AbsentRow[];
+  /** Rows that another writer had inserted, restored or marked as deleted, and that are repaired. */
+  readonly mended: number;
+}
+
+const ROWS_A_TRANSACTION = 500;
+
+/** Sorts rows outside a certified list: disappeared records, and rows that only another writer can have made. */
+export async function repairStrays(parts: PullParts, sweep: Sweep, outside: Outside): Promise<Sorted> {
+  const { certificate } = outside;
+  const lifted = await liftFalse(parts, sweep, outside);
+  const rows = await liveRowsOf(parts.session, sweep.kind.name, [...outside.ids, ...lifted]);
+  const suspects = await straysAmong(parts.session, sweep, { rows, lastShown: certificate.lastShown });
+  let marked = 0;
+  for (let from = 0; from < suspects.length; from += ROWS_A_TRANSACTION)
+    marked += await markStrays(parts, sweep, {
+      ids: suspects.slice(from, from + ROWS_A_TRANSACTION).map(({ id }) => id),
+      certificate,
+    });
+  const strays = new Set(suspects.map(({ id }) => id));
+  const absent = rows
+    .filter(({ id, response }) => !strays.has(id) && Number(response) < certificate.point.sent)
+    .map(({ id, changedAt }) => ({
+      id,
+      changedAt: instantOf(changedAt),
+      lastShown: certificate.lastShown(id) ?? 0,
+    }));
+  return { absent, mended: marked + lifted.length };
+}
+
+/** Leaves out the rows that only another writer can have made: without a certificate they stay unchanged. */
+export async function withoutStrays(
+  db: Queryable,
+  sweep: Sweep,
+  { rows, lastShown }: { readonly rows: readonly FoundAbsent[]; readonly lastShown: Judging['lastShown'] },
+): Promise<readonly AbsentRow[]> {
+  const strays = new Set((await straysAmong(db, sweep, { rows, lastShown })).map(({ id }) => id));
+  return rows.filter(({ id }) => !strays.has(id));
+}
+
+interface Judging {
+  readonly rows: readonly Pick<LiveRow, 'id' | 'response'>[];
+  readonly lastShown: (id: string) => number | null;
+}
+
+async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Judging): Promise<Stray[]> {
+  const books = await readEvidence(
+    db,
+    sweep.kind.name,
+    rows.map(({ id }) => id),
+  );
+  return rows.flatMap(({ id, response }) => {
+    const own = books.get(id);
+    if (own === undefined) return [];
+    const { knownFrom } = sweep.lease;
+    const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings were forgotten with that source.
+    const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null || own.isInOutbox });
+    const is = judgeUnlisted(facts);
+    if (is === 'disappeared') return [];
+    return [{ id, goneAt: is === 'inserted' ? null : (own.lastEvent?.observedAt ?? own.goneAt) }];
+  });
+}
+
+/** Judges again within the transaction: an outbox entry may have landed a row in the meantime, with its event. */
+async function markStrays(
+  parts: PullParts,
+  sweep: Sweep,
+  { ids, certificate }: { readonly ids: readonly string[]; readonly certificate: Certificate },
+): Promise<number> {
+  const { kind, ticks } = sweep;
+  const response = ticks.next();
+  return underLease(parts, sweep, async (tx, now) => {
+    const rows = await liveRowsOf(tx, kind.name, ids);
+    const strays = await straysAmong(tx, sweep, { rows, lastShown: certificate.lastShown });
+    return (await tombstoneStrays(tx, kind.name, { strays, response, now })).length;
+  });
+}
+
+/** Tombstones without a found deletion whose records a list showed a short time ago and shows no more. */
+async function liftFalse(
+  parts: PullParts,
+  sweep: Sweep,
+  { certificate, noted }: Outside,
+): Promise<readonly string[]> {
+  const { kind } = sweep;
+  const suppressed = await readSuppressed(parts.session, kind.name);
+  const absent = new Set([...certificate.absent(), ...noted]);
+  const candidates = [...absent].filter((id) => !suppressed.has(id));
+  if ((await readDead(parts.session, kind.name, candidates)).length === 0) return [];
+  return underLease(parts, sweep, async (tx, now) => {
+    const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
+    const dead = await readDead(tx, kind.name, candidates);
+    const books = await readEvidence(
+      tx,
+      kind.name,
+      dead.map(({ id }) => id),
+    );
+    const ids = dead.flatMap(({ id, deletedAt }) => {
+      const own = books.get(id);
+      const mayBeForgotten = forgottenBefore !== null && deletedAt < forgottenBefore;
+      const isFalse = own !== undefined && isFalseTombstone(factsOf(own, { wasShown: true, mayBeForgotten }));
+      return isFalse ? [id] : [];
+    });
+    await liftTombstones(tx, kind.name, { ids, now });
+    return ids;
+  });
+}
+
+/**
+ * Restores the elements of nested arrays where another program has added or removed some, without an event.
+ *
+ * A stop leaves the tables noted as written to: the next sweep compares them from the start.
+ *
+ * Costs one scan of an index, until such a table is found: then the elements of all live rows are compared with `_raw`.
+ *
+ * @returns The number of records whose elements were repaired.
+ */
+export async function repairElements(parts: PullParts, sweep: Sweep): Promise<number> {
+  const { kind } = sweep;
+  const touched = await touchedTables(parts.session, kind);
+  if (touched.length === 0) return 0;
+  let mended = 0;
+  for await (const text of liveIds(parts.session, kind.name))
+    for (const ids of inChunks(text === '' ? [] : text.split(','), ROWS_A_TRANSACTION)) {
+      mended += await underLease(parts, sweep, (tx, now) => mendElements(tx, kind, { ids, now }));
+      if (parts.signal?.aborted) return mended;
+    }
+  return underLease(parts, sweep, async (tx, now) => {
+    const strays = await removeStrayElements(tx, kind, touched);
+    const repairs = strays.map((id) => ({ id, detail: 'elements were added under an id that has no row' }));
+    await saveRepairs(tx, kind.name, { repairs, now });
+    return mended + strays.length;
+  });
+}
+
+/** Writes the elements of rows anew where they differ from `_raw`; its issues stay as they are, because it has not changed. */
+async function mendElements(
+  tx: Transaction,
+  kind: Kind,
+  { ids, now }: { readonly ids: readonly string[]; readonly now: Date },
+): Promise<number> {
+  const rows = [...(await readStored(tx, kind, ids))].filter(([, { raw }]) => isRecord(raw));
+  const records = rows.map(([id, { raw }]) => ({ id, record: parseObject(raw) }));
+  const altered = await findAlteredElements(tx, kind, records);
+  const repairs = [...altered].map(([id, arrays]) => ({
+    id,
+    detail: `elements changed: ${arrays.join(', ')}`,
+  }));
+  const wrong = records.filter(({ id }) => altered.has(id));
+  await putNestedRows(tx, { kind, records: wrong, found: [], now });
+  await saveRepairs(tx, kind.name, { repairs, now });
+  return wrong.length;
+}

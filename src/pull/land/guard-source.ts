@@ -1,0 +1,234 @@
+import { LISTED_KINDS } from '../../catalog/catalog.ts';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { recordId } from '../../diff/judge-page.ts';
+import type { Json } from '../../lib/json/json.ts';
+import { OtherSourceError } from '../../mirror/session/errors.ts';
+import type { SourceClaim, KindTenants } from '../../mirror/kinds/source-binding.ts';
+import { hasMoreLive } from '../../mirror/kinds/status-store.ts';
+import { namesCompany, readTenants } from '../../mirror/kinds/source-binding.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { ListResponse } from '../../source/paging/list-responses.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import { isNumber, isObject } from '../../lib/json/json.ts';
+
+/** The facts that show which company the records of a kind belong to. */
+export interface TenantGuard extends CompaniesOfKind {
+  readonly parts: Pick<PullParts, 'session' | 'source' | 'signal'>;
+  readonly claim: SourceClaim;
+}
+
+/** This few rows may all have been replaced; if there are more, a list that shares none of them is another company's. */
+const ROWS_THAT_IDENTIFY = 20;
+/** If the first page, the last page and this many more share no row with the mirror, the rest will share none either. */
+const PAGES_HELD_BACK = 50;
+
+/**
+ * Passes the responses of a list on once they are known to belong to a company of this mirror, so that nothing foreign
+ * lands.
+ *
+ * Most records of a response must name one of the kind's companies. If the kind has enough rows, one record must also
+ * be known. A list that shows neither passes if another list of the same token does.
+ *
+ * @throws {OtherSourceError} Before any record of the foreign list has landed.
+ */
+export async function* requireTenant(
+  responses: AsyncIterable<ListResponse>,
+  guard: TenantGuard,
+): AsyncGenerator<ListResponse> {
+  const { claim, kind, parts } = guard;
+  let isRecognized = claim.isNew || !(await hasMoreLive(parts.session, kind.name, ROWS_THAT_IDENTIFY));
+  let held: ListResponse[] = [];
+  for await (const response of responses) {
+    const namesOwn = requireCompany(guard, response);
+    const showsKnown = !isRecognized && (await isKnown(guard, response));
+    held.push(response);
+    isRecognized ||= showsKnown;
+    if (isRecognized) {
+      if (!isCompanyConfirmed(claim, namesOwn || showsKnown)) await verifyTenant(parts, claim);
+      yield* held;
+      held = [];
+    } else if (held.length > PAGES_HELD_BACK) break;
+  }
+  if (held.length === 0) return;
+  refuseUnknown(kind, held);
+  await verifyTenant(parts, claim);
+  yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
+}
+
+/** Passes responses whose records name the kind's companies, if any; whether the mirror knows the records does not matter. */
+export async function* requireCompanies(
+  responses: AsyncIterable<ListResponse>,
+  guard: CompaniesOfKind,
+): AsyncGenerator<ListResponse> {
+  for await (const response of responses) {
+    requireCompany(guard, response);
+    yield response;
+  }
+}
+
+/**
+ * Verifies the company for a list that does not name it: by other lists of this run, else by the first page of a kind
+ * that names its company. If the token may read none of those, the question stays open.
+ *
+ * @throws {OtherSourceError}
+ */
+export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
+  if (claim.isNew || claim.isConfirmed) return;
+  if (!claim.isAsked) await readCompanyElsewhere(parts, claim);
+  refuseForeign(claim);
+}
+
+/** Reading elsewhere may have confirmed the claim. */
+function refuseForeign({ isConfirmed, refusal }: SourceClaim): void {
+  if (!isConfirmed && refusal !== null) throw refusal;
+}
+
+async function readCompanyElsewhere(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
+  for (const kind of LISTED_KINDS.filter(namesCompany).toSorted(shortestFirst)) {
+    const tenants = await readTenants(parts.session, kind, false);
+    if (!tenants.isLearning) claim.isConfirmed ||= await isOurs({ parts, kind, claim, tenants });
+    if (claim.isConfirmed) return;
+  }
+  claim.isAsked = true;
+}
+
+const shortestFirst = (a: Kind, b: Kind): number =>
+  Number(b.name === 'departments') - Number(a.name === 'departments');
+
+/** Whether the first page of a kind names a company of the mirror. */
+async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promise<boolean> {
+  const { source, signal } = guard.parts;
+  try {
+    const pages = source.pages(guard.kind, { from: 1, to: 1 }, { tick: () => 0, signal });
+    for await (const response of pages) if (requireCompany(guard, response)) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof OtherSourceError) guard.claim.refusal ??= error;
+    else if (!(error instanceof SourceError)) throw error;
+    return false;
+  }
+}
+
+async function isKnown({ parts, kind }: TenantGuard, response: ListResponse): Promise<boolean> {
+  if (response.isKnown) return true; // Records shown before belong to the same company.
+  const ids = idsOf(response.read());
+  const known = await parts.session.atomically((tx) => tx.rowsById(kind.name, ['id'], ids));
+  return known.size > 0;
+}
+
+function idsOf(records: readonly Json[]): string[] {
+  return records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
+}
+
+/** @throws {OtherSourceError} If responses show ids and the mirror knows none of them. */
+function refuseUnknown({ name }: Kind, responses: readonly ListResponse[]): void {
+  const shown = responses.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
+  if (shown === 0) return;
+  const message = `The list of ${name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`;
+  throw otherCompany(message);
+}
+
+/** Puts kinds whose lists name the company first: their answers decide for the others. */
+export async function tellingFirst(session: Session, kinds: readonly ListedKind[]): Promise<ListedKind[]> {
+  const places: ListedKind[][] = [[], [], [], []];
+  for (const kind of kinds) places[await placeOf(session, kind)]?.push(kind);
+  return places.flat();
+}
+
+async function placeOf(session: Session, kind: ListedKind): Promise<number> {
+  const isNamed = namesCompany(kind);
+  if (isNamed && !(await readTenants(session, kind, false)).isLearning) return 0;
+  if (await hasMoreLive(session, kind.name, ROWS_THAT_IDENTIFY)) return 1;
+  return isNamed ? 2 : 3;
+}
+
+/** The companies that a kind's records may name. */
+export interface CompaniesOfKind {
+  readonly kind: Kind;
+  readonly tenants: KindTenants;
+}
+
+/**
+ * Refuses a response that mostly names other companies than the kind's. While no company is known, those that it names
+ * are learned.
+ *
+ * @returns Whether it names a known company.
+ * @throws {OtherSourceError}
+ */
+export function requireCompany(
+  { kind, tenants }: CompaniesOfKind,
+  { isKnown: isSame, read }: Pick<ListResponse, 'isKnown' | 'read'>,
+): boolean {
+  if (!namesCompany(kind)) return false;
+  if (isSame) return true;
+  if (tenants.isLearning) {
+    for (const company of companiesOf(read())) tenants.companies.add(company);
+    return false;
+  }
+  const named = countCompanies(read(), tenants.companies);
+  const judgement = judgeCompany(named);
+  if (judgement === 'other') throw tenantMismatch({ kind, tenants }, [...named.others.keys()]);
+  return judgement === 'own';
+}
+
+/** Whether the token is known to read a company of this mirror, now that a response has shown one or not. */
+export function isCompanyConfirmed(claim: SourceClaim, isShown: boolean): boolean {
+  claim.isConfirmed ||= isShown;
+  return claim.isNew || claim.isConfirmed;
+}
+
+const NAMED = 3;
+
+function tenantMismatch(
+  { kind: { name }, tenants: { companies } }: CompaniesOfKind,
+  got: readonly string[],
+): OtherSourceError {
+  const listed = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
+  const message = `The list of ${name}: the token reads company ${listed(got)} (system_id), and this mirror holds company ${listed(companies)}.`;
+  return otherCompany(message);
+}
+
+const HINT =
+  'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
+
+export function otherCompany(message: string): OtherSourceError {
+  return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+}
+
+/** The companies (`system_id`) that records name: the known ones and the others, each with its number of records. */
+interface NamedCompanies {
+  readonly own: number;
+  readonly others: ReadonlyMap<string, number>;
+}
+
+export function countCompanies(records: readonly Json[], known: ReadonlySet<string>): NamedCompanies {
+  const others = new Map<string, number>();
+  let own = 0;
+  for (const company of companiesOf(records)) {
+    if (known.has(company)) own += 1;
+    else others.set(company, (others.get(company) ?? 0) + 1);
+  }
+  return { own, others };
+}
+
+/**
+ * Judges by majority whose records these are; null where none names a company.
+ *
+ * One foreign record among many is left to the service; one shared record among many foreign ones does not make a list ours.
+ */
+export function judgeCompany({ own, others }: NamedCompanies): 'own' | 'other' | null {
+  const foreign = [...others.values()].reduce((sum, count) => sum + count, 0);
+  if (own + foreign === 0) return null;
+  return own >= foreign ? 'own' : 'other';
+}
+
+/** The company of each record that names one. */
+function companiesOf(records: readonly Json[]): readonly string[] {
+  return records.map(companyOf).filter((company) => company !== null);
+}
+
+function companyOf(record: Json): string | null {
+  const company = isObject(record) ? record['system_id'] : null;
+  return isNumber(company) || typeof company === 'string' ? String(company) : null;
+}

@@ -1,0 +1,200 @@
+import type { Kind } from '../../catalog/kind.ts';
+import type { SeenField } from '../../diff/observe-fields.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
+import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
+import type { SourceClaim, KindTenants } from '../../mirror/kinds/source-binding.ts';
+import type { DirtyRows, StoredPage } from '../../mirror/sightings/page-store.ts';
+import type { EarlierSightings } from './earlier-sightings.ts';
+import { renewLease } from '../../mirror/kinds/kind-lease.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import type { PullParts } from './parts.ts';
+
+/** The run of a reading between sweeps, which belongs to none: its events name no run. */
+export const NO_RUN = 0;
+
+/** The fixed facts of a sweep, and the state that landing adds to. */
+export interface Sweep {
+  readonly kind: Kind;
+  readonly lease: KindLease;
+  readonly runId: number;
+  readonly claim: SourceClaim;
+  readonly tenants: KindTenants;
+  readonly ticks: Ticks;
+  /** The tick at which it began, which names it; null where only some pages are read. */
+  readonly began: number | null;
+  /** Pages of this list have had holes: only an empty page ends it. */
+  readonly hasHoles: boolean;
+  /** Live rows before the sweep. */
+  readonly knownRows: number;
+  /** Names the token, the decoder and the settings under which a page may go unparsed. */
+  readonly digestScope: string;
+  /** Fields whose changes are no events. */
+  readonly ignoredFields: ReadonlySet<string>;
+  /** The pages as last landed; landing does not change it. */
+  readonly pages: ReadonlyMap<number, StoredPage>;
+  /** Sightings from before this sweep. */
+  readonly earlier: EarlierSightings;
+  /** Whether columns are compared with the decoding of their records: another writer may have altered them. */
+  readonly comparesColumns: boolean;
+  readonly state: SweepState;
+}
+
+/** A sweep within a landing's transaction. */
+export interface DraftedSweep extends Sweep {
+  /** Ids of records that are kept out of the mirror; read in the transaction, because a person may add to them at any time. */
+  readonly suppressed: ReadonlySet<string>;
+}
+
+/** A kind's counter while its lease is held: every request takes a tick when it is sent and one when it is answered. */
+export interface Ticks {
+  readonly next: () => number;
+  /** The instant at which a tick was taken. */
+  readonly instantOf: (tick: number) => Date;
+  /** The latest tick. */
+  readonly latest: () => number;
+  /** Continues from a later tick, after a write has raised the counter. */
+  readonly leap: (tick: number) => void;
+}
+
+export function createTicks(from: number, clock: Clock): Ticks {
+  const instants = new Map<number, number>();
+  let latest = from;
+  return {
+    next: () => {
+      instants.set(++latest, clock.now().getTime());
+      return latest;
+    },
+    instantOf: (tick) => new Date(instants.get(tick) ?? clock.now().getTime()),
+    latest: () => latest,
+    leap: (tick) => {
+      latest = Math.max(latest, tick);
+    },
+  };
+}
+
+/** The state that landing adds to. */
+interface SweepState {
+  /** Rows written again since the oldest known page was landed. */
+  readonly touched: TouchedRows;
+  /** Keys of the open issues about whole records. */
+  readonly quarantined: KeySet;
+  /** The fields' observed values so far. */
+  readonly fields: Map<string, SeenField>;
+  /** The latest request whose response has landed in this sweep. */
+  readonly newest: { sent: number };
+  /** Ids that an outbox entry is changing, or has changed without an answer; every landing reads them again. */
+  readonly sending: ReadonlySet<string>;
+  /** A transaction's overlay: a rolled-back transaction leaves no trace, and nothing large is copied. */
+  draft(sending: ReadonlySet<string>): SweepDraft;
+}
+
+interface SweepDraft extends SweepState {
+  /** The transaction has landed. */
+  keep(): void;
+}
+
+interface TouchedRows {
+  /** The response that wrote the row last; 0 where none has. */
+  lastWrite(id: string): number;
+  isEmpty(): boolean;
+  /** The latest response that wrote any row. */
+  latest(): number;
+  add(touches: DirtyRows): void;
+}
+
+interface KeySet {
+  has(key: string): boolean;
+  add(key: string): void;
+}
+
+interface KnownState {
+  readonly touched: DirtyRows;
+  readonly quarantined: ReadonlySet<string>;
+  readonly fields: ReadonlyMap<string, SeenField>;
+}
+
+const UNTOUCHED: TouchedRows = {
+  lastWrite: () => 0,
+  isEmpty: () => true,
+  latest: () => 0,
+  add: () => undefined,
+};
+
+export function createSweepState({ touched, quarantined, fields }: KnownState): SweepState {
+  const known = { touched: UNTOUCHED, quarantined: new Set(quarantined), fields: new Map(fields) };
+  const state = draftOf({ ...known, newest: { sent: 0 } }, new Set());
+  state.touched.add(touched);
+  return state;
+}
+
+type Below = Pick<SweepState, 'touched' | 'quarantined' | 'fields' | 'newest'>;
+
+function draftOf(below: Below, sending: ReadonlySet<string>): SweepDraft {
+  const writes = new Map<string, number>();
+  const keys = new Set<string>();
+  const [fields, newest] = [new Map(below.fields), { ...below.newest }];
+  let latest = below.touched.latest();
+  const draft: SweepDraft = {
+    touched: {
+      lastWrite: (id) => Math.max(writes.get(id) ?? 0, below.touched.lastWrite(id)),
+      isEmpty: () => writes.size === 0 && below.touched.isEmpty(),
+      latest: () => latest,
+      add: (touches) => {
+        for (const [id, response] of touches) {
+          writes.set(id, Math.max(writes.get(id) ?? 0, response));
+          latest = Math.max(latest, response);
+        }
+      },
+    },
+    quarantined: {
+      has: (key) => keys.has(key) || below.quarantined.has(key),
+      add: (key) => {
+        keys.add(key);
+      },
+    },
+    ...{ fields, newest, sending },
+    draft: (more) => draftOf(draft, more),
+    keep: () => {
+      below.touched.add(writes);
+      for (const key of keys) below.quarantined.add(key);
+      for (const [field, seen] of fields) below.fields.set(field, seen);
+      below.newest.sent = newest.sent;
+    },
+  };
+  return draft;
+}
+
+/**
+ * Whether a row may differ from its page as last landed: another response wrote it after the page was requested, or an
+ * outbox entry is changing it.
+ */
+export function hasOtherWrites(
+  ids: TextList,
+  { sent, response }: StoredPage,
+  { touched, sending }: Pick<SweepState, 'touched' | 'sending'>,
+): boolean {
+  if (touched.isEmpty() && sending.size === 0) return false;
+  for (const id of ids) {
+    const write = touched.lastWrite(id);
+    if (sending.has(id) || (write > sent && write !== response)) return true;
+  }
+  return false;
+}
+
+/**
+ * Runs a transaction of a sweep, and renews its lease.
+ *
+ * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
+ */
+export async function underLease<T>(
+  { session, clock }: PullParts,
+  { lease, ticks }: Sweep,
+  work: (tx: Transaction, now: Date) => Promise<T>,
+): Promise<T> {
+  const [tick, now] = [ticks.latest(), clock.now()];
+  return session.atomically(async (tx) => {
+    await renewLease(tx, lease, { tick, now });
+    return work(tx, now);
+  });
+}

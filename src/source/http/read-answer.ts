@@ -1,0 +1,273 @@
+import {
+  isObject,
+  DEEPEST,
+  compactJson,
+  isArray,
+  isDeeper,
+  isNumber,
+  parseJson,
+} from '../../lib/json/json.ts';
+import { parseUrl } from '../../lib/net/target-url.ts';
+import type { JsonObject, Json } from '../../lib/json/json.ts';
+import { SourceError, excerpt } from './errors.ts';
+import type { SourceReason } from './errors.ts';
+import type { Received } from './http.ts';
+import { retryAfterMs } from '../../lib/time/retry-after.ts';
+import { storable } from '../../lib/text/text.ts';
+import { shortestNumber } from '../../lib/json/decimal.ts';
+
+/** @throws {SourceError} Where the answer is no list. */
+export function readList(answer: Received): ListBody {
+  refuseFault(answer);
+  return openList(parseBody(answer.bytes, answer.where), answer.where);
+}
+
+/**
+ * Creates the reader for the record with this id; it returns null if the service itself says that there is none.
+ *
+ * @throws {SourceError} If the answer is neither.
+ */
+export function readRecord(id: string): (answer: Received) => JsonObject | null {
+  return (answer) => {
+    refuseCached(answer);
+    if (saysGone(answer)) return null;
+    refuseFault(answer);
+    return openRecord(parseBody(answer.bytes, answer.where), id, answer.where);
+  };
+}
+
+/** 404 or 410 with a JSON object that shows no record: a proxy or a wrong base URL would answer with a web page. */
+function saysGone(answer: Received): boolean {
+  if (answer.status !== 404 && answer.status !== 410) return false;
+  try {
+    const body = parseBody(answer.bytes, answer.where);
+    return isObject(body) && body['success'] !== true && !isObject(body['data']) && !('id' in body);
+  } catch (error) {
+    if (error instanceof SourceError) return false; // Not the service's own words.
+    throw error;
+  }
+}
+
+/** @throws {SourceError} If the answer is not the service's own, or reports a failure. */
+export function refuseFault(answer: Received): void {
+  const { status, headers, where } = answer;
+  if (!isSuccess(status)) throw statusFault(answer);
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new SourceError('not_json', `${where}: got content-encoding ${String(encoding)}, expected none`);
+  }
+  refuseCached(answer);
+}
+
+const WORDS: Readonly<Record<number, SourceReason>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  410: 'not_found',
+};
+
+/** The service asks for fewer requests: an answer, so it is not away. */
+const TOO_MANY = 429;
+
+/** Client errors that are temporary. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, TOO_MANY]);
+
+/** Longer than a message quotes, so that it holds any secret in full. */
+const STATUS_TEXT_BYTES = 16_384;
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Names the fault behind a status other than 2xx. */
+function statusFault({ status, headers, bytes, where, receivedAt }: Received): SourceError {
+  const text = new TextDecoder().decode(bytes.subarray(0, STATUS_TEXT_BYTES));
+  const got = `${where}: got status ${status}`;
+  if (status >= 500 || PASSING.has(status)) {
+    const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
+    const details = { passing: { waitMs }, quoted: text };
+    if (status === TOO_MANY)
+      return new SourceError('rate_limited', `${got} (too many requests), ${shown(text)}`, details);
+    return new SourceError('unavailable', `${got}, ${shown(text)}`, details);
+  }
+  if (status >= 300 && status < 400) {
+    return new SourceError(
+      'redirected',
+      `${got} to ${hostOf(String(headers['location'] ?? ''))}, expected the answer itself`,
+    );
+  }
+  return new SourceError(WORDS[status] ?? 'rejected', `${got}, ${shown(text)}`, { quoted: text });
+}
+
+function shown(text: string): string {
+  return text.trim() === '' ? 'without a body' : excerpt(text);
+}
+
+/** Only the host: the rest of a redirect's address may hold secrets. */
+function hostOf(location: string): string {
+  return parseUrl(location)?.host ?? 'another path';
+}
+
+/** Headers in which a cache says that it answered in place of the service. */
+const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;
+
+/**
+ * Refuses a cached answer: it may be older than one that has landed, and would undo newer facts.
+ *
+ * @throws {SourceError} cached
+ */
+export function refuseCached({ headers, where }: Pick<Received, 'headers' | 'where'>): void {
+  const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(headers[name] ?? '')));
+  const age = Number(headers['age'] ?? 0);
+  if (hit === undefined && !(age > 0)) return;
+  const got = hit === undefined ? `age ${age}` : `${hit} ${String(headers[hit])}`;
+  const message = `${where}: got an answer from a cache (${got}), expected the service's own`;
+  throw new SourceError('cached', message, { passing: { waitMs: null } });
+}
+
+/** The paging facts of a list (§2.1); null for each that is not usable. */
+export interface Meta {
+  readonly currentPage: number | null;
+  readonly lastPage: number | null;
+  readonly perPage: number | null;
+  readonly total: number | null;
+}
+
+/** The facts of a list without `meta`. */
+export const NO_META: Meta = { currentPage: null, lastPage: null, perPage: null, total: null };
+
+export interface ListBody {
+  readonly records: readonly Json[];
+  readonly meta: Meta | null;
+  /** How the records were wrapped: the names beside `data`, or `array` for a bare array. */
+  readonly envelope: string;
+}
+
+/**
+ * Takes a list apart: `{data: […], meta?, success?}`, or a bare array.
+ *
+ * @throws {SourceError} success_false, data_not_a_list, bad_meta
+ */
+export function openList(body: Json, where: string): ListBody {
+  if (isArray(body)) return { records: body, meta: null, envelope: 'array' };
+  refuseFailure(body, where);
+  const data = isObject(body) ? body['data'] : undefined;
+  if (!isArray(data))
+    throw fault('data_not_a_list', where, { got: data ?? body, expected: 'an array in "data"' });
+  const members = isObject(body) ? body : {};
+  const envelope = storable(Object.keys(members).sort().join(' '));
+  return { records: data, meta: readMeta(members['meta'], where), envelope };
+}
+
+/**
+ * Takes one record out of its wrapping: `{data: {…}}`, `{data: [{…}]}` or bare.
+ *
+ * @returns null for an empty `data` array, the service's way of saying that there is none.
+ * @throws {SourceError} success_false, wrong_record
+ */
+export function openRecord(body: Json, id: string, where: string): JsonObject | null {
+  refuseFailure(body, where);
+  const data = unwrap(body);
+  if (isArray(data) && data.length === 0) return null;
+  const record = isArray(data) && data.length === 1 ? (data[0] ?? null) : data;
+  if (isObject(record) && idText(record['id']) === id) return record;
+  const got = isObject(record) ? { id: record['id'] ?? null } : record;
+  throw fault('wrong_record', where, { got, expected: `the record with id ${id}` });
+}
+
+/** The value of `data`; a bare record is recognised by its `id`. */
+export function unwrap(body: Json): Json {
+  if (!isObject(body) || 'id' in body) return body;
+  return body['data'] ?? body;
+}
+
+/** An id as text, however it was sent: `7`, `7.0` and `"7"` are one id; null where it is none. */
+function idText(id: Json | undefined): string | null {
+  if (isNumber(id)) return shortestNumber(String(id));
+  return typeof id === 'string' ? id : null;
+}
+
+const DIGITS = /^\d{1,15}$/;
+const MOST = 10 ** 15 - 1;
+
+/** The values of `success` that mean failure. */
+const FAILURES: readonly Json[] = [false, 'false', 0, '0'];
+
+/** Whether the service itself reports a failure. */
+export function saysFailed(body: Json): boolean {
+  return isObject(body) && FAILURES.some((failure) => failure === body['success']);
+}
+
+function refuseFailure(body: Json, where: string): void {
+  if (saysFailed(body)) {
+    throw fault('success_false', where, { got: body, expected: '"success" not to be false' });
+  }
+}
+
+function readMeta(meta: Json | undefined, where: string): Meta | null {
+  // An empty array is how PHP writes an empty object.
+  if (meta === undefined || meta === null || (isArray(meta) && meta.length === 0)) return null;
+  if (!isObject(meta)) throw fault('bad_meta', where, { got: meta, expected: 'an object in "meta"' });
+  return {
+    currentPage: count(meta['current_page'], 1),
+    lastPage: count(meta['last_page'], 1),
+    perPage: count(meta['per_page'], 0),
+    total: count(meta['total'], 0),
+  };
+}
+
+/** A whole number from `least` up, sent as a number or as text; null for any other value. */
+function count(value: Json | undefined, least: number): number | null {
+  const number = typeof value === 'number' && Number.isSafeInteger(value) ? value : numberIn(value);
+  return number === null || number < least || number > MOST ? null : number;
+}
+
+/** Reads digits, or a number that came with a fraction or an exponent. */
+function numberIn(value: Json | undefined): number | null {
+  const text = isNumber(value) ? shortestNumber(String(value)) : value;
+  return typeof text === 'string' && DIGITS.test(text) ? Number(text) : null;
+}
+
+function fault(
+  reason: SourceReason,
+  where: string,
+  { got, expected }: { got: Json; expected: string },
+): SourceError {
+  const quoted = isDeeper(got, DEEPEST) ? 'JSON nested deep' : compactJson(got);
+  return new SourceError(reason, `${where}: got ${excerpt(quoted)}, expected ${expected}`, { quoted });
+}
+
+/**
+ * Parses a body as UTF-8 JSON, and refuses a body that would have to be guessed.
+ *
+ * @throws {SourceError} not_utf8, empty_body, html, not_json, too_deep
+ */
+export function parseBody(bytes: Uint8Array, where: string): Json {
+  const text = decodeUtf8(bytes, where);
+  if (text.trim() === '') throw new SourceError('empty_body', `${where}: got an empty body, expected JSON`);
+  return parse(text, where);
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function decodeUtf8(bytes: Uint8Array, where: string): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause: error });
+  }
+}
+
+function parse(text: string, where: string): Json {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new SourceError('too_deep', `${where}: got JSON nested too deep to be parsed`, { cause: error });
+    }
+    if (!(error instanceof SyntaxError)) throw error;
+    const reason = text.trimStart().startsWith('<') ? 'html' : 'not_json';
+    throw new SourceError(reason, `${where}: got ${excerpt(text)}, expected JSON`, { quoted: text });
+  }
+}

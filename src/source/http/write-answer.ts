@@ -1,0 +1,94 @@
+import { bodyWithoutExcluded } from '../../catalog/exclude.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import { DEEPEST, compactJson, isDeeper, isArray, isNumber, isObject } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { maskSecrets, LONGEST_SPELLING } from '../../lib/text/mask-secrets.ts';
+import { shortened, storable } from '../../lib/text/text.ts';
+import { SourceError } from './errors.ts';
+import { parseBody, saysFailed, unwrap } from './read-answer.ts';
+import { retryAfterMs } from '../../lib/time/retry-after.ts';
+import type { HttpAnswer } from './http.ts';
+
+/** The result of a write: facts without a judgement. `why` is a stable word or an error's code, without the token. */
+export type WriteAnswer =
+  /** No byte of the request was handed to a socket. */
+  | { readonly is: 'unsent'; readonly why: string }
+  /** It may have been sent, and no whole answer came. */
+  | { readonly is: 'lost'; readonly why: string }
+  | AnsweredWrite;
+
+export interface AnsweredWrite {
+  readonly is: 'answered';
+  readonly status: number;
+  /** The body as sent, with any token it repeats; undefined if it is not usable JSON. */
+  readonly body: Json | undefined;
+  /** The beginning of the body as text that can be stored, without the token. */
+  readonly start: string;
+  readonly retryAfterMs: number | null;
+}
+
+interface WriteAbout {
+  readonly kind: Kind;
+  readonly where: string;
+  readonly token: string;
+  readonly receivedAt: Date;
+}
+
+const START_LENGTH = 500;
+const BYTES_A_CHARACTER = 3; // Of UTF-8, at most, for one unit of UTF-16.
+
+/**
+ * Reads any answer to a write.
+ *
+ * Without Content-Length a body may arrive truncated; it then fails to parse, because its closing brace is missing.
+ */
+export function readWriteAnswer({ status, headers, bytes }: HttpAnswer, about: WriteAbout): AnsweredWrite {
+  const { kind, token } = about;
+  const whole = usableJson(bytes, about.where);
+  const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
+  return {
+    is: 'answered',
+    status,
+    body,
+    start: kind.excluded === undefined ? startOf(bytes, token) : shownStart(body, token),
+    retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
+  };
+}
+
+function usableJson(bytes: Uint8Array, where: string): Json | undefined {
+  try {
+    const body = parseBody(bytes, where);
+    return isDeeper(body, DEEPEST) ? undefined : body;
+  } catch (error) {
+    if (error instanceof SourceError) return undefined; // The beginning shows the kind of body.
+    throw error;
+  }
+}
+
+/** Masked before it is cut: a token that begins within the excerpt is masked in full, in any spelling. */
+function startOf(bytes: Uint8Array, token: string): string {
+  const length = START_LENGTH + LONGEST_SPELLING * token.length;
+  const text = new TextDecoder().decode(bytes.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
+  return shortened(storable(maskSecrets([token])(text)), START_LENGTH);
+}
+
+/** Where fields of the kind are excluded, a body that is not usable JSON is not shown at all. */
+function shownStart(body: Json | undefined, token: string): string {
+  return body === undefined ? '' : startOf(Buffer.from(compactJson(body)), token);
+}
+
+/**
+ * Takes the record out of the answer to a create or an update: `{data: {…}}`, `{data: [{…}]}` or bare.
+ *
+ * @returns Null if there is no single record with an id, or if the service reports a failure.
+ */
+export function writtenRecord(body: Json): JsonObject | null {
+  if (saysFailed(body)) return null;
+  const data = unwrap(body);
+  const record = isArray(data) && data.length === 1 ? data[0] : data;
+  return isObject(record) && isId(record['id']) ? record : null;
+}
+
+function isId(id: Json | undefined): boolean {
+  return isNumber(id) || (typeof id === 'string' && id.trim() !== '');
+}

@@ -1,0 +1,135 @@
+import type { ListedKind } from '../../catalog/kind.ts';
+import { expecting, inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
+import type { KnownPages, ListParts, LoadOptions, LoadedPage } from './load-page.ts';
+import type { ListPage } from './list-page.ts';
+import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
+import type { SweepPlan, PageRange } from './sweep-plan.ts';
+import { sameTexts } from '../../lib/text/text-list.ts';
+import { refuseEndless, refuseUnlessLast, saysOther, learnFromFirst } from './page-checks.ts';
+import type { PageResponse, ListEnd } from './page-checks.ts';
+
+export interface SweepOptions extends LoadOptions, KnownPages {
+  /** Reads on until an empty page even if `meta` says that the list has ended: first sweep, verify. */
+  readonly thorough: boolean;
+  /** The list moves while it is read: more requests than usual are put side by side. */
+  readonly isMoving?: boolean | undefined;
+  /** Pages of this list are known to have holes: a short one is not requested again. */
+  readonly hasHoles?: boolean;
+  /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
+  readonly knownRows?: number;
+  /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
+  readonly reopen?: SweepPlan | undefined;
+}
+
+/** Carries out the plan of a sweep: requests pages and yields each response in the plan's order. */
+export async function* sweepList(
+  parts: ListParts,
+  kind: ListedKind,
+  options: SweepOptions,
+): AsyncGenerator<ListResponse> {
+  const { reopen } = options;
+  const { load, take } = pageLoader(parts, kind, { ...options, expect: expecting(options) });
+
+  const narrow = options.isMoving === true ? parts.requester.width.widen() : null;
+  try {
+    const window = windowOf(parts, options);
+    let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
+    while (plan.ask !== null) {
+      for await (const loaded of inOrder(plan.ask, window, load)) {
+        const before: SweepPlan = plan;
+        const [taken, after] = await take(loaded, (page, isLastAttempt) => {
+          const known = isLastAttempt ? { ...before, sizesVary: true } : before;
+          return [page, advance(known, pageResponse(page))] as const;
+        });
+        plan = after;
+        yield listResponse(taken, plan);
+      }
+    }
+  } finally {
+    narrow?.();
+  }
+}
+
+function planSweep({ list }: ListedKind, { thorough, hasHoles, knownRows = 0 }: SweepOptions): SweepPlan {
+  const where = `GET ${list.path}`;
+  return startSweep({ where, paging: list.paging, thorough, knownRows, sizesVary: hasHoles ?? false });
+}
+
+/** One response to a sweep: the page that it shows, its ticks, and its place in the list. */
+export interface ListResponse extends ListPage {
+  /** The requested page. */
+  readonly page: number;
+  readonly sent: number;
+  readonly answered: number;
+  /** Rows on the page. */
+  readonly rows: number;
+  /** The proof of the list's end: at most this many rows after an empty page, else exactly this many. */
+  readonly end: ListEnd | null;
+  /** The plan of the sweep once it has taken this response. */
+  readonly plan: SweepPlan;
+}
+
+export function listResponse({ page, sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {
+  return { page, sent, answered, rows: value.keys.length, ...value, end: plan.end, plan };
+}
+
+/**
+ * Reads a range of pages, which proves nothing about the end of the list.
+ *
+ * The first page is read alone: it shows how far pages may be read side by side. Later ones are read one by one, up to
+ * an empty page or a repeated one.
+ *
+ * @throws {SourceError} If an answer is no list, or the list has no end.
+ */
+export async function* somePages(
+  parts: ListParts,
+  kind: ListedKind,
+  { from, to, ...options }: PageRange & LoadOptions & KnownPages,
+): AsyncGenerator<ListResponse> {
+  const { load, take } = pageLoader(parts, kind, { ...options, expect: expecting(options) });
+  const window = windowOf(parts, options);
+  let plan = planPages(kind);
+  for (let next = from; next <= to; next = plan.latest.page + 1) {
+    const range = { from: next, to: Math.min(to, Math.max(next, plan.lastPage ?? 0)) };
+    for await (const loaded of inOrder(range, window, load)) {
+      const known: SweepPlan = plan;
+      const taken = await take(loaded, (page) => (isShownBefore(known, pageResponse(page)) ? null : page));
+      if (taken === null) return;
+      const response = pageResponse(taken);
+      plan = remember(plan, response);
+      yield listResponse(taken, plan);
+      if (response.keys.length === 0) return;
+    }
+  }
+}
+
+function planPages({ list }: ListedKind): SweepPlan {
+  const start = startSweep({
+    where: `GET ${list.path}`,
+    paging: list.paging,
+    thorough: false,
+    sizesVary: true,
+  });
+  return { ...start, phase: 'done', ask: null };
+}
+
+/** Whether an answer shows another page than the requested one, by its `meta` or by its records. */
+function isShownBefore(plan: SweepPlan, response: PageResponse): boolean {
+  const { page, keys } = response;
+  if (page > 1 && saysOther(response)) return refuseUnlessLast(plan, response);
+  if (plan.answers === 0 || keys.length === 0) return false;
+  return sameTexts(keys, plan.latest.keys) || sameTexts(keys, plan.first);
+}
+
+/** Here `first` is the first page of the range. */
+function remember(plan: SweepPlan, response: PageResponse): SweepPlan {
+  refuseEndless(plan);
+  const { keys, meta } = response;
+  return {
+    ...plan,
+    ...(plan.answers === 0 && { first: keys, ...learnFromFirst(plan.paging, response) }),
+    answers: plan.answers + 1,
+    lastPage: meta.lastPage ?? plan.lastPage,
+    latest: response,
+  };
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../../src/lib/sync-error.ts';
+import { expandIds, parsePages } from '../../../src/cli/parts/input.ts';
+
+const LARGEST = '9223372036854775807';
+
+const faultOf = (work: () => unknown): UsageError => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+};
+
+/** How long this machine takes, as it is loaded now. */
+function msOf(work: () => unknown): number {
+  const started = performance.now();
+  work();
+  return performance.now() - started;
+}
+
+describe('a list of ids', () => {
+  test.each<[string, readonly string[]]>([
+    ['7', ['7']],
+    ['1,5-9', ['1', '5', '6', '7', '8', '9']],
+    ['9,1', ['9', '1']],
+    ['3-3', ['3']],
+    [' 1 , 2-3 ', ['1', '2', '3']],
+    ['5-7,6,1-5', ['5', '6', '7', '1', '2', '3', '4']],
+    [LARGEST, [LARGEST]],
+    [`9223372036854775805-${LARGEST}`, ['9223372036854775805', '9223372036854775806', LARGEST]],
+  ])('%s names %j', (text, ids) => {
+    expect(expandIds(text)).toEqual(ids);
+  });
+
+  test.each([
+    ...['', ' ', ',', '1,', ',1', '1,,2', '0', '00', '07', '-1', '1-', '-', '9-5', '5 - 9', '1-2-3'],
+    ...['a', '1.0', '1e3', '+1', '0x1', '½', '٣', '1;2', `1\n2`, '9223372036854775808', '1'.repeat(40)],
+    '1-99999999999999999999',
+  ])('%j is none', (text) => {
+    const fault = faultOf(() => expandIds(text));
+    expect(fault.code).toBe('usage.extent');
+    expect(fault.hint).toContain('1,5-9');
+  });
+
+  test('the fault shows the part that is wrong', () => {
+    expect(faultOf(() => expandIds('1, 2,x-3')).message).toContain('"x-3"');
+  });
+
+  test('of more than a million is refused before it costs anything, with a way out', () => {
+    let most: readonly string[] = [];
+    const fullMs = msOf(() => (most = expandIds('1-1000000')));
+    expect(most).toHaveLength(1_000_000);
+    for (const text of ['1-1000001', '1-999999,5000000-5000001', `1-${LARGEST}`]) {
+      const ms = msOf(() => {
+        expect(faultOf(() => expandIds(text)).hint).toContain('--all');
+      });
+      expect(ms, text).toBeLessThan(10 * fullMs); // A million is the most that any of them names before it is refused.
+    }
+  });
+
+  test('names each id of its parts once, and no other', () => {
+    const part = fc.tuple(fc.integer({ min: 1, max: 300 }), fc.nat(20));
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 8 }), (parts) => {
+        const text = parts
+          .map(([from, more]) => (more === 0 ? `${from}` : `${from}-${from + more}`))
+          .join(',');
+        const expected = parts.flatMap(([from, more]) =>
+          Array.from({ length: more + 1 }, (_, index) => String(from + index)),
+        );
+        expect(expandIds(text)).toEqual([...new Set(expected)]);
+      }),
+    );
+  });
+});
+
+describe('a range of pages', () => {
+  test.each([
+    ['1-20', { from: 1, to: 20 }],
+    ['3', { from: 3, to: 3 }],
+    [' 2-2 ', { from: 2, to: 2 }],
+  ])('%s is %j', (text, range) => {
+    expect(parsePages(text)).toEqual(range);
+  });
+
+  test.each(['', '0', '0-5', '5-1', '1,2', '1-', 'all', '-3', '1.5', '01'])('%j is none', (text) => {
+    expect(faultOf(() => parsePages(text)).code).toBe('usage.extent');
+  });
+});

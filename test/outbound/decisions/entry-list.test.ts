@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../../src/lib/time/clock.ts';
+import { changeEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import type { EntryState } from '../../../src/mirror/outbox/outbox-store.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
+import { waitForEntries } from '../../../src/outbound/decisions/entry-list.ts';
+import { NOON, kindNamed, tempMirror } from '../../mirror/temp-mirror.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+
+async function mirrorWith(...states: readonly EntryState[]): Promise<Session> {
+  const session = await tempMirror([kindNamed('clients')]);
+  for (const [index, state] of states.entries()) {
+    const key = String(index);
+    await session.atomically((tx) =>
+      insertEntry(tx, {
+        ...{ key, kind: 'clients', operation: 'create', recordId: null, payload: '{}' },
+        ...{ base: null, naturalKey: null, now: NOON },
+      }),
+    );
+    await move(session, index + 1, state);
+  }
+  return session;
+}
+
+const move = (session: Session, id: number, state: EntryState): Promise<boolean> =>
+  session.atomically((tx) => changeEntry(tx, { id, epoch: 0, patch: { state }, now: NOON }));
+
+const wait = async (
+  session: Session,
+  ids: readonly number[],
+  {
+    clock = fakeClock(),
+    timeoutMs = 10_000,
+    signal = new AbortController().signal,
+  }: {
+    clock?: Clock;
+    timeoutMs?: number;
+    signal?: AbortSignal;
+  } = {},
+): Promise<EntryState[]> =>
+  (await waitForEntries(session, ids, { clock, timeoutMs, signal })).map(({ state }) => state);
+
+describe('waiting for entries', () => {
+  test.each<EntryState>(['done', 'rejected', 'parked', 'abandoned'])(
+    'ends at once where they are %s',
+    async (state) => {
+      const clock = fakeClock();
+      expect(await wait(await mirrorWith(state, state), [1, 2], { clock })).toEqual([state, state]);
+      expect(clock.sleeps).toEqual([]);
+    },
+  );
+
+  test.each<EntryState>(['ready', 'sending', 'unsettled'])(
+    'ends where the time is up and they are %s',
+    async (state) => {
+      const clock = fakeClock();
+      expect(await wait(await mirrorWith(state), [1], { clock, timeoutMs: 1200 })).toEqual([state]);
+      expect(clock.sleeps).toEqual([500, 500, 200]);
+    },
+  );
+
+  test('goes on until the last one has ended, and tells all as they are by then', async () => {
+    const session = await mirrorWith('ready', 'ready', 'done');
+    const clock = fakeClock();
+    const steps: (readonly [number, EntryState])[] = [
+      [2, 'rejected'],
+      [1, 'sending'],
+      [1, 'done'],
+    ];
+    const stepping: Clock = {
+      ...clock,
+      sleep: async (ms) => {
+        await clock.sleep(ms);
+        const [id, state] = steps.shift() ?? [1, 'done'];
+        await move(session, id, state);
+      },
+    };
+    expect(await wait(session, [1, 2, 3], { clock: stepping })).toEqual(['done', 'rejected', 'done']);
+    expect(clock.sleeps).toHaveLength(3);
+  });
+
+  test('ends where it is stopped', async () => {
+    const stop = new AbortController();
+    const clock: Clock = {
+      ...fakeClock(),
+      sleep: () => {
+        stop.abort();
+        return Promise.reject(stop.signal.reason as Error);
+      },
+    };
+    expect(await wait(await mirrorWith('ready'), [1], { clock, signal: stop.signal })).toEqual(['ready']);
+  });
+
+  test('of none, or of one that is forgotten meanwhile, ends', async () => {
+    const session = await mirrorWith('ready');
+    expect(await wait(session, [])).toEqual([]);
+    expect(await wait(session, [404])).toEqual([]);
+  });
+});

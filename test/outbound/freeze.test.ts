@@ -1,0 +1,64 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { freezeIfRestored, readFrozen, resumeSends } from '../../src/outbound/freeze.ts';
+import { DATABASES } from '../pull/steps.ts';
+import { logger } from '../pull/support.ts';
+import { asked, create, opened } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const start = (on: Stage): Promise<void> =>
+  freezeIfRestored(on.session, { mark: on.parts.mark, now: on.clock.now(), logger });
+
+describe.each(DATABASES)('D21: a start on %s', (database) => {
+  test('goes on where the mark and the database agree', async () => {
+    const on = await opened({ database });
+    await start(on);
+    await on.store(create());
+    await on.work();
+    await start(on);
+    expect(await readFrozen(on.session)).toBeNull();
+    expect(on.mark.sends).toBe(1);
+  });
+
+  test('freezes all sends where more was sent than the database knows of, until a person resumes', async () => {
+    const on = await opened({ database });
+    on.mark.sends = 3;
+    await start(on);
+    expect((await readFrozen(on.session))?.reason).toContain('3 sends');
+    const id = await on.store(create());
+    await on.work();
+    expect(asked(on, 'POST')).toEqual([]);
+    expect((await resumeSends(on.session, on.mark.sends))?.reason).toContain('3 sends');
+    await start(on);
+    expect(await readFrozen(on.session)).toBeNull();
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+    expect(on.mark.sends).toBe(4);
+  });
+
+  test('goes on where the database knows of more than the mark: a crash came between the two', async () => {
+    const on = await opened({ database });
+    await on.store(create());
+    await on.work();
+    on.mark.sends = 0;
+    await start(on);
+    expect(await readFrozen(on.session)).toBeNull();
+  });
+
+  test('freezes where the mirror knows of creations that the outbox does not', async () => {
+    const on = await opened({ database });
+    const foreign = sql`insert into links values ('clients', '5', 99, '2026-03-01 12:00:00.000')`;
+    await on.session.atomically((tx) => tx.query(foreign));
+    await start(on);
+    expect((await readFrozen(on.session))?.reason).toContain('creations');
+  });
+});
+
+test('the first reason stays', async () => {
+  const on = await opened();
+  on.mark.sends = 3;
+  await start(on);
+  on.mark.sends = 9;
+  await start(on);
+  expect((await readFrozen(on.session))?.reason).toContain('3 sends');
+});

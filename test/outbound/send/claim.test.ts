@@ -1,0 +1,305 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { clients } from '../../../src/catalog/kinds/clients.ts';
+import { saveFields } from '../../../src/mirror/kinds/field-store.ts';
+import { applyRetention } from '../../../src/mirror/runs/retention.ts';
+import { freeze } from '../../../src/outbound/freeze.ts';
+import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
+import { isFresh } from '../../../src/outbound/send/claim.ts';
+import { DATABASES, NOON, instantAt } from '../../pull/steps.ts';
+import { KEEP_ALL } from '../../support/retention.ts';
+import { ZOE, asked, create, opened, spoil, update, zoes } from '../stage.ts';
+import type { Stage } from '../stage.ts';
+
+/** Inserts an entry as an application does: nothing but what the contract names. */
+async function insertRow(on: Stage, columns: Readonly<Record<string, string | null>>): Promise<number> {
+  const { key = 'k', kind = 'clients', operation = 'create', payload = '{}', id = null } = columns;
+  const allowed = Number(columns['unknown'] ?? 0);
+  const [row] = await on.session.atomically((tx) =>
+    tx.query(sql`
+      insert into outbox (idempotency_key, kind, operation, payload, record_id, allow_unknown)
+      values (${key}, ${kind}, ${operation}, ${payload}, ${id}, ${allowed}) returning id`),
+  );
+  return Number(row?.['id']);
+}
+
+describe.each(DATABASES)('a row that an application inserts in %s', (database) => {
+  test('is checked and sent', async () => {
+    const on = await opened({ database });
+    const id = await insertRow(on, { payload: '{ "code": "ZZ-1", "name": "Zoé", "adresse2": "Rue 3" }' });
+    await on.work();
+    const entry = await on.entry(id);
+    expect(entry).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(entry.naturalKey).toContain('ZZ-1');
+    expect(JSON.parse(entry.payload)).toEqual({ ...ZOE, address2: 'Rue 3' });
+  });
+
+  test('is rejected with all its faults where it cannot be sent', async () => {
+    const on = await opened({ database });
+    const rows = [
+      { key: 'a', payload: 'no JSON' },
+      { key: 'b', payload: '{"credit":"much"}' },
+      { key: 'c', kind: 'nothings', payload: '{"a":1}' },
+      { key: 'd', operation: 'delete', payload: '{"a":1}' },
+      { key: 'e', operation: 'update', payload: '{"name":"a"}' },
+      { key: 'f', payload: '{}' },
+      { key: 'g', payload: '{"code":"ZZ-1","nmae":"Zoé"}' },
+    ];
+    const ids: number[] = [];
+    for (const row of rows) ids.push(await insertRow(on, row));
+    await on.work();
+    for (const id of ids) {
+      const entry = await on.entry(id);
+      expect(entry).toMatchObject({ state: 'rejected', verdict: 'invalid', owner: null, attempts: 0 });
+      expect((JSON.parse(entry.result ?? '{}') as { faults: string[] }).faults.length).toBeGreaterThan(0);
+    }
+    expect(asked(on, 'POST')).toEqual([]);
+  });
+
+  test('is rejected with a guess where it names a field that nobody knows, and sent where it allows that', async () => {
+    const on = await opened({ database });
+    const payload = '{"code":"ZZ-1","name":"Zoé","nmae":"Zoé"}';
+    const wrong = await insertRow(on, { key: 'wrong', payload });
+    const meant = await insertRow(on, { key: 'meant', payload, unknown: '1' });
+    await on.work();
+    const refused = await on.entry(wrong);
+    expect(refused).toMatchObject({ state: 'rejected', verdict: 'invalid', attempts: 0 });
+    expect(refused.result).toContain('nmae: clients has no such field');
+    expect(refused.result).toContain('did you mean name?');
+    expect(await on.entry(meant)).toMatchObject({ state: 'done', payload });
+  });
+
+  test('names every field that the service has ever sent', async () => {
+    const on = await opened({ database });
+    const id = await on.firstId('clients');
+    await on.session.atomically((tx) =>
+      saveFields(tx, clients, {
+        fields: new Map([['vip', { type: 'integer', fitsHint: true, wire: 'number' }]]),
+        now: on.clock.now(),
+      }),
+    );
+    const entry = await insertRow(on, { operation: 'update', id, payload: '{"vip":1}' });
+    await on.work();
+    expect((await on.entry(entry)).verdict).not.toBe('invalid');
+  });
+});
+
+test('a row that an application inserts under the key of an entry that ended long ago is never sent', async () => {
+  const on = await opened();
+  const first = await on.store(create(ZOE));
+  await on.work();
+  const key = (await on.entry(first)).key;
+  await on.pass(2 * 86_400);
+  await applyRetention(on.session, { ...KEEP_ALL, outboxDays: 1 }, on.clock.now());
+  const second = await insertRow(on, { key, payload: JSON.stringify(ZOE) });
+  const sent = asked(on, 'POST').length;
+  await on.work();
+  expect(await on.entry(second)).toMatchObject({ state: 'rejected', verdict: 'key_taken' });
+  expect(JSON.parse((await on.entry(second)).result ?? '')).toMatchObject({ entry: first, state: 'done' });
+  expect(asked(on, 'POST')).toHaveLength(sent);
+  await expect(readHistory(on.session, first)).rejects.toMatchObject({ code: 'outbox.ended' });
+});
+
+test('a frozen outbox sends nothing, looks for nothing, and is not due', async () => {
+  const on = await opened();
+  const id = await on.store(create());
+  await on.session.atomically((tx) => freeze(tx, 'restored', on.clock.now()));
+  expect(await on.outbox.due(10)).toEqual([]);
+  await on.outbox.work({ id, epoch: 0 });
+  expect(await on.entry(id)).toMatchObject({ state: 'ready', owner: null, epoch: 0 });
+  expect(asked(on, 'POST')).toEqual([]);
+});
+
+test('a notification with an older epoch works nothing', async () => {
+  const on = await opened();
+  const id = await on.store(create());
+  expect(await on.outbox.raise({ id, epoch: 0 })).toEqual({ id, epoch: 1 });
+  expect(await on.outbox.raise({ id, epoch: 0 })).toBeNull();
+  await on.outbox.work({ id, epoch: 0 });
+  expect(asked(on, 'POST')).toEqual([]);
+  await on.outbox.work({ id, epoch: 1 });
+  await on.outbox.work({ id, epoch: 1 });
+  expect(asked(on, 'POST')).toHaveLength(1);
+});
+
+describe('creates with one natural key', () => {
+  test('D11: the second one waits until the first is settled', async () => {
+    const on = await opened();
+    spoil(on, 'POST', { drop: 'after' }, { times: 1 });
+    const first = await on.store(create());
+    const second = await on.store(create({ ...ZOE, code: ' zz-1'.trim().toUpperCase(), name: 'Other' }));
+    await on.work();
+    expect(await on.entry(first)).toMatchObject({ state: 'unsettled' });
+    expect(await on.entry(second)).toMatchObject({ state: 'ready', verdict: 'waits', attempts: 0 });
+    expect(JSON.parse((await on.entry(second)).result ?? '')).toEqual({ waitsFor: first });
+    await on.pass(300);
+    expect(await on.entry(first)).toMatchObject({ state: 'done', verdict: 'adopted' });
+    expect(await on.entry(second)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('go on where the first one is refused', async () => {
+    const on = await opened();
+    spoil(on, 'POST', { status: 422 }, { times: 1 });
+    const first = await on.store(create());
+    const second = await on.store(create({ ...ZOE, name: 'Other' }));
+    await on.work();
+    expect(await on.entry(first)).toMatchObject({ state: 'rejected', verdict: 'service_refused' });
+    expect(await on.entry(second)).toMatchObject({ state: 'done' });
+  });
+
+  test('F13: with other keys are not held up', async () => {
+    const on = await opened();
+    spoil(on, 'POST', { drop: 'after' }, { times: 1 });
+    await on.store(create());
+    const other = await on.store(create({ code: 'ZZ-2', name: 'Zoé' }));
+    await on.work();
+    expect(await on.entry(other)).toMatchObject({ state: 'done' });
+  });
+});
+
+describe('updates of one record', () => {
+  test('E07: go in their order, and wait for one that is parked', async () => {
+    const on = await opened();
+    const client = await on.firstId('clients');
+    spoil(on, 'PUT', { ignoreFields: ['name'] });
+    const first = await on.store(update(client, { name: 'First' }));
+    const second = await on.store(update(client, { name: 'Second' }));
+    await on.work();
+    for (const seconds of [60, 60]) await on.pass(seconds);
+    expect(await on.entry(first)).toMatchObject({ state: 'parked', verdict: 'not_applied' });
+    expect(await on.entry(second)).toMatchObject({ state: 'ready', verdict: 'waits', attempts: 0 });
+  });
+
+  test('a later one that is being sent is waited for by an earlier one that a person retries', async () => {
+    const on = await opened();
+    const client = await on.firstId('clients');
+    const first = await on.store(update(client, { name: 'First' }));
+    const second = await on.store(update(client, { name: 'Second' }));
+    await on.session.atomically((tx) =>
+      tx.query(sql`update outbox set state = 'sending', owner = 'other' where id = ${second}`),
+    );
+    await on.work();
+    expect(await on.entry(first)).toMatchObject({ state: 'ready', verdict: 'waits' });
+  });
+});
+
+describe('a kind that our token may not write', () => {
+  test('is blocked; one entry tries for all, and all go once it may', async () => {
+    const on = await opened();
+    spoil(on, 'POST', { refuse: true });
+    const ids = [await on.store(create()), await on.store(create({ code: 'ZZ-2', name: 'B' }))];
+    await on.work();
+    for (const id of ids)
+      expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'kind_blocked' });
+    expect(asked(on, 'POST')).toHaveLength(1);
+    await on.pass(300);
+    expect(asked(on, 'POST')).toHaveLength(2);
+    on.service.setFaults([]);
+    await on.pass(300);
+    for (const id of ids) expect(await on.entry(id)).toMatchObject({ state: 'done' });
+    expect(await on.rows(sql`select kind from write_blocks`)).toEqual([]);
+  });
+
+  test('does not hold up the others', async () => {
+    const on = await opened({ pulled: ['clients', 'products'] });
+    spoil(on, 'POST', { refuse: true });
+    await on.store(create());
+    const product = await on.store(create({ code: 'P-1' }, 'products'));
+    await on.work();
+    expect(await on.entry(product)).toMatchObject({ state: 'done' });
+  });
+
+  test('is written again in the end, though its list needs a sweep before every try', async () => {
+    const on = await opened({ rules: { preimageMaxAgeSeconds: 60 } });
+    spoil(on, 'POST', { refuse: true });
+    const id = await on.store(create());
+    await on.work();
+    on.service.setFaults([]);
+    for (let minute = 0; minute < 10; minute++) await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+  });
+
+  test('and whose list no longer certifies is written again in the end', async () => {
+    const on = await opened();
+    const never = sql`update kind_state set certified_at = '2020-01-01 00:00:00.000' where kind = 'clients'`;
+    spoil(on, 'POST', { refuse: true });
+    const id = await on.store(create());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ verdict: 'kind_blocked' });
+    on.service.setFaults([]);
+    await on.session.atomically((tx) => tx.query(never));
+    for (let minute = 0; minute < 12; minute++) await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+  });
+});
+
+describe('what the mirror knows before a create', () => {
+  test('is asked for by one sweep for all that wait, where it is old', async () => {
+    const on = await opened();
+    await on.clock.sleep(901_000);
+    const ids: number[] = [];
+    for (const code of ['A', 'B', 'C']) ids.push(await on.store(create({ code: `ZZ-${code}`, name: code })));
+    for (const due of await on.outbox.due(10)) await on.outbox.work(due);
+    for (const id of ids)
+      expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'awaits_sweep' });
+    expect(asked(on, 'POST')).toEqual([]);
+    expect(await on.rows(sql`select kinds from runs where state = 'requested'`)).toEqual([
+      { kinds: '["clients"]' },
+    ]);
+    await on.work();
+    for (const id of ids) expect(await on.entry(id)).toMatchObject({ state: 'done' });
+    expect(await on.rows(sql`select id from runs where command = 'pull'`)).toHaveLength(2);
+  });
+
+  test('is asked for too where nothing was ever pulled', async () => {
+    const on = await opened({ pulled: [] });
+    const id = await on.store(create());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('is not known while its list cannot be read: it waits, and asks once a minute', async () => {
+    const on = await opened({ pulled: [] });
+    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
+    const id = await on.store(create());
+    await on.work();
+    await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'awaits_sweep', attempts: 0 });
+    on.service.setFaults([]);
+    await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+  });
+});
+
+/** Instants are minutes after noon; it is noon plus 60. */
+function fresh(known: { certified?: number; swept?: number; verdict?: string; created?: number }): boolean {
+  const text = (minute: number | undefined) => (minute === undefined ? null : instantAt(minute));
+  return isFresh(
+    {
+      ...{ tick: 0, baselineAt: null, completeSweeps: 1, controlFailures: 0 },
+      certifiedAt: text(known.certified),
+      lastSweepAt: text(known.swept),
+    },
+    { verdict: known.verdict ?? null, createdAt: instantAt(known.created ?? 58) } as Parameters<
+      typeof isFresh
+    >[1],
+    { now: new Date(NOON + 60 * 60_000), maxAgeSeconds: 900 },
+  );
+}
+
+describe('what the mirror knows before a create', () => {
+  test.each([
+    ['a certificate of late', { certified: 50, swept: 51 }, true],
+    ['a certificate of a quarter of an hour ago', { certified: 45, swept: 46 }, true],
+    ['an older one', { certified: 44, swept: 44 }, false],
+    ['nothing', {}, false],
+    ['whole sweeps of a list that never certifies', { swept: 50 }, true],
+    ['only an old whole sweep of such a list', { swept: 44 }, false],
+    ['a whole sweep where certificates are the rule', { certified: 10, swept: 59 }, false],
+    ['the same after one was asked for', { certified: 10, swept: 59, verdict: 'awaits_sweep' }, true],
+    ['one that ended before the entry came', { certified: 10, swept: 57, verdict: 'awaits_sweep' }, false],
+  ])('%s: %o is enough: %s', (_what, known, expected) => {
+    expect(fresh(known)).toBe(expected);
+  });
+});

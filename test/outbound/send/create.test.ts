@@ -1,0 +1,323 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { Deed } from '../../../src/sandbox/faults.ts';
+import { DATABASES } from '../../pull/steps.ts';
+import { ZOE, asked, create, opened, spoil, zoes, textOf } from '../stage.ts';
+import type { Stage } from '../stage.ts';
+import { markerOf, withMarker } from '../../../src/outbound/send/create.ts';
+import { kindNamed } from '../../mirror/temp-mirror.ts';
+
+/** Stores a create and works it while POSTs go wrong. */
+async function sendUnder(on: Stage, deed: Deed, times?: number): Promise<number> {
+  spoil(on, 'POST', deed, times === undefined ? {} : { times });
+  const id = await on.store(create());
+  await on.work();
+  return id;
+}
+
+const answering = (body: object, status = 200): Deed => ({ status, body: JSON.stringify(body) });
+
+describe.each(DATABASES)('a create in %s', (database) => {
+  test('is sent once, linked, and in the mirror at once with one event of its own', async () => {
+    const on = await opened({ database });
+    const before = on.service.world.count('clients');
+    const id = await on.store(create());
+    await on.work();
+    const entry = await on.entry(id);
+    expect(entry).toMatchObject({
+      state: 'done',
+      verdict: 'sent',
+      attempts: 1,
+      owner: null,
+      nextAttemptAt: null,
+    });
+    expect(on.service.world.count('clients')).toBe(before + 1);
+    expect(await on.rows(sql`select kind, record_id, outbox_id from links`)).toEqual([
+      { kind: 'clients', record_id: entry.recordId, outbox_id: id },
+    ]);
+    const events = [`${entry.recordId ?? ''} created outbox:${id}`];
+    expect(await on.events()).toEqual(events);
+    await on.pull('clients');
+    await on.pull('clients');
+    expect(await on.events()).toEqual(events);
+  });
+
+  test('whose answer is lost is found by a sweep and adopted', async () => {
+    const on = await opened({ database });
+    const id = await sendUnder(on, { drop: 'after' });
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', attempts: 1 });
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', attempts: 1 });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('that never arrived is sent again once patience has ended, and not before', async () => {
+    const on = await opened({ database });
+    const id = await sendUnder(on, { drop: 'before' }, 1);
+    for (const seconds of [300, 1500, 5400, 14_400, 64_000]) {
+      await on.pass(seconds);
+      expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    }
+    await on.pass(1_000);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'resent', attempts: 2 });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('is journalled with its whole request before it leaves', async () => {
+    const on = await opened({ database });
+    let journalled: unknown;
+    const write: Stage['parts']['source']['write'] = async (request, options) => {
+      journalled = await on.rows(sql`select n, closed_at, grade, request from outbox_attempts`);
+      return source.write(request, options);
+    };
+    const { source } = on.parts;
+    Object.assign(on.parts, { source: { ...source, write } });
+    await on.store(create());
+    await on.work();
+    const request = 'POST /api/clients\n{"code":"ZZ-1","name":"Zoé"}';
+    expect(journalled).toEqual([{ n: 1, closed_at: null, grade: null, request }]);
+  });
+});
+
+describe('an outcome', () => {
+  test.each<[string, Deed, string, string, string]>([
+    ['D01: the connection closes unanswered', { drop: 'after' }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['D02: 500', { status: 500 }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['502 with a web page', { status: 502, body: '<html>' }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['D04: a body that is cut', { truncate: 12 }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['D04: half of a JSON', { cut: 12 }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['a login page', { html: true }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['success: false', { successFalse: true }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['a redirect', { redirect: 'http://127.0.0.1:1/' }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['a success without an id', answering({ message: 'ok' }), 'unsettled', 'ambiguous', 'ambiguous'],
+    ['422 as a web page', { status: 422, body: '<html>' }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['422', { status: 422 }, 'rejected', 'service_refused', 'rejected'],
+    ['409', { status: 409 }, 'rejected', 'service_refused', 'rejected'],
+    ['403', { refuse: true }, 'ready', 'kind_blocked', 'refused'],
+    ['401', { status: 401 }, 'ready', 'kind_blocked', 'refused'],
+    ['429', { status: 429 }, 'ready', 'busy', 'busy'],
+    ['503 that says when', { status: 503, retryAfter: '120' }, 'ready', 'busy', 'busy'],
+    ['503 that does not', { status: 503 }, 'unsettled', 'ambiguous', 'ambiguous'],
+  ])('%s: %o → %s, %s', async (_what, deed, state, verdict, grade) => {
+    const on = await opened();
+    const id = await sendUnder(on, deed);
+    expect(await on.entry(id)).toMatchObject({ state, verdict, attempts: 1, owner: null });
+    expect(await on.grades(id)).toEqual([grade]);
+    expect(asked(on, 'POST')).toHaveLength(1);
+  });
+
+  test('a service that cannot be reached has certainly not got it: it goes again by itself', async () => {
+    const on = await opened();
+    const { source } = on.parts;
+    let tries = 0;
+    const write: typeof source.write = (request) =>
+      ++tries < 3 ? Promise.resolve({ is: 'unsent', why: 'ECONNREFUSED' }) : source.write(request);
+    Object.assign(on.parts, { source: { ...source, write } });
+    const id = await on.store(create());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
+    await on.pass(60);
+    await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 3 });
+    expect(await on.grades(id)).toEqual(['unsent', 'unsent', 'done']);
+  });
+
+  test('a wait that the service asks for is kept', async () => {
+    const on = await opened();
+    const id = await sendUnder(on, { status: 503, retryAfter: '120' });
+    await on.pass(119);
+    expect(asked(on, 'POST')).toHaveLength(1);
+    on.service.setFaults([]);
+    await on.pass(1);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 2 });
+  });
+
+  test("a refusal keeps the service's own words", async () => {
+    const on = await opened();
+    const id = await sendUnder(on, answering({ success: false, message: 'Code is taken.' }, 422));
+    const { result } = await on.entry(id);
+    expect(JSON.parse(result ?? '')).toEqual({ status: 422, answer: 'Code is taken.' });
+  });
+});
+
+describe('an answer', () => {
+  test('in the envelopes of the live service is understood as well', async () => {
+    const on = await opened({ service: { envelopes: 'wild' } });
+    const id = await on.store(create());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('that shows something else than was sent proves nothing: it is looked for', async () => {
+    const on = await opened();
+    const id = await sendUnder(on, answering({ id: 987_654, code: 'other', name: 'Somebody else' }, 201), 1);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', recordId: null });
+    expect(await on.rows(sql`select * from links`)).toEqual([]);
+    expect(await on.events()).toEqual([]);
+  });
+
+  test('with a record that was there before is parked: nobody may take it for new', async () => {
+    const on = await opened();
+    const old = Number(await on.firstId('clients'));
+    const id = await sendUnder(on, answering({ ...on.service.world.get('clients', old), ...ZOE }, 200));
+    const entry = await on.entry(id);
+    expect(entry).toMatchObject({ state: 'parked', verdict: 'existed', recordId: null });
+    expect(JSON.parse(entry.result ?? '')).toEqual({ ids: [String(old)] });
+    expect(await on.rows(sql`select * from links`)).toEqual([]);
+  });
+
+  test('that shows only the id is completed by asking for the record', async () => {
+    const on = await opened();
+    const next = Math.max(...on.service.world.ids('clients')) + 1;
+    const stored = on.service.world.insert('clients', { ...ZOE, id: next + 50 });
+    const id = await sendUnder(on, answering({ id: stored['id'] ?? 0 }, 201), 1);
+    const entry = await on.entry(id);
+    expect(entry).toMatchObject({ state: 'done', verdict: 'sent', recordId: String(next + 50) });
+    const [row] = await on.rows(sql`select code from clients where id = ${next + 50}`);
+    expect(row).toEqual({ code: 'ZZ-1' });
+    expect(asked(on, 'GET').at(-1)).toBe(`/api/clients/${next + 50}`);
+  });
+
+  test('that shows only the id of a record that cannot be asked for is believed; its list will show it', async () => {
+    const on = await opened();
+    on.service.setFaults([
+      { on: { kind: 'clients', method: 'POST' }, do: answering({ id: 987_654 }, 201) },
+      { on: { kind: 'clients', method: 'GET' }, do: { status: 404, body: '<html>' } },
+    ]);
+    const id = await on.store(create());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', recordId: '987654' });
+    expect(await on.events()).toEqual([]);
+  });
+
+  test('D12: with a record that another entry has made is parked', async () => {
+    const on = await opened();
+    const first = await on.store(create());
+    await on.work();
+    const { recordId } = await on.entry(first);
+    const record = on.service.world.get('clients', Number(recordId));
+    spoil(on, 'POST', answering({ ...record, code: 'ZZ-2', name: 'B' }));
+    const second = await on.store(create({ code: 'ZZ-2', name: 'B' }));
+    await on.work();
+    expect(await on.entry(second)).toMatchObject({ state: 'parked', recordId: null });
+    expect((await on.entry(second)).verdict).toMatch(/^(twins|existed)$/);
+    expect(await on.rows(sql`select outbox_id from links`)).toEqual([{ outbox_id: first }]);
+  });
+
+  test('that repeats the token leaves it nowhere', async () => {
+    const on = await opened();
+    const { token } = on.service;
+    for (const status of [200, 422, 500, 403]) {
+      spoil(on, 'POST', answering({ message: `bad token ${token}`, token }, status));
+      const id = await on.store(create({ code: `ZZ-${status}`, name: 'T' }));
+      await on.work();
+      expect(JSON.stringify(await on.entry(id))).not.toContain(token);
+    }
+    expect(JSON.stringify(await on.rows(sql`select * from outbox_attempts`))).not.toContain(token);
+  });
+});
+
+describe('with a marker field', () => {
+  const rules = { markerFields: { clients: 'adresse2' } };
+
+  test('the mark is sent and stored, and the payload stays as it was given', async () => {
+    const on = await opened({ rules });
+    const id = await on.store(create());
+    await on.work();
+    const { recordId, payload } = await on.entry(id);
+    expect(textOf(on, recordId, 'adresse2')).toMatch(/^bms-sync:/);
+    expect(JSON.parse(payload)).toEqual(ZOE);
+  });
+
+  test("D13: an equal record without the mark is somebody else's", async () => {
+    const on = await opened({ rules });
+    const id = await sendUnder(on, { drop: 'before' }, 1);
+    on.service.world.insert('clients', ZOE);
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
+  });
+
+  test('a record with the mark is ours, whatever else became of it', async () => {
+    const on = await opened({ rules });
+    const id = await sendUnder(on, { drop: 'after' });
+    const made = on.service.world
+      .ids('clients')
+      .find((at) => on.service.world.get('clients', at)?.['code'] === 'ZZ-1');
+    on.service.world.update('clients', made ?? 0, { name: 'Renamed', code: 'QQ' });
+    on.service.world.insert('clients', ZOE);
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: String(made) });
+  });
+});
+
+test('G/D10: a process that was stopped after the journal sends nothing', async () => {
+  const on = await opened();
+  const { mark } = on.parts;
+  Object.assign(on.parts, {
+    mark: { ...mark, write: () => on.clock.sleep(2_001) }, // As long as others may take it for dead.
+  });
+  const id = await on.store(create());
+  await on.work();
+  expect(asked(on, 'POST')).toEqual([]);
+  expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
+  expect(await on.grades(id)).toEqual(['unsent']);
+});
+
+test('G/D10: a process that was stopped while it waited for its connection sends nothing', async () => {
+  const on = await opened();
+  const { source } = on.parts;
+  Object.assign(on.parts, {
+    source: {
+      ...source,
+      write: async (...[request, options]: Parameters<typeof source.write>) => {
+        await on.clock.sleep(20_001);
+        return source.write(request, options);
+      },
+    },
+  });
+  const id = await on.store(create());
+  await on.work();
+  expect(asked(on, 'POST')).toEqual([]);
+  expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
+});
+
+test('every send is counted, in the database and beside it', async () => {
+  const on = await opened();
+  await on.store(create());
+  await on.store(create({ code: 'ZZ-2', name: 'B' }));
+  await on.work();
+  expect(on.mark.sends).toBe(2);
+  expect(await on.rows(sql`select value from mirror_meta where key = 'outbox.sends'`)).toEqual([
+    { value: '2' },
+  ]);
+});
+
+const clients = kindNamed('clients');
+const FIELDS = { clients: 'adresse2' };
+
+describe('the mark of a create', () => {
+  test('is there only for kinds whose settings name a field', () => {
+    expect(markerOf(kindNamed('products'), { key: 'a' }, FIELDS)).toBeNull();
+    expect(markerOf(clients, { key: 'a' }, FIELDS)?.field).toBe('adresse2');
+  });
+
+  test('is the same for the same key, another for another, and does not tell the key', () => {
+    const text = (key: string) => markerOf(clients, { key }, FIELDS)?.text ?? '';
+    expect(text('order-1')).toBe(text('order-1'));
+    expect(text('order-1')).not.toBe(text('order-2'));
+    expect(text('order-1')).toMatch(/^bms-sync:[0-9a-f]{16}$/);
+  });
+
+  test('goes by the name of a write, behind what the field is to hold', () => {
+    const marker = { field: 'adresse2', text: 'M' };
+    expect(withMarker(clients, { code: 'A' }, null)).toEqual({ code: 'A' });
+    expect(withMarker(clients, { code: 'A' }, marker)).toEqual({ code: 'A', address2: 'M' });
+    expect(withMarker(clients, { address2: 'Rue' }, marker)).toEqual({ address2: 'Rue M' });
+    expect(withMarker(clients, { address2: '' }, marker)).toEqual({ address2: 'M' });
+    expect(withMarker(clients, { address2: 12 }, marker)).toEqual({ address2: '12 M' });
+  });
+
+  test('goes into an undocumented field under its own name', () => {
+    expect(withMarker(clients, {}, { field: 'memo', text: 'M' })).toEqual({ memo: 'M' });
+  });
+});

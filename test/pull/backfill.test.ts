@@ -1,0 +1,378 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/lib/json/json.ts';
+import { LeaseError, OtherSourceError } from '../../src/mirror/session/errors.ts';
+import type { Progress } from '../../src/pull/run/parts.ts';
+import { sized } from '../support/tiers.ts';
+import { Crash, contentOf, dyingAt, mirror, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
+import {
+  ALL,
+  DATABASES,
+  MIRRORS,
+  backfillFrom,
+  eventsOf,
+  kindState,
+  newRequests,
+  pullOne,
+  shortEvents,
+} from './steps.ts';
+
+const kind = 'clients';
+
+describe.each(DATABASES)('%s', (database) => {
+  test('records by their ids: those that are there land, the others are named and nothing is concluded', async () => {
+    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    await pullOne(service, session, { kind });
+    const [a = 0, b = 0, gone = 0, c = 0] = service.world.ids(kind);
+    service.world.update(kind, a, { city: 'Matane' });
+    service.world.remove(kind, gone);
+    const fresh = Number(service.world.insert(kind, { code: 'N' })['id']);
+    const asked = newRequests(service);
+    const before = await kindState(session, kind);
+
+    const ids = [a, b, gone, fresh].map(String);
+    const report = await backfillFrom(service, session, { kind, extent: { ids }, minute: 10 });
+
+    expect(report).toMatchObject({
+      ...{ kind, state: 'complete', reason: null, rows: 3, created: 1, updated: 1, unchanged: 1 },
+      ...{ missing: [String(gone)], resumed: null, requests: 4 },
+    });
+    expect(asked().sort()).toEqual(ids.map((id) => `/api/clients/${id}`).sort());
+    expect((await shortEvents(session)).sort()).toEqual([`${a} updated`, `${fresh} created`].sort());
+    expect(await kindState(session, kind)).toEqual(before);
+    const rows = await rowsOf(session, kind);
+    expect(rows.filter((row) => row['_deleted_at'] !== null)).toEqual([]);
+    expect(rows.find((row) => row['id'] === String(fresh))).toMatchObject({ _listed: null });
+    expect(rows.find((row) => row['id'] === String(c))).toBeDefined();
+    expect(await session.query(sql`select * from deletions`)).toEqual([]);
+  });
+
+  test('a whole list, every page parsed, although none has changed', async () => {
+    const [service, session] = [await sandbox({ size: 260 }), await MIRRORS[database]()];
+    await pullOne(service, session, { kind });
+    const before = await kindState(session, kind);
+    await session.atomically((tx) =>
+      tx.query(
+        sql`update clients set city = 'forged', _raw = '{"id":1}' where id = (select min(id) from clients)`,
+      ),
+    );
+
+    const report = await backfillFrom(service, session, { kind, extent: ALL, minute: 10 });
+
+    expect(report).toMatchObject({ state: 'complete', rows: 260, updated: 1, unchanged: 259 });
+    expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
+    expect(await kindState(session, kind)).toEqual(before);
+    const points = await session.query(
+      sql`select count(*) as n from sightings where sweep is null and end_rows is not null`,
+    );
+    expect(points).toEqual([{ n: 0 }]);
+  });
+
+  test('interrupted, the same request goes on where it stopped; another one, or --restart, begins anew', async () => {
+    const [service, session] = [await sandbox({ size: 2500 }), await MIRRORS[database]()];
+    await pullOne(service, session, { kind });
+    for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: 'Partout' });
+    const stop = new AbortController();
+    const onProgress = ({ pages }: Progress): void => {
+      if (pages >= 3) stop.abort();
+    };
+    const first = await backfillFrom(service, session, {
+      kind,
+      extent: ALL,
+      parts: { signal: stop.signal, onProgress },
+    });
+    expect(first).toMatchObject({ state: 'aborted', reason: 'interrupted', resumed: null });
+    const landed = (await rowsOf(session, kind)).filter((row) => row['city'] === 'Partout').length;
+    expect(landed).toBeLessThan(2500);
+    const asked = newRequests(service);
+
+    await backfillFrom(service, session, { kind, extent: { pages: { from: 1, to: 1 } } });
+    expect(asked()).toEqual(['/api/clients?page=1&per_page=100']);
+    const second = await backfillFrom(service, session, { kind, extent: ALL });
+
+    expect(second).toMatchObject({ state: 'complete', resumed: first.runId, rows: 2500 - landed });
+    expect(asked()[0]).toBe(`/api/clients?page=${landed / 100 + 1}&per_page=100`);
+    expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
+    expect(await backfillFrom(service, session, { kind, extent: ALL })).toMatchObject({
+      resumed: null,
+      rows: 2500,
+    });
+  });
+});
+
+test('punches are looked for in their list, up to the last that is wanted', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  const [a = 0, b = 0] = service.world.ids('punches');
+  const asked = newRequests(service);
+
+  const report = await backfillFrom(service, session, {
+    kind: 'punches',
+    extent: { ids: [a, b].map(String) },
+  });
+  expect(report).toMatchObject({ state: 'complete', rows: 2, created: 2, missing: [], requests: 1 });
+  expect(asked()).toEqual(['/api/punch']);
+  expect(await rowsOf(session, 'punches')).toHaveLength(2);
+
+  const missing = await backfillFrom(service, session, {
+    kind: 'punches',
+    extent: { ids: [String(a), '1', '2'] },
+  });
+  expect(missing).toMatchObject({ state: 'complete', rows: 1, unchanged: 1, missing: ['1', '2'] });
+  expect(await eventsOf(session)).toEqual([]);
+});
+
+test('however many are missing, they are named', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  const ids = Array.from({ length: 300_000 }, (_, index) => String(index + 1));
+  const report = await backfillFrom(service, session, { kind: 'punches', extent: { ids } });
+  expect(report.missing).toHaveLength(300_000);
+});
+
+const SALES_VIEWS = {
+  SQLite: sql`select name from sqlite_schema where type = 'view' and name like 'bi_sales%' order by 1`,
+  PostgreSQL: sql`
+    select table_name as name from information_schema.views where table_name like 'bi_sales%' order by 1`,
+};
+
+test.each(DATABASES)('sales products are read one by one on %s, as no list has them', async (database) => {
+  const [service, session] = [await sandbox(), await MIRRORS[database]()];
+  const [a = 0, b = 0] = service.world.ids('sales_products');
+  const ids = [String(a), '1', String(b)];
+  const views = SALES_VIEWS[database];
+  expect(await session.query(views)).toEqual([]);
+  const report = await backfillFrom(service, session, { kind: 'sales_products', extent: { ids } });
+  expect(await session.query(views)).toEqual(
+    ['bi_sales_products', 'bi_sales_products_history'].map((name) => ({ name })),
+  );
+  expect(report).toMatchObject({ state: 'complete', rows: 2, created: 2, missing: ['1'] });
+  expect(await rowsOf(session, 'sales_products')).toHaveLength(2);
+});
+
+test('some pages only', async () => {
+  const [service, session] = [await sandbox({ size: 430 }), await mirror()];
+  const asked = newRequests(service);
+  const progress: Progress[] = [];
+  const onProgress = (one: Progress): number => progress.push(one);
+  const report = await backfillFrom(service, session, {
+    ...{ kind, extent: { pages: { from: 2, to: 3 } }, parts: { onProgress } },
+  });
+  expect(report).toMatchObject({ state: 'complete', pages: 2, rows: 200, created: 200 });
+  expect(asked().sort()).toEqual([2, 3].map((page) => `/api/clients?page=${page}&per_page=100`));
+  expect(progress.at(-1)).toEqual({ kind, pages: 3, lastPage: 5 });
+
+  const beyond = await backfillFrom(service, session, { kind, extent: { pages: { from: 9, to: 12 } } });
+  expect(beyond).toMatchObject({ state: 'complete', rows: 0 });
+});
+
+test('ids go on from the last that landed', async () => {
+  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const ids = [...service.world.ids(kind).slice(0, 120)].map(String);
+  const stop = new AbortController();
+  const onProgress = (): void => {
+    stop.abort();
+  };
+  const extent = { ids };
+  const first = await backfillFrom(service, session, {
+    kind,
+    extent,
+    parts: { signal: stop.signal, onProgress },
+  });
+  expect(first).toMatchObject({ state: 'aborted', reason: 'interrupted', rows: 50 });
+  expect(await backfillFrom(service, session, { kind, extent })).toMatchObject({
+    ...{ state: 'complete', resumed: first.runId, rows: 70, requests: 70 },
+  });
+  expect(await rowsOf(session, kind)).toHaveLength(120);
+});
+
+test('an attempt that got nowhere does not lose what the one before it reached', async () => {
+  const [service, session] = [await sandbox({ size: 2500 }), await mirror()];
+  await pullOne(service, session, { kind });
+  const stop = new AbortController();
+  const onProgress = ({ pages }: Progress): void => {
+    if (pages >= 3) stop.abort();
+  };
+  await backfillFrom(service, session, { kind, extent: ALL, parts: { signal: stop.signal, onProgress } });
+  await backfillFrom(service, session, { kind, extent: ALL, parts: { signal: AbortSignal.abort() } });
+
+  const third = await backfillFrom(service, session, { kind, extent: ALL });
+  expect(third.resumed).not.toBeNull();
+  expect(third.rows).toBeLessThan(2500);
+});
+
+test('with --restart it begins anew', async () => {
+  const [service, session] = [await sandbox({ size: 1200 }), await mirror()];
+  const stop = new AbortController();
+  const onProgress = (): void => {
+    stop.abort();
+  };
+  await backfillFrom(service, session, { kind, extent: ALL, parts: { signal: stop.signal, onProgress } });
+  const report = await backfillFrom(service, session, { kind, extent: ALL, restart: true });
+  expect(report).toMatchObject({ resumed: null, rows: 1200 });
+});
+
+/** The operations from one death to the next. */
+const STRIDE = sized({ quick: 5, acceptance: 1, deep: 1 });
+
+test('killed at any operation, the same request completes it', { timeout: 120_000 }, async () => {
+  const [service, session] = [await sandbox({ size: 330 }), await mirror()];
+  await pullOne(service, session, { kind });
+  const owner = (name: string) => ({ name, isDead: (other: string) => other !== name });
+  let died = 0;
+  for (let n = 1; ; n += STRIDE) {
+    for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: `V${n}` });
+    const dying = await backfillFrom(service, dyingAt(session, n), {
+      ...{ kind, extent: ALL, parts: { owner: owner('first') } },
+    }).then(
+      () => false,
+      (error: unknown) => error instanceof Crash,
+    );
+    if (!dying) break;
+    died++;
+    const report = await backfillFrom(service, session, {
+      kind,
+      extent: ALL,
+      parts: { owner: owner('second') },
+    });
+    expect(report.state).toBe('complete');
+    expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
+    expect(await eventsOf(session)).toHaveLength(330 * died);
+  }
+  expect(died).toBeGreaterThan(8);
+});
+
+test('a mirror that was never pulled is filled page by page, in several goes', async () => {
+  const [service, session] = [await sandbox({ size: 430 }), await mirror()];
+  for (const [from, to] of [
+    [1, 2],
+    [3, 4],
+    [5, 5],
+  ] as const) {
+    const report = await backfillFrom(service, session, { kind, extent: { pages: { from, to } } });
+    expect(report).toMatchObject({ state: 'complete', created: from === 5 ? 30 : 200 });
+  }
+  expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
+});
+
+test('of a list whose first pages are all new, these can be read again', async () => {
+  const [service, session] = [await sandbox({ size: 60 }), await mirror()];
+  await pullOne(service, session, { kind: 'products' }); // Newest first.
+  for (let n = 0; n < 150; n++) service.world.insert('products', { code: `N${n}` });
+  const report = await backfillFrom(service, session, {
+    kind: 'products',
+    extent: { pages: { from: 1, to: 1 } },
+  });
+  expect(report).toMatchObject({ state: 'complete', created: 100 });
+});
+
+test('a kind that somebody else sweeps is busy, and nothing is asked for', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  await session.atomically((tx) =>
+    tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
+      values ('clients', 0, 'running', 0, 'another-host:1:x', 1, '2999-01-01 00:00:00.000')`),
+  );
+  const asked = newRequests(service);
+  await expect(backfillFrom(service, session, { kind, extent: ALL })).rejects.toThrow(LeaseError);
+  expect(asked()).toEqual([]);
+});
+
+test.each([
+  ['clients', { ids: true }],
+  ['departments', { ids: true }],
+  ['clients', ALL],
+  ['departments', ALL],
+] as const)(
+  "of %s, %j: another company's token lands nothing and leaves the kind as it was",
+  async (name, extent) => {
+    const [ours, theirs] = [
+      await sandbox({ size: 15, systemId: 7 }),
+      await sandbox({ size: 15, systemId: 8 }),
+    ];
+    const session = await mirror();
+    for (const pulled of ['departments', 'clients']) await pullOne(ours, session, { kind: pulled });
+    const before = await kindState(session, name);
+    const ids = theirs.world.ids(name).slice(0, 3).map(String);
+
+    const filling = backfillFrom(theirs, session, {
+      ...{ kind: name, baseUrl: ours.url, extent: 'ids' in extent ? { ids } : extent, minute: 1 },
+    });
+
+    await expect(filling).rejects.toThrow(OtherSourceError);
+    expect((await contentOf(session))[name]).toEqual(truthOf(ours)[name]);
+    expect(await kindState(session, name)).toEqual(before);
+  },
+);
+
+describe('a record by its path has other fields than in its list', () => {
+  /** Lists leave out `website`, and show `mood`, which single records lack; records have `detail`. */
+  async function otherwise() {
+    const honest = await sandbox();
+    const service = await rewriting(honest, (body, path) => {
+      const isOne = /clients\/\d+$/.test(path);
+      return isOne
+        ? body.replace(/^\{/, '{"detail":"long",')
+        : body.replaceAll(/,"website":(?:"[^"]*"|null)/g, ',"mood":"sunny"');
+    });
+    return { honest, service, session: await mirror(), id: honest.world.ids(kind)[3] ?? 0 };
+  }
+
+  test('list, record, list: no event', async () => {
+    const { service, session, id, honest } = await otherwise();
+    const step = { kind, baseUrl: service.url };
+    await pullOne(service, session, step);
+    const report = await backfillFrom(service, session, {
+      ...step,
+      extent: { ids: [String(id)] },
+      minute: 10,
+    });
+    expect(report).toMatchObject({ rows: 1, unchanged: 1, updated: 0 });
+    expect(await pullOne(service, session, { ...step, minute: 20 })).toMatchObject({
+      updated: 0,
+      unchanged: 60,
+    });
+    expect(await eventsOf(session)).toEqual([]);
+
+    honest.world.update(kind, id, { city: 'Matane' });
+    await backfillFrom(service, session, { ...step, extent: { ids: [String(id)] }, minute: 30 });
+    await pullOne(service, session, { ...step, minute: 40 });
+    expect(
+      (await eventsOf(session)).map(({ fields }) => Object.keys(JSON.parse(String(fields)) as object)),
+    ).toEqual([['city']]);
+  });
+
+  test('record first, then list: created once, and no event of fields that one of them lacks', async () => {
+    const { service, session, honest } = await otherwise();
+    const step = { kind, baseUrl: service.url };
+    await pullOne(service, session, step);
+    const id = Number(honest.world.insert(kind, { code: 'N' })['id']);
+    await backfillFrom(service, session, { ...step, extent: { ids: [String(id)] }, minute: 10 });
+    for (const minute of [20, 30]) await pullOne(service, session, { ...step, minute });
+
+    expect(await shortEvents(session)).toEqual([`${id} created`]);
+    const row = (await rowsOf(session, kind)).find((one) => one['id'] === String(id));
+    expect(JSON.parse(String(row?.['_raw']))).toHaveProperty('mood');
+  });
+
+  test('an older page in flight never undoes what a record showed', async () => {
+    const [service, session] = [await sandbox(), await mirror()];
+    await pullOne(service, session, { kind });
+    const id = service.world.ids(kind)[3] ?? 0;
+    service.world.update(kind, id, { city: 'Z' });
+    await backfillFrom(service, session, { kind, extent: { ids: [String(id)] }, minute: 10 });
+    const [row] = (await rowsOf(session, kind)).filter((one) => one['id'] === String(id));
+    const [state] = await session.query(sql`select tick from kind_state where kind = ${kind}`);
+    expect(row).toMatchObject({ city: 'Z' });
+    expect(Number(row?.['_response'])).toBeLessThanOrEqual(Number(state?.['tick']));
+  });
+});
+
+test('a record that no row can be made of is reported', async () => {
+  const [service, session] = [await sandbox(), await mirror()];
+  await pullOne(service, session, { kind });
+  const id = service.world.ids(kind)[0] ?? 0;
+  let deep: JsonObject = {};
+  for (let depth = 0; depth < 100; depth++) deep = { deep };
+  service.world.update(kind, id, { deep });
+
+  const report = await backfillFrom(service, session, { kind, extent: { ids: [String(id)] }, minute: 10 });
+  expect(report).toMatchObject({ rows: 0, quarantined: 1 });
+});

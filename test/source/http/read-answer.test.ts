@@ -1,0 +1,114 @@
+import { expect, test, describe } from 'vitest';
+import type { SourceError } from '../../../src/source/http/errors.ts';
+import { refuseCached, openList, openRecord } from '../../../src/source/http/read-answer.ts';
+import { parseJson } from '../../../src/lib/json/json.ts';
+import type { Json } from '../../../src/lib/json/json.ts';
+
+const where = 'GET /api/clients';
+
+test.each([
+  { age: '30' },
+  { 'x-cache': 'HIT from edge' },
+  { 'cf-cache-status': 'hit' },
+  { 'x-cache': 'Hit', age: '0' },
+])('A27: an answer with %o is refused: it may be older than one that has landed', (headers) => {
+  expect(() => {
+    refuseCached({ headers, where });
+  }).toThrow(
+    expect.objectContaining({ reason: 'cached', state: 'invalid', passing: { waitMs: null } }) as SourceError,
+  );
+});
+
+test.each([{}, { age: '0' }, { 'x-cache': 'MISS' }, { 'cf-cache-status': 'DYNAMIC' }])(
+  'an answer with %o is the service’s own',
+  (headers) => {
+    expect(() => {
+      refuseCached({ headers, where });
+    }).not.toThrow();
+  },
+);
+
+const WHERE = 'GET /x';
+const fault = (reason: string): object => expect.objectContaining({ reason, state: 'invalid' }) as object;
+
+describe('a list', () => {
+  test.each<[string, number]>([
+    ['{"success":true,"data":[{"id":1}],"meta":{}}', 1],
+    ['{"data":[]}', 0],
+    ['{"data":[1,null,"x"]}', 3],
+    ['[{"id":1},{"id":2}]', 2],
+    ['{"data":[],"meta":[]}', 0],
+    ['{"data":[],"meta":null}', 0],
+  ])('%s has its records', (text, rows) => {
+    expect(openList(parseJson(text), WHERE).records).toHaveLength(rows);
+  });
+
+  test.each<[string, string]>([
+    ['{"success":false,"data":[]}', 'success_false'],
+    ['{"success":true}', 'data_not_a_list'],
+    ['{"data":null}', 'data_not_a_list'],
+    ['{"data":{"id":1}}', 'data_not_a_list'],
+    ['{"data":"[]"}', 'data_not_a_list'],
+    ['null', 'data_not_a_list'],
+    ['7', 'data_not_a_list'],
+    ['{"data":[],"meta":"1"}', 'bad_meta'],
+    ['{"data":[],"meta":[1]}', 'bad_meta'],
+  ])('B03, B04, A20: %s is refused as %s', (text, reason) => {
+    expect(() => openList(parseJson(text), WHERE)).toThrow(fault(reason));
+  });
+
+  test.each<[string, number | null]>([
+    ['25', 25],
+    ['"25"', 25],
+    ['25.0', 25],
+    ['0', 0],
+    ['-1', null],
+    ['2.5', null],
+    ['"many"', null],
+    ['""', null],
+    ['null', null],
+    ['true', null],
+    ['{}', null],
+    ['12345678901234567890', null],
+  ])('A15: a total of %s is read as %s', (total, expected) => {
+    expect(openList(parseJson(`{"data":[],"meta":{"total":${total}}}`), WHERE).meta?.total).toBe(expected);
+  });
+
+  test('A13: page numbers below one are none', () => {
+    const meta = { current_page: 0, last_page: 0, per_page: 0, total: 0 };
+    expect(openList({ data: [], meta }, WHERE).meta).toEqual({
+      currentPage: null,
+      lastPage: null,
+      perPage: 0,
+      total: 0,
+    });
+  });
+});
+
+describe('a record', () => {
+  test.each<[string, Json]>([
+    ['wrapped', { data: { id: 7 } }],
+    ['wrapped with success', { data: { id: 7 }, success: true }],
+    ['in an array', { data: [{ id: 7 }], success: true }],
+    ['bare', { id: 7 }],
+    ['bare, with data of its own', { id: 7, data: [] }],
+    ['with its id as text', { data: { id: '7' } }],
+  ])('comes %s', (_, body) => {
+    expect(['7', 7]).toContain(openRecord(body, '7', WHERE)?.['id']);
+  });
+
+  test('is not there where data is an empty array', () => {
+    expect(openRecord({ data: [] }, '7', WHERE)).toBeNull();
+  });
+
+  test.each<[Json, string]>([
+    [{ data: { id: 8 } }, 'wrong_record'],
+    [{ data: [{ id: 7 }, { id: 7 }] }, 'wrong_record'],
+    [{ data: { name: 'x' } }, 'wrong_record'],
+    [{ data: null }, 'wrong_record'],
+    [null, 'wrong_record'],
+    [{ success: false }, 'success_false'],
+  ])('%j is refused as %s', (body, reason) => {
+    expect(() => openRecord(body, '7', WHERE)).toThrow(fault(reason));
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { compactJson, parseJson } from '../../../src/lib/json/json.ts';
+import { writtenRecord } from '../../../src/source/http/write-answer.ts';
+
+test.each([
+  ['{"id":7,"name":"x"}'],
+  ['{"data":{"id":7,"name":"x"}}'],
+  ['{"data":{"id":7,"name":"x"},"success":true}'],
+  ['{"data":[{"id":7,"name":"x"}],"success":true}'],
+])('takes the record out of %s', (body) => {
+  expect(writtenRecord(parseJson(body))).toEqual({ id: 7, name: 'x' });
+});
+
+test.each(['9007199254740993', '"7"', '"07"', '7.0'])('an id may be %s, and stays it', (id) => {
+  const record = writtenRecord(parseJson(`{"data":{"id":${id}}}`));
+  expect(compactJson(record)).toBe(`{"id":${id}}`);
+});
+
+test.each([
+  '{"data":{"name":"x"}}',
+  '{"data":{"id":null}}',
+  '{"data":{"id":""}}',
+  '{"data":{"id":" "}}',
+  '{"data":{"id":true}}',
+  '{"data":{"id":{"id":7}}}',
+  '{"data":[]}',
+  '{"data":[{"id":7},{"id":8}]}',
+  '{"data":[[{"id":7}]]}',
+  '{"data":7}',
+  '{"data":null}',
+  '{"success":true}',
+  '{"success":false,"data":{"id":7}}',
+  '{"success":0,"id":7}',
+  '{"success":"false","id":7}',
+  '{"results":[{"result":{"id":7}}],"success":true}',
+  '{}',
+  '[]',
+  '"id"',
+  'null',
+])('finds no record in %s', (body) => {
+  expect(writtenRecord(parseJson(body))).toBeNull();
+});
