@@ -97,7 +97,7 @@ async function land(
       await saveCursor(tx, sweep.runId, String(cursor));
       const landed: LandedRecords[] = [];
       for (const { incoming, quarantined, sent, answered } of answers) {
-        const answer = { sent, answered, isListed: isFromList, now };
+        const answer = { sent, answered, isListed: isFromList };
         landed.push(await landRecords(tx, draft, { incoming, quarantined, answer }));
       }
       return landed;

@@ -7,7 +7,7 @@ import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
+import type { DraftedSweep, Sweep } from '../run/sweep.ts';
 import { findTampered, isRecord, recallRows } from './altered-rows.ts';
 
 /** An answer that lands. */
@@ -17,8 +17,6 @@ export interface LandingAnswer {
   readonly answered: number;
   /** A list; else its records were retrieved one by one. */
   readonly isListed: boolean;
-  /** The instant of landing. */
-  readonly now: Date;
 }
 
 /** A record with its change; of a record that may be older than its row, nothing is compared. */
@@ -37,7 +35,7 @@ interface ToCompare {
 /** Compares records with their rows. */
 export async function compareRecords(
   tx: Transaction,
-  sweep: Sweep,
+  sweep: DraftedSweep,
   { records: sent, answer }: ToCompare,
 ): Promise<ComparedRecord[]> {
   const { kind, state, comparesColumns } = sweep;
@@ -48,7 +46,7 @@ export async function compareRecords(
   );
   const doubtful = records.filter((record) => isDoubtful(sweep, record, rows.get(record.id)));
   const recalled = doubtful.length > 0 ? await recallRows(tx, sweep, { records: doubtful, rows }) : null;
-  const lagging = await readLagging(tx, sweep, { rows, now: answer.now });
+  const lagging = await readLagging(tx, sweep, rows);
   const judgeRecord = answer.isListed ? judgeListed : judgeAsked;
   const all = records.map((received): ComparedRecord => {
     const row = rows.get(received.id);
@@ -71,8 +69,8 @@ const LAG_MS = 60_000;
 /** Records that a reading between sweeps leaves alone, because their list may lag behind an update of ours. */
 async function readLagging(
   tx: Transaction,
-  { kind, runId }: Sweep,
-  { rows, now }: { readonly rows: ReadonlyMap<string, StoredRow>; readonly now: Date },
+  { kind, runId, now }: DraftedSweep,
+  rows: ReadonlyMap<string, StoredRow>,
 ): Promise<ReadonlySet<string>> {
   if (runId !== NO_RUN) return new Set();
   const since = new Date(now.getTime() - LAG_MS);

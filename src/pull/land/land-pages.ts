@@ -1,21 +1,21 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { sortPage } from '../../diff/judge-page.ts';
+import type { Incoming, Quarantined } from '../../diff/judge-page.ts';
+import { isSameOrder } from '../../lib/json/json.ts';
+import type { TextList } from '../../lib/text/text-list.ts';
 import { arrivedTogether } from '../../lib/time/arrived-together.ts';
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { bindSource } from '../../mirror/kinds/source-binding.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
-import { readDirtyRows, dropPage, idsText, savePage } from '../../mirror/sightings/page-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
+import { dropPage, idsText, readDirtyRows, savePage } from '../../mirror/sightings/page-store.ts';
 import { saveSightings } from '../../mirror/sightings/sighting-store.ts';
+import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { DraftedSweep, Sweep } from '../run/sweep.ts';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { sortPage } from '../../diff/judge-page.ts';
-import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
-import { isSameOrder } from '../../lib/json/json.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
-import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
 import { hasOtherWrites } from '../run/sweep.ts';
+import type { DraftedSweep, Sweep } from '../run/sweep.ts';
 import { landRecords } from './land-records.ts';
 import type { LandedRecords } from './land-records.ts';
 
@@ -66,6 +66,7 @@ export async function landArriving(
 
 interface Arrivals {
   readonly responses: readonly ListResponse[];
+  /** The instant of landing. */
   readonly now: Date;
 }
 
@@ -83,7 +84,7 @@ export async function landPages(
     now,
     work: async (tx, draft) => {
       const landings: Landing[] = [];
-      for (const response of responses) landings.push(await landPage(tx, draft, { response, now }));
+      for (const response of responses) landings.push(await landPage(tx, draft, response));
       await saveSightings(
         tx,
         landings.map(({ sighting }) => sighting),
@@ -111,7 +112,7 @@ export async function inDraft<T>(
     const tick = await renewLease(tx, lease, { tick: ticks.latest(), now });
     await bindSource(tx, claim, tenants);
     state.touched.add(await readDirtyRows(tx, kind.name, state.touched.latest()));
-    const draft = { ...sweep, state, suppressed: await readSuppressed(tx, kind.name) };
+    const draft = { ...sweep, state, now, suppressed: await readSuppressed(tx, kind.name) };
     return { result: await work(tx, draft), state, tick };
   });
   ticks.leap(tick);
@@ -120,12 +121,6 @@ export async function inDraft<T>(
   tenants.saved = saved;
   state.keep();
   return result;
-}
-
-/** A response, and the instant at which it lands. */
-interface PageArrival {
-  readonly response: ListResponse;
-  readonly now: Date;
 }
 
 /** The result of landing a page, by record id. */
@@ -143,53 +138,32 @@ const NOTHING: LandedRecords = {
   quarantined: [],
 };
 
-/** Lands one list response within a transaction: its records and its digest. */
-export async function landPage(
-  tx: Transaction,
-  sweep: DraftedSweep,
-  { response, now }: PageArrival,
-): Promise<Landing> {
-  const { page: number, keys, sent, answered, rows } = response;
-  const { newest, fields: tracked } = sweep.state;
-  const page = sweep.pages.get(number);
+/** Lands one list response: its records and its digest. */
+async function landPage(tx: Transaction, sweep: DraftedSweep, response: ListResponse): Promise<Landing> {
+  const { page, keys, sent, answered, rows, digest } = response;
+  const { kind, state } = sweep;
+  const known = sweep.pages.get(page);
   // The same bytes hold the same records: only their sighting is new.
-  if (response.isKnown && page !== undefined && !hasOtherWrites(keys, page, sweep.state)) {
-    newest.sent = Math.max(newest.sent, sent);
-    return {
-      ...NOTHING,
-      response,
-      seen: keys,
-      fields: page.fields,
-      sighting: sightingOf(sweep, response, page.ids),
-    };
+  if (response.isKnown && known !== undefined && !hasOtherWrites(keys, known, state)) {
+    state.newest.sent = Math.max(state.newest.sent, sent);
+    const sighting = sightingOf(sweep, response, known.ids);
+    return { ...NOTHING, response, seen: keys, fields: known.fields, sighting };
   }
-  const { seen, unclear, fields: shown, ...sorted } = contentOf(response);
+  const { incoming, quarantined } = sortPage(response.read(), response.texts?.());
   await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
-  const landed = await landRecords(tx, sweep, { ...sorted, answer: { sent, answered, isListed: true, now } });
-  const fields = [...shown].filter((name) => tracked.has(name));
+  const answer = { sent, answered, isListed: true };
+  const landed = await landRecords(tx, sweep, { incoming, quarantined, answer });
+  const seen = incoming.map(({ id }) => id);
+  const fields = [...fieldsOf(incoming)].filter((name) => state.fields.has(name));
   const ids = idsText(seen);
-  const allIds = unclear.length === 0 ? ids : idsText([...seen, ...unclear]);
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
-  await rememberPage(tx, sweep, { response, ids: isWhole ? ids : null, fields });
-  newest.sent = Math.max(newest.sent, sent);
-  return { ...landed, response, seen, fields, sighting: sightingOf(sweep, response, allIds) };
-}
-
-interface ShownPage {
-  readonly response: ListResponse;
-  /** Null where a record was not landed: the page must be parsed again. */
-  readonly ids: string | null;
-  readonly fields: readonly string[];
-}
-
-async function rememberPage(
-  tx: Transaction,
-  { kind }: Sweep,
-  { response: { page, sent, answered, digest }, ids, fields }: ShownPage,
-): Promise<void> {
-  if (digest === null || ids === null) await dropPage(tx, kind.name, page);
+  if (digest === null || !isWhole) await dropPage(tx, kind.name, page);
   else await savePage(tx, kind.name, { page, ...digest, ids, fields, sent, response: answered });
+  state.newest.sent = Math.max(state.newest.sent, sent);
+  const unclear = idsWithoutRow(quarantined);
+  const sighting = sightingOf(sweep, response, unclear.length === 0 ? ids : idsText([...seen, ...unclear]));
+  return { ...landed, response, seen, fields, sighting };
 }
 
 function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse, ids: string): NewSighting {
@@ -202,27 +176,11 @@ function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse
   };
 }
 
-/** The part of a page that must be landed. */
-interface PageContent extends SortedPage {
-  /** Ids of the records that have rows, or get them, in the order of the page. */
-  readonly seen: TextList;
-  /** Ids of records that are known to be in the list, although no row can be made of them. */
-  readonly unclear: readonly string[];
-  /** Fields that some record had. */
-  readonly fields: ReadonlySet<string>;
-}
-
 const HAS_ID: ReadonlySet<string> = new Set<Quarantined['code']>(['two_versions', 'too_deep']);
 
-/** Takes the content of a page that was parsed. */
-function contentOf(response: ListResponse): PageContent {
-  const sorted = sortPage(response.read(), response.texts?.());
-  return {
-    ...sorted,
-    seen: sorted.incoming.map(({ id }) => id),
-    unclear: sorted.quarantined.flatMap(({ id, code }) => (id !== null && HAS_ID.has(code) ? [id] : [])),
-    fields: fieldsOf(sorted.incoming),
-  };
+/** Ids of records that are known to be in the list, although no row can be made of them. */
+function idsWithoutRow(quarantined: readonly Quarantined[]): string[] {
+  return quarantined.flatMap(({ id, code }) => (id !== null && HAS_ID.has(code) ? [id] : []));
 }
 
 /** Most records of a page have the same fields in the same order: an equal field list is checked once. */

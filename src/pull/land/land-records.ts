@@ -63,7 +63,7 @@ export async function landRecords(
   { answer, ...page }: RecordsToLand,
 ): Promise<LandedRecords> {
   const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
-  const issues = await landQuarantined(tx, sweep, { quarantined, answer });
+  const issues = await landQuarantined(tx, sweep, quarantined);
   const landed: LandedRecords = {
     ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },
     quarantined: issues,
@@ -87,12 +87,12 @@ export async function landRecords(
 /** Opens issues for records that cannot become a row; returns the keys of all of them. */
 async function landQuarantined(
   tx: Transaction,
-  { kind, state }: Sweep,
-  { quarantined, answer }: Omit<RecordsToLand, 'incoming'>,
+  { kind, state, now }: DraftedSweep,
+  quarantined: readonly Quarantined[],
 ): Promise<string[]> {
   const issues = quarantined.map(quarantineIssue);
   const fresh = issues.filter((issue) => !state.quarantined.has(issueKey(issue)));
-  await saveQuarantined(tx, kind.name, { issues: fresh, now: answer.now });
+  await saveQuarantined(tx, kind.name, { issues: fresh, now });
   for (const issue of fresh) state.quarantined.add(issueKey(issue));
   return issues.map(issueKey);
 }
@@ -120,9 +120,13 @@ interface JudgedRecords {
 }
 
 /** Writes new and changed records, and adds their fields to the sweep's state. */
-async function writeRecords(tx: Transaction, sweep: Sweep, { judged, answer }: JudgedRecords): Promise<void> {
-  const { kind, runId, state, lease, ignoredFields } = sweep;
-  const { answered, isListed, now } = answer;
+async function writeRecords(
+  tx: Transaction,
+  sweep: DraftedSweep,
+  { judged, answer }: JudgedRecords,
+): Promise<void> {
+  const { kind, runId, state, lease, ignoredFields, now } = sweep;
+  const { answered, isListed } = answer;
   const rewritten = await writeRows(tx, {
     ...{ kind, records: judged, response: answered, isListed, now },
     ...{ origin: 'service', runId: runId === NO_RUN ? null : runId, standing: lease, ignoredFields },
@@ -131,7 +135,11 @@ async function writeRecords(tx: Transaction, sweep: Sweep, { judged, answer }: J
   // Pages requested after this answer but landed before it may have shown newer records.
   if (rewritten.length > 0 && state.newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
   await yieldToEventLoop();
-  await landFields(tx, sweep, { records: judged.map(({ record }) => record), now });
+  await landFields(
+    tx,
+    sweep,
+    judged.map(({ record }) => record),
+  );
 }
 
 /** Marks retrieved and unchanged records as new as their answer, so that an older page cannot undo them. */
@@ -149,8 +157,8 @@ async function confirmUnchanged(
 /** Notes fields that appear for the first time, or with another type. The first reading is the baseline. */
 async function landFields(
   tx: Transaction,
-  { kind, lease, state: { fields } }: Sweep,
-  { records, now }: { readonly records: readonly JsonObject[]; readonly now: Date },
+  { kind, lease, now, state: { fields } }: DraftedSweep,
+  records: readonly JsonObject[],
 ): Promise<void> {
   if (showNothingNew(kind, fields, records)) return;
   const { records: bounded, untracked } = boundFields(kind, fields, records);
