@@ -1,7 +1,7 @@
 import type { Kind, WriteEndpoint } from '../catalog/kind.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
-import { tokenHeaders } from './http/token.ts';
 import type { HttpClient, SendRequest, SentAnswer, SourceParts, SourceSettings } from './http/http.ts';
+import { tokenHeaders } from './http/requester.ts';
 import type { Requester } from './http/requester.ts';
 import { readWriteAnswer } from './http/write-answer.ts';
 import type { WriteAnswer } from './http/write-answer.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, inject, vi } from 'vitest';
 import type * as logging from '../../src/lib/log/logger.ts';
 import type * as errors from '../../src/lib/sync-error.ts';
 import type * as serving from '../../src/server/create-server.ts';
-import type * as hiding from '../../src/source/http/token.ts';
+import type * as faults from '../../src/source/http/errors.ts';
 import type * as answers from '../../src/source/http/write-answer.ts';
 import { leaveTally, noteStart } from './tally.ts';
 import { expectNoLeaks, watch } from './watch.ts';
@@ -29,9 +29,9 @@ vi.mock('../../src/lib/sync-error.ts', async (load) => {
   const { SyncError, UsageError } = original;
   return { ...original, SyncError: watchedErrors(SyncError), UsageError: watchedErrors(UsageError) };
 });
-vi.mock('../../src/source/http/token.ts', async (load) => {
-  const [original, { keepingErrors }] = [await load<typeof hiding>(), await import('./watch-errors.ts')];
-  const redactErrors: typeof hiding.redactErrors = (told, token) => {
+vi.mock('../../src/source/http/errors.ts', async (load) => {
+  const [original, { keepingErrors }] = [await load<typeof faults>(), await import('./watch-errors.ts')];
+  const redactErrors: typeof faults.redactErrors = (told, token) => {
     const hide = original.redactErrors(told, token);
     return (read) => keepingErrors(() => hide(read))();
   };

@@ -1,4 +1,5 @@
 import { SyncError } from '../../lib/sync-error.ts';
+import { holdsPart, maskSecrets } from '../../lib/text/mask-secrets.ts';
 import { storable } from '../../lib/text/text.ts';
 import type { Kind } from '../../catalog/kind.ts';
 
@@ -128,4 +129,28 @@ export function withoutQuote<T>({ excluded }: Kind, read: () => T): T {
   } catch (error) {
     throw error instanceof SourceError ? error.withoutQuote() : error;
   }
+}
+
+interface AnswerPlace {
+  readonly status: number;
+  readonly where: string;
+}
+
+/**
+ * Creates a wrapper for readers of an answer: an error that would quote the token quotes nothing.
+ *
+ * Only the quoted text and a little around it is searched: a whole body would take seconds.
+ */
+export function redactErrors({ status, where }: AnswerPlace, token: string): <T>(read: () => T) => T {
+  return (read) => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      const mask = maskSecrets([token]);
+      if (!error.shows((text) => mask(text) !== text || holdsPart(text, token))) throw error;
+      const message = `${where}: got an answer that repeats the token (status ${status})`;
+      throw new SourceError(error.reason, message, { passing: error.passing });
+    }
+  };
 }

@@ -1,11 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuthHeader } from '../../catalog/kind.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
-import { SourceError } from './errors.ts';
+import { SourceError, redactErrors } from './errors.ts';
 import type { HttpClient, Received, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';
 import { networkFault } from './network-faults.ts';
-import { redactErrors, tokenHeaders } from './token.ts';
 import { createTurns, createWidth, createRetry } from './turns.ts';
 import type { TakeTurn, Width, RetriedWork } from './turns.ts';
 
@@ -180,4 +179,23 @@ async function unlessInterrupted<T>(
   } finally {
     scope.release();
   }
+}
+
+/** The spellings of §5: the documentation uses all three and does not say which one counts. */
+const SPELLINGS: readonly AuthHeader[] = ['Authentication', 'Authorization', 'Authentification'];
+
+interface TokenPlace {
+  /** The header that the documentation names for the endpoint. */
+  readonly header: AuthHeader;
+  /** Headers for the token, where they are not those of the settings. */
+  readonly tokenUnder?: readonly string[];
+}
+
+/** The headers that carry the token of one request. */
+export function tokenHeaders(
+  { token, authHeaders }: SourceSettings,
+  { header, tokenUnder }: TokenPlace,
+): Record<string, string> {
+  const bySetting = authHeaders === 'all' ? SPELLINGS : authHeaders === 'documented' ? [header] : authHeaders;
+  return Object.fromEntries((tokenUnder ?? bySetting).map((name) => [name, `Bearer ${token}`]));
 }

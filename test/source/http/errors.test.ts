@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { excerpt, SourceError } from '../../../src/source/http/errors.ts';
-import { redactErrors } from '../../../src/source/http/token.ts';
+import { excerpt, redactErrors, SourceError } from '../../../src/source/http/errors.ts';
 
 const TOKEN = 'secret-token-0123456789';
 const HIDDEN = 'GET /api/clients: got an answer that repeats the token (status 200)';
