@@ -52,11 +52,10 @@ export interface Source extends AsyncDisposable {
 
 export function openSource(settings: SourceSettings, parts: SourceParts): Source {
   const requester = createRequester(settings, parts);
-  const list = { requester };
 
   return {
-    sweep: (kind, options) => sweepList(list, kind, options),
-    pages: (kind, range, options) => somePages(list, kind, { ...range, ...options }),
+    sweep: (kind, options) => sweepList(requester, kind, options),
+    pages: (kind, range, options) => somePages(requester, kind, { ...range, ...options }),
     retrieve: async (kind, id, options = {}) => {
       const { retrieve } = kind;
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));

@@ -1,12 +1,27 @@
 import type { ListedKind } from '../../catalog/kind.ts';
-import { expecting, inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
-import type { KnownPages, ListParts, LoadOptions, LoadedPage } from './load-page.ts';
+import type { Requester } from '../http/requester.ts';
+import { inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
+import type { KnownPages, LoadOptions, LoadedPage } from './load-page.ts';
 import type { ListPage } from './list-page.ts';
 import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
 import type { SweepPlan, PageRange } from './sweep-plan.ts';
 import { sameTexts } from '../../lib/text/text-list.ts';
 import { refuseEndless, refuseUnlessLast, saysOther, learnFromFirst } from './page-checks.ts';
 import type { PageResponse, ListEnd } from './page-checks.ts';
+
+/** One response of a list: the page that it shows, its ticks, and its place in the list. */
+export interface ListResponse extends ListPage {
+  /** The requested page. */
+  readonly page: number;
+  readonly sent: number;
+  readonly answered: number;
+  /** Rows on the page. */
+  readonly rows: number;
+  /** The proof of the list's end: at most this many rows after an empty page, else exactly this many. */
+  readonly end: ListEnd | null;
+  /** The plan of the sweep once it has taken this response. */
+  readonly plan: SweepPlan;
+}
 
 export interface SweepOptions extends LoadOptions, KnownPages {
   /** Reads on until an empty page even if `meta` says that the list has ended: first sweep, verify. */
@@ -23,17 +38,15 @@ export interface SweepOptions extends LoadOptions, KnownPages {
 
 /** Carries out the plan of a sweep: requests pages and yields each response in the plan's order. */
 export async function* sweepList(
-  parts: ListParts,
+  requester: Requester,
   kind: ListedKind,
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
-  const { reopen } = options;
-  const { load, take } = pageLoader(parts, kind, { ...options, expect: expecting(options) });
-
-  const narrow = options.isMoving === true ? parts.requester.width.widen() : null;
+  const { load, take } = pageLoader(requester, kind, options);
+  const narrow = options.isMoving === true ? requester.width.widen() : null;
   try {
-    const window = windowOf(parts, options);
-    let plan = reopen ? reopenSweep(reopen) : planSweep(kind, options);
+    const window = windowOf(requester, options);
+    let plan = options.reopen ? reopenSweep(options.reopen) : planSweep(kind, options);
     while (plan.ask !== null) {
       for await (const loaded of inOrder(plan.ask, window, load)) {
         const before: SweepPlan = plan;
@@ -55,24 +68,6 @@ function planSweep({ list }: ListedKind, { thorough, hasHoles, knownRows = 0 }: 
   return startSweep({ where, paging: list.paging, thorough, knownRows, sizesVary: hasHoles ?? false });
 }
 
-/** One response to a sweep: the page that it shows, its ticks, and its place in the list. */
-export interface ListResponse extends ListPage {
-  /** The requested page. */
-  readonly page: number;
-  readonly sent: number;
-  readonly answered: number;
-  /** Rows on the page. */
-  readonly rows: number;
-  /** The proof of the list's end: at most this many rows after an empty page, else exactly this many. */
-  readonly end: ListEnd | null;
-  /** The plan of the sweep once it has taken this response. */
-  readonly plan: SweepPlan;
-}
-
-export function listResponse({ page, sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {
-  return { page, sent, answered, rows: value.keys.length, ...value, end: plan.end, plan };
-}
-
 /**
  * Reads a range of pages, which proves nothing about the end of the list.
  *
@@ -82,12 +77,12 @@ export function listResponse({ page, sent, answered, value }: LoadedPage, plan: 
  * @throws {SourceError} If an answer is no list, or the list has no end.
  */
 export async function* somePages(
-  parts: ListParts,
+  requester: Requester,
   kind: ListedKind,
   { from, to, ...options }: PageRange & LoadOptions & KnownPages,
 ): AsyncGenerator<ListResponse> {
-  const { load, take } = pageLoader(parts, kind, { ...options, expect: expecting(options) });
-  const window = windowOf(parts, options);
+  const { load, take } = pageLoader(requester, kind, options);
+  const window = windowOf(requester, options);
   let plan = planPages(kind);
   for (let next = from; next <= to; next = plan.latest.page + 1) {
     const range = { from: next, to: Math.min(to, Math.max(next, plan.lastPage ?? 0)) };
@@ -103,13 +98,9 @@ export async function* somePages(
   }
 }
 
-function planPages({ list }: ListedKind): SweepPlan {
-  const start = startSweep({
-    where: `GET ${list.path}`,
-    paging: list.paging,
-    thorough: false,
-    sizesVary: true,
-  });
+/** The state from which pages are read; no page follows from it. */
+function planPages({ list: { path, paging } }: ListedKind): SweepPlan {
+  const start = startSweep({ where: `GET ${path}`, paging, thorough: false, sizesVary: true });
   return { ...start, phase: 'done', ask: null };
 }
 
@@ -132,4 +123,8 @@ function remember(plan: SweepPlan, response: PageResponse): SweepPlan {
     lastPage: meta.lastPage ?? plan.lastPage,
     latest: response,
   };
+}
+
+function listResponse({ page, sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {
+  return { page, sent, answered, rows: value.keys.length, ...value, end: plan.end, plan };
 }

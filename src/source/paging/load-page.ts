@@ -5,15 +5,11 @@ import { NO_META } from '../http/read-answer.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import type { Answered, Question, Requester } from '../http/requester.ts';
 import { readKnown, readPage, withoutExcludedFields } from './list-page.ts';
-import type { KnownPage, KnownPageHint, ListPage } from './list-page.ts';
+import type { KnownPage, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
 import { withoutQuote } from '../http/errors.ts';
 import type { PageRange } from './sweep-plan.ts';
-
-export interface ListParts {
-  readonly requester: Requester;
-}
 
 export interface LoadOptions {
   /** The next tick of the kind's counter: called when a request is sent and when its answer has arrived. */
@@ -29,11 +25,6 @@ export interface KnownPages {
   readonly digestScope?: string | undefined;
   /** By number. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
-}
-
-/** The stored facts about each page before it is requested. */
-export function expecting({ digestScope, knownPages }: KnownPages): (page: number) => KnownPageHint {
-  return (page) => ({ digestScope, known: digestScope === undefined ? undefined : knownPages?.get(page) });
 }
 
 export interface LoadedPage extends Answered<ListPage> {
@@ -54,36 +45,32 @@ type TakePage<T> = (loaded: LoadedPage, isLastAttempt: boolean) => T;
 const PREFETCH = 1.5;
 
 /** The settings for reading pages side by side, and the signals that stop it. */
-export function windowOf({ requester }: ListParts, { signal }: LoadOptions): Window {
+export function windowOf(requester: Requester, { signal }: LoadOptions): Window {
   return { width: Math.ceil(PREFETCH * requester.width.now()), signals: [signal, requester.closing] };
 }
 
-/** Creates the loader of a list's pages; `expect` gives the stored facts about a page before it is requested. */
+/** Creates the loader of a list's pages. */
 export function pageLoader(
-  { requester }: ListParts,
+  requester: Requester,
   kind: ListedKind,
-  {
-    tick,
-    expect = () => ({}),
-    ...options
-  }: LoadOptions & { readonly expect?: (page: number) => KnownPageHint },
+  { tick, digestScope, knownPages, ...options }: LoadOptions & KnownPages,
 ): PageLoader {
   const { path, header } = kind.list;
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
-    const expected = expect(page);
-    const [readUnparsed, readAll] = [readKnown(expected), readPage(expected)];
+    const known = digestScope === undefined ? undefined : knownPages?.get(page);
+    const [readUnparsed, readAll] = [readKnown({ digestScope, known }), readPage({ digestScope, known })];
     const readParsed = (answer: Received): ListPage =>
       withoutExcludedFields(
         kind,
         withoutQuote(kind, () => readAll(answer)),
       );
     const read = (answer: Received): ListPage | Promise<ListPage> => {
-      if (expected.known === undefined) return readParsed(answer);
-      const known = withoutQuote(kind, () => readUnparsed(answer));
-      return known === null
+      if (known === undefined) return readParsed(answer);
+      const page = withoutQuote(kind, () => readUnparsed(answer));
+      return page === null
         ? oneByOne(() => inLaterTurn(answer, readParsed))
-        : withoutExcludedFields(kind, known);
+        : withoutExcludedFields(kind, page);
     };
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };

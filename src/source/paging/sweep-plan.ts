@@ -15,6 +15,50 @@ import {
 } from './page-checks.ts';
 import type { PageResponse, PagesKnown, ListEnd, PageShown } from './page-checks.ts';
 
+/**
+ * The state of a sweep: a state machine without I/O decides the next page.
+ *
+ *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
+ *     └────► walk ─► reread ───────► done      no `meta`: page after page until an empty one; page 1 if it was page 2
+ *
+ *   done ──► open ─► body ─► tail ─► done      a closing read: the last page again, alone; pages 1…L−1
+ *
+ * The end is proved early, so that one sweep reads most rows after it, and page 1, where new rows come, on both sides.
+ */
+export interface SweepPlan extends PagesKnown {
+  readonly paging: 'documented' | 'by answer';
+  readonly thorough: boolean;
+  /** Rows that the list had when it was last read. */
+  readonly knownRows?: number;
+  readonly phase: Phase;
+  /** Pages to ask for now, all of them side by side; null = the sweep is done. Stays until its last page is taken. */
+  readonly ask: PageRange | null;
+  /** The proof of the list's end in the latest response. */
+  readonly end: ListEnd | null;
+  /** The end was seen: no page beyond `ask` is needed. */
+  readonly ended: boolean;
+  /** How often the end was searched for on another page than expected. */
+  readonly detours: number;
+}
+
+export interface PageRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'> &
+  Partial<Pick<SweepPlan, 'sizesVary'>>;
+
+type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
+
+/** A response as the phases see it; `page` is the page that it shows. */
+interface SweepView extends PageShown {
+  /** The last page once more. */
+  readonly again: boolean;
+  /** The records of page 1 as read before. */
+  readonly asFirst: boolean;
+}
+
 const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 
 export function startSweep(start: SweepStart): SweepPlan {
@@ -109,59 +153,15 @@ function remember(plan: SweepPlan, response: PageResponse, shown: number): Sweep
   };
 }
 
-/**
- * The state of a sweep: a state machine without I/O decides the next page.
- *
- *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
- *     └────► walk ─► reread ───────► done      no `meta`: page after page until an empty one; page 1 if it was page 2
- *
- *   done ──► open ─► body ─► tail ─► done      a closing read: the last page again, alone; pages 1…L−1
- *
- * The end is proved early, so that one sweep reads most rows after it, and page 1, where new rows come, on both sides.
- */
-export interface SweepPlan extends PagesKnown {
-  readonly paging: 'documented' | 'by answer';
-  readonly thorough: boolean;
-  /** Rows that the list had when it was last read. */
-  readonly knownRows?: number;
-  readonly phase: Phase;
-  /** Pages to ask for now, all of them side by side; null = the sweep is done. Stays until its last page is taken. */
-  readonly ask: PageRange | null;
-  /** The proof of the list's end in the latest response. */
-  readonly end: ListEnd | null;
-  /** The end was seen: no page beyond `ask` is needed. */
-  readonly ended: boolean;
-  /** How often the end was searched for on another page than expected. */
-  readonly detours: number;
-}
-
-export interface PageRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-export type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'> &
-  Partial<Pick<SweepPlan, 'sizesVary'>>;
-
-type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
-
-/** A response as the phases see it; `page` is the page that it shows. */
-export interface SweepView extends PageShown {
-  /** The last page once more. */
-  readonly again: boolean;
-  /** The records of page 1 as read before. */
-  readonly asFirst: boolean;
-}
-
 /** One page alone. */
-export function only(page: number): PageRange {
+function only(page: number): PageRange {
   return { from: page, to: page };
 }
 
 const MOST_DETOURS = 4;
 
 /** The transition of each phase: the next plan after a response. */
-export const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
+const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
   first: afterFirst,
   walk: afterWalk,
   reread: afterReread,
