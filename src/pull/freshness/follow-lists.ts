@@ -17,7 +17,7 @@ import type { Owner } from '../run/parts.ts';
 import type { ReadableList } from './choose-read.ts';
 import type { CountedChange, ChangeHistory, ChangeStreaks } from './change-rates.ts';
 import { observePage } from './observe-page.ts';
-import type { PageReading } from './place-page.ts';
+import type { PageReading } from './observe-page.ts';
 import { countFound, NOTHING_LEARNT, watchList, frameOf } from './watched-list.ts';
 import type { WatchedList } from './watched-list.ts';
 import { countChanges, startHistory, withoutRestless } from './change-rates.ts';
@@ -169,7 +169,7 @@ function isHeld(standing: WatchedKind, { name, isDead }: Owner, now: Date): bool
 }
 
 /** The latest change events, by kind, as rates are counted from them. */
-export interface CountedChanges {
+interface CountedChanges {
   /** Reads the events that have come since the last call; returns them by kind. */
   readonly read: (db: Queryable) => Promise<ReadonlyMap<string, readonly CountedChange[]>>;
   /** The history of a kind whose changes are events since an instant. */
@@ -187,7 +187,7 @@ interface HistorySpan {
 const KEPT_MS = 2 * 86_400_000;
 const MOST_EVENTS = 50_000;
 
-export function createCountedChanges(): CountedChanges {
+function createCountedChanges(): CountedChanges {
   const kept = new Map<string, CountedChange[]>();
   let [seq, fromMs] = [0, 0];
   return {

@@ -1,7 +1,25 @@
-import { idsAt, placesBetween } from './place-page.ts';
-import type { PageMark, PlacedPage } from './place-page.ts';
-import { pageCount, placeOfNew, relocate } from './watched-list.ts';
-import type { PageBound, RowGap, WatchedList } from './watched-list.ts';
+import { idsAt, pageCount, placeOfNew, placesBetween, relocate } from './watched-list.ts';
+import type { FrameEdit, PageBound, RowGap, WatchedList } from './watched-list.ts';
+
+/** The places of a page at which rows came and went. */
+export interface PlacedPage extends FrameEdit {
+  /** Rows that the list has more (or fewer, below 0) by what was located. */
+  readonly by: number;
+  /** Records that are new to the list, or stand in another place. */
+  readonly added: number;
+  /** Records that would stand on this page, between two that do. */
+  readonly gone: readonly string[];
+  /** Null if no record of the page tells how far it has shifted. */
+  readonly mark: PageMark | null;
+}
+
+/** A page's records stand `shift` places behind (or before, below 0) what is located so far. */
+interface PageMark {
+  /** The first and the last of its records that are in place. */
+  readonly first: string;
+  readonly last: string;
+  readonly shift: number;
+}
 
 const [HEAD, TAIL]: readonly PageBound[] = [
   { page: 0, id: null },

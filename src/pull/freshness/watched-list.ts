@@ -215,11 +215,25 @@ function strideOf(shown: readonly FramePage[], pageSize: number | null): number 
 }
 
 /** The number of the last page of a list with so many rows; an empty list has one page. */
-export function pagesOf({ stride }: Pick<ListFrame, 'stride'>, rows: number): number {
+function pagesOf({ stride }: Pick<ListFrame, 'stride'>, rows: number): number {
   return Math.max(1, Math.ceil(rows / stride));
 }
 
-export function editFrame(frame: ListFrame, { inserted, removed }: FrameEdit): ListFrame {
+/** The records at some places. */
+export const idsAt = ({ ids }: ListFrame, places: Iterable<number>): string[] =>
+  [...places].flatMap((place) => ids[place] ?? []);
+
+interface Place {
+  readonly place: number;
+}
+
+/** The places between two others. */
+export function placesBetween({ ids }: ListFrame, after: Place, before: Place): number[] {
+  const length = Math.max(0, Math.min(before.place, ids.length) - after.place - 1);
+  return Array.from({ length }, (_, index) => after.place + 1 + index);
+}
+
+function editFrame(frame: ListFrame, { inserted, removed }: FrameEdit): ListFrame {
   const { stride, ids: before } = frame;
   const cuts = [...new Set([...inserted.keys(), ...removed])].sort((a, b) => a - b);
   const parts: (readonly (string | undefined)[])[] = [];
