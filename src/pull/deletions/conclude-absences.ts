@@ -19,7 +19,7 @@ import { countLive } from '../../mirror/kinds/status-store.ts';
 import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
 import { bySweeps, byCertificate, findAbsent, retrievalMethod } from './absence-evidence.ts';
 import type { AbsenceEvidence, RetrievalMethod } from './absence-evidence.ts';
-import type { ListCertification } from '../run/certify-list.ts';
+import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
 import { repairStrays, withoutStrays } from './repair-rows.ts';
 import type { Sorted } from './repair-rows.ts';

@@ -12,7 +12,7 @@ import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 
 const ASKED_TOGETHER = 100;
 
-export interface Asking {
+interface Asking {
   readonly kind: RetrievableKind;
   readonly control: string;
   readonly ids: readonly string[];

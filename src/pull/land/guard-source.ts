@@ -144,7 +144,7 @@ async function placeOf(session: Session, kind: ListedKind): Promise<number> {
 }
 
 /** The companies that a kind's records may name. */
-export interface CompaniesOfKind {
+interface CompaniesOfKind {
   readonly kind: Kind;
   readonly tenants: KindTenants;
 }
@@ -173,7 +173,7 @@ export function requireCompany(
 }
 
 /** Whether the token is known to read a company of this mirror, now that a response has shown one or not. */
-export function isCompanyConfirmed(claim: SourceClaim, isShown: boolean): boolean {
+function isCompanyConfirmed(claim: SourceClaim, isShown: boolean): boolean {
   claim.isConfirmed ||= isShown;
   return claim.isNew || claim.isConfirmed;
 }
@@ -192,7 +192,7 @@ function tenantMismatch(
 const HINT =
   'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
 
-export function otherCompany(message: string): OtherSourceError {
+function otherCompany(message: string): OtherSourceError {
   return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
 }
 

@@ -84,7 +84,7 @@ export function startHeartbeat(parts: Parts, lease: KindLease): () => void {
 }
 
 /** Renews the lease of a run, between its lists too; returns the function that stops it. */
-export function keepRun({ session, clock, logger }: Parts, run: OwnRun): () => void {
+function keepRun({ session, clock, logger }: Parts, run: OwnRun): () => void {
   return beating(
     () => renewRun(session, run, clock.now()),
     (error) => {

@@ -5,9 +5,8 @@ import type { TextList } from '../../lib/text/text-list.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import type { SourceClaim, KindTenants } from '../../mirror/kinds/source-binding.ts';
 import type { DirtyRows, StoredPage } from '../../mirror/sightings/page-store.ts';
-import type { EarlierSightings } from './earlier-sightings.ts';
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Queryable, Transaction } from '../../mirror/session/session.ts';
 import type { PullParts } from './parts.ts';
 
 /** The run of a reading between sweeps, which belongs to none: its events name no run. */
@@ -38,6 +37,20 @@ export interface Sweep {
   /** Whether columns are compared with the decoding of their records: another writer may have altered them. */
   readonly comparesColumns: boolean;
   readonly state: SweepState;
+}
+
+/** The first of the kept list responses that showed a record. */
+export interface FirstSighting {
+  /** The tick that its row has for its first list sighting: before all that is kept, where the oldest kept sweep showed it. */
+  readonly listed: number;
+  readonly seenAt: string;
+}
+
+/** Sightings from before the present sweep. A few records are looked up one by one; for more, all sightings are loaded. */
+export interface EarlierSightings {
+  readonly find: (db: Queryable, id: string) => Promise<FirstSighting | null>;
+  /** Frees the loaded sightings, which may be large. */
+  readonly release: () => void;
 }
 
 /** A sweep within a landing's transaction. */

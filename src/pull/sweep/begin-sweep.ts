@@ -12,7 +12,7 @@ import { decoderOf, redecode } from '../../mirror/shape/redecode.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { readTenants } from '../../mirror/kinds/source-binding.ts';
-import { createEarlierSightings } from '../run/earlier-sightings.ts';
+import { createEarlierSightings } from '../run/list-sightings.ts';
 import { startHeartbeat } from '../run/record-run.ts';
 import { NO_RUN, createSweepState, createTicks } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';

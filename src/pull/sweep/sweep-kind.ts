@@ -15,7 +15,7 @@ import { compareLive } from '../../diff/plan-repairs.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
-import type { ListCertification } from '../run/certify-list.ts';
+import type { ListCertification } from '../run/list-sightings.ts';
 import type { Sweep } from '../run/sweep.ts';
 
 /**

@@ -73,7 +73,7 @@ interface Connection {
  *
  * @param request Its target is the whole path, its headers are all of them.
  */
-export async function sendOnce(
+async function sendOnce(
   to: Pick<Connection, 'settings' | 'origin'>,
   { mayGo, ...request }: SendRequest,
   signal: AbortSignal,

@@ -15,7 +15,7 @@ import { readTenants } from '../../../src/mirror/kinds/source-binding.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
 import { issueKey } from '../../../src/mirror/records/issue-store.ts';
-import { createEarlierSightings } from '../../../src/pull/run/earlier-sightings.ts';
+import { createEarlierSightings } from '../../../src/pull/run/list-sightings.ts';
 import { mirror, rowsOf } from '../support.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');

@@ -3,10 +3,15 @@ import { certify } from '../../diff/certify.ts';
 import type { Certification } from '../../diff/certify.ts';
 import { unseenSince, spansOf } from '../../diff/spans.ts';
 import type { Unseen, Spans } from '../../diff/spans.ts';
-import type { Session } from '../../mirror/session/session.ts';
-import { readSightings } from '../../mirror/sightings/sighting-store.ts';
+import type { Queryable, Session } from '../../mirror/session/session.ts';
+import {
+  readFirstSighting,
+  readOldestSweepEnd,
+  readSightings,
+} from '../../mirror/sightings/sighting-store.ts';
 import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
-import type { Sweep } from './sweep.ts';
+import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
+import type { EarlierSightings, FirstSighting, Sweep } from './sweep.ts';
 
 /** The proven facts about a list after a sweep. */
 export interface ListCertification {
@@ -66,4 +71,59 @@ async function knownBefore(
       and (_deleted_at is null or cast(id as text) in (
         select record_id from erasures where kind = ${kind.name} and suppressed = 1))`);
   return rows.map(({ id }) => String(id));
+}
+
+type Find = (id: string) => FirstSighting | null;
+
+/** Records that are looked up one by one: a reading between sweeps seldom finds more, and would load all each time. */
+const LOOK_UPS = 5;
+
+export function createEarlierSightings(
+  kind: string,
+  lease: Pick<KindLease, 'tick' | 'knownFrom'>,
+): EarlierSightings {
+  let loaded: Find | null = null;
+  let lookUps = 0;
+  return {
+    find: async (db, id) => {
+      if (loaded === null && lookUps++ < LOOK_UPS) return lookUp(db, { kind, id }, lease);
+      loaded ??= await load(db, kind, lease);
+      return loaded(id);
+    },
+    release: () => {
+      loaded = null;
+    },
+  };
+}
+
+async function lookUp(
+  db: Queryable,
+  record: { readonly kind: string; readonly id: string },
+  { tick, knownFrom }: Pick<KindLease, 'tick' | 'knownFrom'>,
+): Promise<FirstSighting | null> {
+  const first = await readFirstSighting(db, record, tick);
+  if (first === null) return null;
+  const isOfOldest = first.answered <= ((await readOldestSweepEnd(db, record.kind, tick)) ?? -Infinity);
+  return { listed: isOfOldest ? knownFrom + 1 : first.answered, seenAt: first.seenAt };
+}
+
+async function load(
+  db: Queryable,
+  kind: string,
+  { tick, knownFrom }: Pick<KindLease, 'tick' | 'knownFrom'>,
+): Promise<Find> {
+  const responses = (await readSightings(db, kind)).filter(({ answered }) => answered <= tick);
+  const sweeps = responses.flatMap(({ sweep }) => sweep ?? []);
+  const oldest = Math.min(...sweeps);
+  const endOfOldest = Math.max(
+    ...responses.filter(({ sweep }) => sweep === oldest).map((one) => one.answered),
+  );
+  const seenAt = new Map(responses.map((response) => [response.answered, response.seenAt]));
+  const { ids, firstAnswered } = spansOf(responses, []);
+  return (id) => {
+    const answered = firstAnswered(ids.find(id));
+    const at = seenAt.get(answered);
+    if (at === undefined) return null;
+    return { listed: answered <= endOfOldest ? knownFrom + 1 : answered, seenAt: at };
+  };
 }

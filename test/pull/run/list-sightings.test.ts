@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { idsText } from '../../../src/mirror/sightings/page-store.ts';
 import { saveSightings } from '../../../src/mirror/sightings/sighting-store.ts';
 import type { NewSighting } from '../../../src/mirror/sightings/sighting-store.ts';
-import { createEarlierSightings } from '../../../src/pull/run/earlier-sightings.ts';
+import { createEarlierSightings } from '../../../src/pull/run/list-sightings.ts';
 import { DATABASES, MIRRORS, NOON } from '../steps.ts';
 
 const IDS = Array.from({ length: 12 }, (_, index) => String(index + 1)); // 1 is a part of 10, 11 and 12.
