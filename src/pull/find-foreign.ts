@@ -1,7 +1,7 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { OtherSourceError } from '../mirror/session/errors.ts';
-import type { SourceClaim } from '../mirror/kinds/source-binding.ts';
 import { readTenants } from '../mirror/kinds/source-binding.ts';
+import type { SourceClaim } from '../mirror/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
 import { requireTenant, tellingFirst } from './land/guard-source.ts';
 import type { TenantGuard } from './land/guard-source.ts';

@@ -10,11 +10,11 @@ import {
   merge,
   readBack,
 } from '../../src/diff/written.ts';
+import type { Merge } from '../../src/diff/written.ts';
 import { parseJson } from '../../src/lib/json/json.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import { records, respelled, spell } from '../support/json-models.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
-import type { Merge } from '../../src/diff/written.ts';
 import { asShown, namedKind, payloadsOf, WRITTEN_KINDS } from '../support/written-payloads.ts';
 
 const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);

@@ -23,9 +23,9 @@ import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
 import { repairStrays, withoutStrays } from './repair-rows.ts';
 import type { Sorted } from './repair-rows.ts';
+import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
-import { underLease } from '../run/sweep.ts';
 
 /** The conclusions about rows that the list does not show. */
 export interface Concluded {

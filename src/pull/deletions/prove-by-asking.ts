@@ -5,8 +5,8 @@ import { saveAbsences, releaseHeld } from '../../mirror/records/deletion-store.t
 import { writeTombstones } from '../../mirror/records/tombstone-store.ts';
 import { askForAbsent } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Sweep } from '../run/sweep.ts';
 import { underLease } from '../run/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 

@@ -15,8 +15,8 @@ import {
 import type { LiveRow, Stray } from '../../mirror/records/tombstone-store.ts';
 import type { FoundAbsent } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Sweep } from '../run/sweep.ts';
 import { underLease } from '../run/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { saveRepairs } from '../../mirror/records/issue-store.ts';

@@ -15,12 +15,12 @@ import {
 import type { PageSighting, WatchedKind, NotedChange } from '../../mirror/sightings/watched-store.ts';
 import type { Owner } from '../run/parts.ts';
 import type { ReadableList } from './choose-read.ts';
+import { countChanges, startHistory, withoutRestless } from './change-rates.ts';
 import type { CountedChange, ChangeHistory, ChangeStreaks } from './change-rates.ts';
 import { observePage } from './observe-page.ts';
 import type { PageReading } from './observe-page.ts';
 import { countFound, NOTHING_LEARNT, watchList, frameOf } from './watched-list.ts';
 import type { WatchedList } from './watched-list.ts';
-import { countChanges, startHistory, withoutRestless } from './change-rates.ts';
 
 export interface Following {
   readonly kinds: readonly ListedKind[];

@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { valueDrift } from '../../diff/field-drift.ts';
+import { withoutSuppressed } from '../../diff/judge-page.ts';
 import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
 import { boundFields, MOST_FIELDS, observeFields, showNothingNew } from '../../diff/observe-fields.ts';
-import { withoutSuppressed } from '../../diff/judge-page.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';

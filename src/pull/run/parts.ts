@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { DeletionRules } from '../../diff/plan-deletions.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import type { Source } from '../../source/source.ts';
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { isRunning } from '../../lib/is-running.ts';
 
 /** The dependencies of a pull. The composition root makes them, and a test may replace any of them. */

@@ -1,12 +1,12 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { Pool, ProxyAgent, Client, buildConnector, errors } from 'undici';
 import type { Dispatcher } from 'undici';
+import { receive } from './http.ts';
 import type { HttpClient, SourceSettings, SendRequest, SentAnswer } from './http.ts';
 import { triedOnce, codeOf, NoConnection } from './network-faults.ts';
 import type { TunnelOptions } from './network-faults.ts';
-import { receive } from './http.ts';
 import { widest } from './turns.ts';
-import { once } from 'node:events';
-import type { Socket } from 'node:net';
 import { SourceError } from './errors.ts';
 
 const OWN_HEADERS = {

@@ -1,7 +1,7 @@
-import type { Clock } from '../../lib/time/clock.ts';
-import type { Logger } from '../../lib/log/logger.ts';
 import { errors } from 'undici';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import { allowMany } from '../../lib/time/deadline.ts';
 import { SourceError } from './errors.ts';
 

@@ -7,8 +7,8 @@ import {
   isNumber,
   parseJson,
 } from '../../lib/json/json.ts';
-import { parseUrl } from '../../lib/net/target-url.ts';
 import type { JsonObject, Json } from '../../lib/json/json.ts';
+import { parseUrl } from '../../lib/net/target-url.ts';
 import { SourceError, excerpt } from './errors.ts';
 import type { SourceReason } from './errors.ts';
 import type { Received } from './http.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../lib/time/clock.ts';
-import type { SourceParts, SourceSettings } from './http.ts';
 import pRetry from 'p-retry';
 import type { Options, RetryContext } from 'p-retry';
+import type { Clock } from '../../lib/time/clock.ts';
+import type { SourceParts, SourceSettings } from './http.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SourceError } from './errors.ts';
 

@@ -6,8 +6,8 @@ import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/js
 import type { Json } from '../../lib/json/json.ts';
 import { packed } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
-import type { ListBody, Meta } from '../http/read-answer.ts';
 import { readList, refuseFault, openList, parseBody } from '../http/read-answer.ts';
+import type { ListBody, Meta } from '../http/read-answer.ts';
 import { SourceError, withoutQuote } from '../http/errors.ts';
 import type { Received } from '../http/http.ts';
 

@@ -1,14 +1,14 @@
 import { countChanges, startHistory, withoutRestless } from '../../../src/pull/freshness/change-rates.ts';
+import type { CountedChange } from '../../../src/pull/freshness/change-rates.ts';
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
-import { chooseSweep } from '../../../src/pull/freshness/choose-sweep.ts';
 import type { NextRead, ReadableList } from '../../../src/pull/freshness/choose-read.ts';
+import { chooseSweep } from '../../../src/pull/freshness/choose-sweep.ts';
 import type { NextSweep } from '../../../src/pull/freshness/choose-sweep.ts';
 import { observePage } from '../../../src/pull/freshness/observe-page.ts';
 import { takeToken, untilToken } from '../../../src/pull/freshness/token-bucket.ts';
 import type { TokenBucket } from '../../../src/pull/freshness/token-bucket.ts';
 import { countFound, watchList, frameOf } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
-import type { CountedChange } from '../../../src/pull/freshness/change-rates.ts';
 import { randomFrom } from '../../../src/sandbox/generate/draw.ts';
 import { createDelayMeasure } from './delay-measure.ts';
 import type { DelayMeasure, Delays } from './delay-measure.ts';

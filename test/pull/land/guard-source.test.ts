@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 import { LISTED_KINDS, kindNamed } from '../../../src/catalog/catalog.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
 import type { ListedKind } from '../../../src/catalog/kind.ts';
@@ -10,7 +11,6 @@ import { boundCompanies } from '../../../src/mirror/kinds/source-binding.ts';
 import type { PullReport } from '../../../src/pull/pull-kinds.ts';
 import { DATABASES, MIRRORS, kindState, pullOne } from '../steps.ts';
 import { contentOf, mirror, pullFrom, rowsOf, sandbox, truthOf } from '../support.ts';
-import fc from 'fast-check';
 import { countCompanies, judgeCompany } from '../../../src/pull/land/guard-source.ts';
 
 const only = (name: string): readonly ListedKind[] =>
