@@ -53,30 +53,34 @@ export async function concludeAbsences(
   reading: CompleteReading,
 ): Promise<Concluded> {
   const noted = await readAbsences(parts.session, sweep.kind.name);
-  const way = await retrievalMethod(parts, sweep, reading.tally.latestId());
-  const evidence = evidenceOf(sweep, reading, { noted, isUsable: way.isUsable });
-  if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: way.failures };
-  const { absent, mended } = await sortOutside(parts, sweep, { ...reading, evidence, noted });
-  const planned = await planFor(parts, sweep, { ...reading, ...way, evidence, noted, absent });
-  const { plan } = planned;
-  await note(parts, sweep, { ...planned, evidence, sentAt: reading.list.sentAt });
-  for (const absence of plan.note) noted.set(absence.id, absence);
-
-  const toProve = { ...planned, ...reading, ...way, noted, isCertified: evidence.isCertified };
-  const { deleted, controlFailures } = await prove(parts, sweep, toProve);
+  const retrieval = await retrievalMethod(parts, sweep, reading.tally.latestId());
+  const evidence = evidenceOf(sweep, reading, { noted, isUsable: retrieval.isUsable });
+  if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: retrieval.failures };
+  const facts = { ...reading, noted, retrieval, evidence };
+  const { absent, mended } = await sortOutside(parts, sweep, facts);
+  const planned = { ...facts, ...(await planFor(parts, sweep, { ...facts, absent })) };
+  await note(parts, sweep, planned);
+  for (const absence of planned.plan.note) noted.set(absence.id, absence);
+  const { deleted, controlFailures } = await prove(parts, sweep, planned);
   return { deleted, mended, waiting: absent.length - deleted, controlFailures };
 }
 
-interface OutsideFacts extends CompleteReading {
+interface KnownAbsences extends CompleteReading {
+  readonly noted: Map<string, Absence>;
+  readonly retrieval: RetrievalMethod;
   readonly evidence: AbsenceEvidence;
-  readonly noted: ReadonlyMap<string, Absence>;
+}
+
+interface Plan {
+  readonly plan: DeletionPlan;
+  readonly hold: HoldClock | null;
 }
 
 /** Finds the disappeared rows, without those that only another writer can have made: these get no event. */
 async function sortOutside(
   parts: PullParts,
   sweep: Sweep,
-  { list: { verdict }, outside, evidence, noted }: OutsideFacts,
+  { list: { verdict }, outside, evidence, noted }: KnownAbsences,
 ): Promise<Sorted> {
   const ids = noted.keys();
   if (evidence.isCertified && verdict.certified)
@@ -87,16 +91,11 @@ async function sortOutside(
   return { absent: await withoutStrays(session, sweep, { rows, lastShown: evidence.lastShown }), mended: 0 };
 }
 
-interface ToProve extends Planned, CompleteReading, RetrievalMethod {
-  readonly noted: Map<string, Absence>;
-  readonly isCertified: boolean;
-}
-
 /** Collects the proof that absent records are gone: from the list, or by retrieving them. */
 async function prove(
   parts: PullParts,
   sweep: Sweep,
-  { plan, hold, path, failures, noted, rules, isCertified }: ToProve,
+  { plan, hold, retrieval: { path, failures }, noted, rules, evidence }: KnownAbsences & Plan,
 ): Promise<Pick<Concluded, 'deleted' | 'controlFailures'>> {
   const missed = await tombstoneRecords(parts, sweep, { ids: plan.tombstones, proof: 'list' });
   const asking = path && { ...path, noted, rules };
@@ -104,7 +103,7 @@ async function prove(
     asking && plan.ask.length > 0
       ? await proveByAsking(parts, sweep, { ...asking, ids: plan.ask })
       : NOT_ASKED;
-  const held = { hold, ids: plan.held.ids, asking, rules, isCertified };
+  const held = { hold, ids: plan.held.ids, asking, rules, isCertified: evidence.isCertified };
   const rounds = [asked.isSound, await releaseOverdue(parts, sweep, held)];
   return {
     deleted: missed + asked.deleted,
@@ -147,17 +146,12 @@ function isAsNewAs(sweep: number | null, { point }: Certificate): boolean {
 
 const NOTED_TOGETHER = 500;
 
-interface Planned {
-  readonly plan: DeletionPlan;
-  readonly hold: HoldClock | null;
-}
-
-interface ToNote extends Planned, Pick<ListCertification, 'sentAt'> {
-  readonly evidence: AbsenceEvidence;
-}
-
 /** Notes the plan in batches: other writers must not wait for a mass disappearance. */
-async function note(parts: PullParts, sweep: Sweep, { plan, hold, evidence, sentAt }: ToNote): Promise<void> {
+async function note(
+  parts: PullParts,
+  sweep: Sweep,
+  { plan, hold, evidence, list: { sentAt } }: KnownAbsences & Plan,
+): Promise<void> {
   const { kind, lease } = sweep;
   const lastSeenAt = (id: string): string | null => {
     const tick = evidence.lastShown(id);
@@ -177,21 +171,22 @@ async function note(parts: PullParts, sweep: Sweep, { plan, hold, evidence, sent
   }
 }
 
-interface PlanFacts extends CompleteReading, RetrievalMethod {
-  readonly evidence: AbsenceEvidence;
-  readonly noted: ReadonlyMap<string, Absence>;
-  readonly absent: readonly AbsentRow[];
-}
-
 async function planFor(
   { session, clock }: PullParts,
   { kind, knownRows, lease }: Sweep,
-  { evidence, list, noted, absent, path, isUsable, rules }: PlanFacts,
-): Promise<Planned> {
+  {
+    evidence,
+    list,
+    noted,
+    absent,
+    retrieval,
+    rules,
+  }: KnownAbsences & { readonly absent: readonly AbsentRow[] },
+): Promise<Plan> {
   const [live, now] = [await countLive(session, kind.name), clock.now()];
   const { isCertified, isEmpty, sweep } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
-  const canAsk = path !== null || (isUsable && !isCertified);
+  const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
   const isCutOff = !canAsk && list.verdict.certified && mayBeCutOff(list.verdict, knownRows - noted.size);
   const plan = planDeletions(
     {
