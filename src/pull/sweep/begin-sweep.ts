@@ -62,14 +62,8 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     const fieldsBefore = await readFields(session, kind.name, kind.excluded);
     const sweep = {
       ...(await readKnown(parts, request)),
-      ...{ kind: mirrored, lease, began: request.isPartial ? null : lease.tick },
-      ticks: createTicks(lease.tick, clock),
-      earlier: createEarlierSightings(kind.name, lease),
-      state: createSweepState({
-        touched: await readDirtyRows(session, kind.name, 0),
-        quarantined: await readQuarantined(session, kind.name),
-        fields: fieldsBefore,
-      }),
+      ...(await readState(parts, request, { lease, mirrored, fields: fieldsBefore })),
+      began: request.isPartial ? null : lease.tick,
     };
     return { sweep, stopHeartbeat, fieldsBefore };
   } catch (error) {
@@ -85,40 +79,62 @@ export interface PageRequest extends Omit<SweepRequest, 'runId'> {
 
 /** Reads what landing a single page needs to know. The page lands as in a sweep, and proves nothing about the list's end. */
 export async function beginPage(
-  { session, clock }: Pick<PullParts, 'session' | 'clock'>,
-  { kind, page, claim, rules }: PageRequest,
+  parts: Pick<PullParts, 'session' | 'clock'>,
+  request: PageRequest,
   lease: KindLease,
 ): Promise<Sweep> {
+  const { session } = parts;
+  const { kind, page } = request;
+  const mirrored = await asMirrored(session, kind);
+  const fields = await readFields(session, kind.name, kind.excluded);
   return {
-    ...{ lease, runId: NO_RUN, claim, began: null, hasHoles: false, knownRows: 0, comparesColumns: false },
-    kind: await asMirrored(session, kind),
+    ...{ runId: NO_RUN, began: null, hasHoles: false, knownRows: 0, comparesColumns: false },
     tenants: await readTenants(session, kind, false),
+    pages: await readPages(session, kind.name, page),
+    ...(await readState(parts, request, { lease, mirrored, fields })),
+  };
+}
+
+type OfList = 'runId' | 'began' | 'tenants' | 'pages' | 'hasHoles' | 'knownRows' | 'comparesColumns';
+
+interface HeldKind {
+  readonly lease: KindLease;
+  readonly mirrored: Kind;
+  readonly fields: ReadonlyMap<string, KnownField>;
+}
+
+/** The state that any reading of a kind lands on. */
+async function readState(
+  { session, clock }: Pick<PullParts, 'session' | 'clock'>,
+  { kind, claim, rules }: Pick<ReadingRequest, 'kind' | 'claim' | 'rules'>,
+  { lease, mirrored, fields }: HeldKind,
+): Promise<Omit<Sweep, OfList>> {
+  return {
+    ...{ kind: mirrored, lease, claim },
     ticks: createTicks(lease.tick, clock),
     earlier: createEarlierSightings(kind.name, lease),
-    pages: await readPages(session, kind.name, page),
     digestScope: digestScopeOf(kind, rules),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     state: createSweepState({
       touched: await readDirtyRows(session, kind.name, 0),
       quarantined: await readQuarantined(session, kind.name),
-      fields: await readFields(session, kind.name, kind.excluded),
+      fields,
     }),
   };
 }
 
-type Known = Omit<Sweep, 'lease' | 'kind' | 'ticks' | 'began' | 'earlier' | 'state'>;
-
 /** The state of a list before it is read. */
-async function readKnown({ session }: PullParts, request: ReadingRequest): Promise<Known> {
-  const { kind, runId, claim, rules, isPartial } = request;
+async function readKnown(
+  { session }: PullParts,
+  { kind, runId, claim, isPartial }: ReadingRequest,
+): Promise<Pick<Sweep, Exclude<OfList, 'began'>>> {
   const parsesAll = isPartial === true || claim.isNew;
   return {
-    ...{ runId, claim, tenants: await readTenants(session, kind, claim.isNew) },
+    runId,
+    tenants: await readTenants(session, kind, claim.isNew),
     pages: parsesAll ? new Map<never, never>() : await readPages(session, kind.name),
     hasHoles: await hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
     knownRows: await countLive(session, kind.name),
-    digestScope: digestScopeOf(kind, rules),
-    ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
     comparesColumns: isPartial === true,
   };
 }
