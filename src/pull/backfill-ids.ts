@@ -92,12 +92,12 @@ async function land(
 ): Promise<void> {
   const now = clock.now();
   const landings = await inDraft(session, sweep, {
-    now,
+    ...{ now, isListed: isFromList },
     work: async (tx, draft) => {
       await saveCursor(tx, sweep.runId, String(cursor));
       const landed: LandedRecords[] = [];
       for (const { incoming, quarantined, sent, answered } of answers) {
-        const answer = { sent, answered, isListed: isFromList };
+        const answer = { sent, answered };
         landed.push(await landRecords(tx, draft, { incoming, quarantined, answer }));
       }
       return landed;

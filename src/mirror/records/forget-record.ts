@@ -113,8 +113,13 @@ async function emptyRow(
   const raw = compactJson(record);
   await writeRows(tx, {
     kind: await asMirrored(tx, kind),
-    records: [{ id, raw, record, stored, verdict: { is: 'unchanged' } }],
-    ...{ response: await leapTick(tx, kind.name), isListed: false, origin: 'service', runId: null, now },
+    answers: [
+      {
+        records: [{ id, raw, record, stored, verdict: { is: 'unchanged' } }],
+        response: await leapTick(tx, kind.name),
+      },
+    ],
+    ...{ isListed: false, origin: 'service', runId: null, now },
     standing: { certifiedAt: null, baselineAt: null },
     ignoredFields: new Set(),
   });

@@ -65,11 +65,16 @@ function storedRow(values: Values): StoredRow {
   };
 }
 
-interface RowsToWrite {
-  readonly kind: Kind;
+/** Records of one response. */
+export interface AnsweredRecords {
   readonly records: readonly Judged[];
   /** The tick of the response that the rows' content is from. */
   readonly response: number;
+}
+
+interface RowsToWrite {
+  readonly kind: Kind;
+  readonly answers: readonly AnsweredRecords[];
   /** True if a list showed the records; false if they were retrieved or written one by one. */
   readonly isListed: boolean;
   /** `service`, or `outbox:<id>` for our own writes. */
@@ -81,13 +86,10 @@ interface RowsToWrite {
   readonly ignoredFields: ReadonlySet<string>;
 }
 
-/**
- * Writes new and different records: their rows, issues and change events.
- *
- * @returns The ids of the records that had a row before.
- */
-export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<readonly string[]> {
-  const { kind, records, response, origin, runId, now } = write;
+/** Writes new and different records: their rows, issues and change events. No record may be in two of the responses. */
+export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<void> {
+  const { kind, answers, origin, runId, now } = write;
+  const records = answers.flatMap((answer) => answer.records);
   const found: Issue[] = [];
   await putRecords(tx, write, found);
   await putNestedRows(tx, { kind, records, found, now });
@@ -97,42 +99,47 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<re
   await saveRepairs(tx, kind.name, { repairs, now });
   if (!write.isListed) await saveUnlisted(tx, kind.name, newIds(records));
 
-  const rewritten = records.filter(({ stored }) => stored !== undefined).map(({ id }) => id);
-  await saveDirtyRows(tx, kind.name, { ids: rewritten, response });
+  await saveDirtyRows(tx, kind.name, new Map(answers.flatMap(rewrittenBy)));
   const returned = records.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
   await forgetAbsences(tx, kind.name, returned);
 
   await yieldToEventLoop(); // Rows and events of a record of 100,000 fields take long enough one by one.
   const events = records.flatMap((record) => eventOf(write, record));
   await appendChanges(tx, { kind: kind.name, events, origin, runId, now });
-  return rewritten;
 }
+
+/** The records that had a row before, with the tick of the response that rewrites it. */
+export const rewrittenBy = ({ records, response }: AnsweredRecords): (readonly [string, number])[] =>
+  records.flatMap(({ id, stored }) => (stored === undefined ? [] : [[id, response] as const]));
 
 const newIds = (records: readonly Judged[]): string[] =>
   records.filter(({ stored }) => stored === undefined).map(({ id }) => id);
 
 /** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
 async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): Promise<void> {
-  const { kind, records } = write;
-  const [decode, at] = [recordDecoder(kind), instantText(write.now)];
+  const { kind, answers, isListed } = write;
+  const [decode, writing] = [recordDecoder(kind), { isListed, at: instantText(write.now) }];
   const [fresh, known]: [SqlValue[][], SqlValue[][]] = [[], []];
-  for (const judged of records) {
-    const { values, misfits } = decode(judged.record);
-    for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
-    const row = writtenRow(kind, tx.dialect, { values, own: ownValues(write, judged, at) });
-    const isFresh = judged.stored === undefined && judged.replacesRow === undefined;
-    (isFresh ? fresh : known).push(row);
-  }
+  for (const { records, response } of answers)
+    for (const judged of records) {
+      const { values, misfits } = decode(judged.record);
+      for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
+      const row = writtenRow(kind, tx.dialect, { values, own: ownValues(writing, judged, response) });
+      (isFresh(judged) ? fresh : known).push(row);
+    }
   const [table, columns] = [kind.name, writtenColumns(kind, tx.dialect)];
   if (fresh.length > 0) await tx.append({ table, columns, rows: fresh });
   if (known.length > 0) await tx.putRows({ table, columns, rows: known });
 }
 
+const isFresh = ({ stored, replacesRow }: Judged): boolean =>
+  stored === undefined && replacesRow === undefined;
+
 /** The values of `OWN_COLUMNS`. */
 function ownValues(
-  { response, isListed }: RowsToWrite,
+  { isListed, at }: { readonly isListed: boolean; readonly at: string },
   { raw, stored, verdict }: Judged,
-  at: string,
+  response: number,
 ): SqlValue[] {
   const listed = stored?.listed ?? (isListed ? response : null);
   const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;

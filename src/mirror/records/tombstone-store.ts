@@ -44,7 +44,7 @@ export async function writeTombstones(
   if (deleted.length === 0) return [];
   const lastSeen = await saveProofs(tx, kind, { ids: deleted, proof, now });
   await closeIssuesOf(tx, kind, { ids: deleted, now });
-  await saveDirtyRows(tx, kind, { ids: deleted, response });
+  await saveDirtyRows(tx, kind, new Map(deleted.map((id) => [id, response])));
   await forgetUnlisted(tx, kind, deleted);
   const events = rows.map(({ id: recordId, raw: before }) => {
     const observedFrom = lastSeen.get(recordId) ?? null;
@@ -121,7 +121,7 @@ export async function tombstoneStrays(
     kind,
     marked.filter(({ goneAt }) => goneAt === null).map(({ id }) => id),
   );
-  await saveDirtyRows(tx, kind, { ids, response });
+  await saveDirtyRows(tx, kind, new Map(ids.map((id) => [id, response])));
   const repairs = marked.map(({ id, goneAt }) => ({
     id,
     detail:

@@ -4,7 +4,7 @@ import type { TextList } from '../../lib/text/text-list.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { PAGES, TOUCHED } from '../tables/change-tables.ts';
-import { append, insertInto, readNumber, select, without } from '../tables/rows.ts';
+import { append, readNumber, select, without } from '../tables/rows.ts';
 
 /** The content of a page when it was last landed. */
 export interface StoredPage {
@@ -22,9 +22,7 @@ export interface StoredPage {
   readonly response: number;
 }
 
-interface NewPage extends Omit<StoredPage, 'keys'> {
-  readonly page: number;
-}
+export type NewPage = Omit<StoredPage, 'keys'>;
 
 /** Reads a kind's pages, or one of them, by their numbers. */
 export async function readPages(
@@ -59,18 +57,19 @@ function createFieldNames(): (text: string) => readonly string[] {
   };
 }
 
-/** Stores the content of a page. */
-export async function savePage(tx: Transaction, kind: string, { fields, ...page }: NewPage): Promise<void> {
-  await tx.write(sql`
-    ${insertInto(PAGES, { kind, fields: JSON.stringify(fields), ...page })}
-    on conflict (kind, page) do update set
-      digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
-      sent = excluded.sent, response = excluded.response`);
-}
-
-/** Removes a page; the next sweep parses it. */
-export async function dropPage(tx: Transaction, kind: string, page: number): Promise<void> {
-  await tx.write(sql`delete from pages where kind = ${kind} and page = ${page}`);
+/** Stores the content of pages in place of their former one; the next sweep parses a page without content. */
+export async function savePages(
+  tx: Transaction,
+  kind: string,
+  pages: ReadonlyMap<number, NewPage | null>,
+): Promise<void> {
+  if (pages.size === 0) return;
+  const numbers = sql.raw([...pages.keys()].join(', '));
+  await tx.write(sql`delete from pages where kind = ${kind} and page in (${numbers})`);
+  const rows = [...pages].flatMap(([page, content]) =>
+    content === null ? [] : [{ kind, page, ...content, fields: JSON.stringify(content.fields) }],
+  );
+  await append(tx, PAGES, rows);
 }
 
 /** Removes pages that were requested after a tick. */
@@ -119,15 +118,11 @@ export async function readDirtyRows(
   return new Map(rows.map(({ recordId, response }) => [recordId, response]));
 }
 
-export async function saveDirtyRows(
-  tx: Transaction,
-  kind: string,
-  { ids, response }: { readonly ids: readonly string[]; readonly response: number },
-): Promise<void> {
+export async function saveDirtyRows(tx: Transaction, kind: string, rows: DirtyRows): Promise<void> {
   await append(
     tx,
     TOUCHED,
-    ids.map((recordId) => ({ kind, response, recordId })),
+    [...rows].map(([recordId, response]) => ({ kind, response, recordId })),
   );
 }
 

@@ -45,13 +45,13 @@ export async function landOwn(
   const response = await leapTick(tx, kind.name);
   if (judged.verdict.is === 'unchanged' && repair === undefined) {
     await confirmRows(tx, kind.name, { ids: [judged.id], response });
-    await saveDirtyRows(tx, kind.name, { ids: [judged.id], response });
+    await saveDirtyRows(tx, kind.name, new Map([[judged.id, response]]));
     return;
   }
   const now = clock.now();
   if (judged.verdict.is !== 'unchanged') await noteOwnChange(tx, kind.name, now);
   await writeRows(tx, {
-    ...{ kind: mirrored, records: [judged], response, isListed: false, origin, runId: null },
+    ...{ kind: mirrored, answers: [{ records: [judged], response }], isListed: false, origin, runId: null },
     ...{ now, standing: await readStanding(tx, kind.name) },
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
   });

@@ -3,20 +3,19 @@ import { compacted, isOvertaken, judge, judgeFirstListing } from '../../diff/jud
 import type { Incoming } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { readUpdatedSince } from '../../mirror/outbox/outbox-queue.ts';
-import { judgeAsked, readStored } from '../../mirror/records/stored-rows.ts';
+import { judgeAsked } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
-import type { DraftedSweep, Sweep } from '../run/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import { findTampered, isRecord, recallRows } from './altered-rows.ts';
+import type { DraftedSweep } from './row-buffer.ts';
 
 /** An answer that lands. */
 export interface LandingAnswer {
   /** The ticks at which it was requested and arrived. */
   readonly sent: number;
   readonly answered: number;
-  /** A list; else its records were retrieved one by one. */
-  readonly isListed: boolean;
 }
 
 /** A record with its change; of a record that may be older than its row, nothing is compared. */
@@ -40,14 +39,14 @@ export async function compareRecords(
 ): Promise<ComparedRecord[]> {
   const { kind, state, comparesColumns } = sweep;
   const ids = sent.map(({ id }) => id);
-  const rows = await readStored(tx, kind, ids);
+  const rows = await sweep.rows.read(ids);
   const records = sent.map((record) =>
     isAsStored(record, rows.get(record.id)) ? record : compacted(record),
   );
   const doubtful = records.filter((record) => isDoubtful(sweep, record, rows.get(record.id)));
   const recalled = doubtful.length > 0 ? await recallRows(tx, sweep, { records: doubtful, rows }) : null;
   const lagging = await readLagging(tx, sweep, rows);
-  const judgeRecord = answer.isListed ? judgeListed : judgeAsked;
+  const judgeRecord = sweep.isListed ? judgeListed : judgeAsked;
   const all = records.map((received): ComparedRecord => {
     const row = rows.get(received.id);
     if (isOvertaken(row, answer.sent) || state.sending.has(received.id) || lagging.has(received.id))

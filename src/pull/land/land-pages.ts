@@ -9,15 +9,17 @@ import { bindSource } from '../../mirror/kinds/source-binding.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
-import { dropPage, idsText, readDirtyRows, savePage } from '../../mirror/sightings/page-store.ts';
+import { idsText, readDirtyRows } from '../../mirror/sightings/page-store.ts';
 import { saveSightings } from '../../mirror/sightings/sighting-store.ts';
 import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
 import { hasOtherWrites } from '../run/sweep.ts';
-import type { DraftedSweep, Sweep } from '../run/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import { landRecords } from './land-records.ts';
 import type { LandedRecords } from './land-records.ts';
+import { createRowBuffer } from './row-buffer.ts';
+import type { DraftedSweep } from './row-buffer.ts';
 
 /** Fixed cost of landing a page, in rows. */
 const PAGE_WEIGHT = 10;
@@ -81,8 +83,9 @@ export async function landPages(
   { responses, now }: Arrivals,
 ): Promise<readonly Landing[]> {
   return inDraft(session, sweep, {
-    now,
+    ...{ now, isListed: true },
     work: async (tx, draft) => {
+      await draft.rows.readAhead(idsOf(responses));
       const landings: Landing[] = [];
       for (const response of responses) landings.push(await landPage(tx, draft, response));
       await saveSightings(
@@ -94,6 +97,25 @@ export async function landPages(
   });
 }
 
+/** Text of the pages whose rows are read at once; rows of longer pages are read with each of them. */
+const LONGEST_AHEAD = 2_000_000;
+
+/** The ids of the records that are compared with their rows. */
+function idsOf(responses: readonly ListResponse[]): readonly string[] {
+  const parsed = responses.filter(({ isKnown }) => !isKnown);
+  const text = parsed.reduce((sum, { digest }) => sum + (digest?.bytes ?? Infinity), 0);
+  return text > LONGEST_AHEAD ? [] : parsed.flatMap(({ keys }) => [...keys].filter(isId));
+}
+
+/** A page may show a record without a usable id. */
+const isId = (key: string): boolean => /^[1-9]\d{0,14}$/.test(key);
+
+interface DraftWork<T> {
+  readonly now: Date;
+  readonly isListed: boolean;
+  readonly work: (tx: Transaction, draft: DraftedSweep) => Promise<T>;
+}
+
 /**
  * Runs a landing as one transaction, on a draft of the sweep's state. The draft counts only after the commit, since
  * the work may run again after a lost connection.
@@ -103,7 +125,7 @@ export async function landPages(
 export async function inDraft<T>(
   session: Session,
   sweep: Sweep,
-  { now, work }: { readonly now: Date; readonly work: (tx: Transaction, draft: DraftedSweep) => Promise<T> },
+  { now, isListed, work }: DraftWork<T>,
 ): Promise<T> {
   const { kind, lease, ticks, claim, tenants } = sweep;
   const saved = tenants.companies.size;
@@ -112,8 +134,11 @@ export async function inDraft<T>(
     const tick = await renewLease(tx, lease, { tick: ticks.latest(), now });
     await bindSource(tx, claim, tenants);
     state.touched.add(await readDirtyRows(tx, kind.name, state.touched.latest()));
-    const draft = { ...sweep, state, now, suppressed: await readSuppressed(tx, kind.name) };
-    return { result: await work(tx, draft), state, tick };
+    const draft = { ...sweep, state, now, isListed, suppressed: await readSuppressed(tx, kind.name) };
+    const rows = createRowBuffer(tx, draft);
+    const result = await work(tx, { ...draft, rows });
+    await rows.flush();
+    return { result, state, tick };
   });
   ticks.leap(tick);
   claim.isBound = true;
@@ -141,7 +166,7 @@ const NOTHING: LandedRecords = {
 /** Lands one list response: its records and its digest. */
 async function landPage(tx: Transaction, sweep: DraftedSweep, response: ListResponse): Promise<Landing> {
   const { page, keys, sent, answered, rows, digest } = response;
-  const { kind, state } = sweep;
+  const { state } = sweep;
   const known = sweep.pages.get(page);
   // The same bytes hold the same records: only their sighting is new.
   if (response.isKnown && known !== undefined && !hasOtherWrites(keys, known, state)) {
@@ -151,15 +176,15 @@ async function landPage(tx: Transaction, sweep: DraftedSweep, response: ListResp
   }
   const { incoming, quarantined } = sortPage(response.read(), response.texts?.());
   await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
-  const answer = { sent, answered, isListed: true };
+  const answer = { sent, answered };
   const landed = await landRecords(tx, sweep, { incoming, quarantined, answer });
   const seen = incoming.map(({ id }) => id);
   const fields = [...fieldsOf(incoming)].filter((name) => state.fields.has(name));
   const ids = idsText(seen);
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
-  if (digest === null || !isWhole) await dropPage(tx, kind.name, page);
-  else await savePage(tx, kind.name, { page, ...digest, ids, fields, sent, response: answered });
+  const content = digest === null || !isWhole ? null : { ...digest, ids, fields, sent, response: answered };
+  sweep.rows.putPage(page, content);
   state.newest.sent = Math.max(state.newest.sent, sent);
   const unclear = idsWithoutRow(quarantined);
   const sighting = sightingOf(sweep, response, unclear.length === 0 ? ids : idsText([...seen, ...unclear]));

@@ -9,14 +9,13 @@ import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
 import { saveFields } from '../../mirror/kinds/field-store.ts';
 import { issueKey, saveQuarantined } from '../../mirror/records/issue-store.ts';
 import type { Issue } from '../../mirror/records/issue-store.ts';
-import { writeRows } from '../../mirror/records/stored-rows.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { confirmRows, dropPagesAfter, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
-import { NO_RUN } from '../run/sweep.ts';
-import type { DraftedSweep, Sweep } from '../run/sweep.ts';
+import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
+import type { Sweep } from '../run/sweep.ts';
 import { compareRecords, isJudged, mustBeWritten } from './compare-records.ts';
 import type { ComparedRecord, LandingAnswer } from './compare-records.ts';
+import type { DraftedSweep } from './row-buffer.ts';
 
 /** The records of one response. */
 interface RecordsToLand extends SortedPage {
@@ -78,7 +77,7 @@ export async function landRecords(
     const news = judged.filter(mustBeWritten);
     await yieldToEventLoop();
     if (news.length > 0) await writeRecords(tx, sweep, { judged: news, answer });
-    if (!answer.isListed) await confirmUnchanged(tx, sweep, { judged, answer });
+    if (!sweep.isListed) await confirmUnchanged(tx, sweep, { judged, answer });
     await yieldToEventLoop();
   }
   return landed;
@@ -119,21 +118,13 @@ interface JudgedRecords {
   readonly answer: LandingAnswer;
 }
 
-/** Writes new and changed records, and adds their fields to the sweep's state. */
+/** Puts new and changed records into the buffer, and adds their fields to the sweep's state. */
 async function writeRecords(
   tx: Transaction,
   sweep: DraftedSweep,
   { judged, answer }: JudgedRecords,
 ): Promise<void> {
-  const { kind, runId, state, lease, ignoredFields, now } = sweep;
-  const { answered, isListed } = answer;
-  const rewritten = await writeRows(tx, {
-    ...{ kind, records: judged, response: answered, isListed, now },
-    ...{ origin: 'service', runId: runId === NO_RUN ? null : runId, standing: lease, ignoredFields },
-  });
-  state.touched.add(new Map(rewritten.map((id) => [id, answered])));
-  // Pages requested after this answer but landed before it may have shown newer records.
-  if (rewritten.length > 0 && state.newest.sent > answered) await dropPagesAfter(tx, kind.name, answered);
+  await sweep.rows.put({ records: judged, response: answer.answered });
   await yieldToEventLoop();
   await landFields(
     tx,
@@ -145,13 +136,15 @@ async function writeRecords(
 /** Marks retrieved and unchanged records as new as their answer, so that an older page cannot undo them. */
 async function confirmUnchanged(
   tx: Transaction,
-  { kind, state }: Sweep,
+  { kind, state, rows }: DraftedSweep,
   { judged, answer: { answered } }: JudgedRecords,
 ): Promise<void> {
   const ids = judged.filter((record) => !mustBeWritten(record)).map(({ id }) => id);
+  const confirmed = new Map(ids.map((id) => [id, answered]));
   await confirmRows(tx, kind.name, { ids, response: answered });
-  await saveDirtyRows(tx, kind.name, { ids, response: answered });
-  state.touched.add(new Map(ids.map((id) => [id, answered])));
+  await saveDirtyRows(tx, kind.name, confirmed);
+  state.touched.add(confirmed);
+  for (const id of ids) rows.forget(id);
 }
 
 /** Notes fields that appear for the first time, or with another type. The first reading is the baseline. */

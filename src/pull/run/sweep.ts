@@ -53,14 +53,6 @@ export interface EarlierSightings {
   readonly release: () => void;
 }
 
-/** A sweep within a landing's transaction. */
-export interface DraftedSweep extends Sweep {
-  /** Ids of records that are kept out of the mirror; read in the transaction, because a person may add to them at any time. */
-  readonly suppressed: ReadonlySet<string>;
-  /** The instant of landing. */
-  readonly now: Date;
-}
-
 /** A kind's counter while its lease is held: every request takes a tick when it is sent and one when it is answered. */
 export interface Ticks {
   readonly next: () => number;

@@ -1,11 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import {
-  dropPage,
   idsOf,
   idsText,
   readPages,
-  savePage,
+  savePages,
   prunePages,
   confirmRows,
   readDirtyRows,
@@ -19,7 +18,6 @@ import { putRecords } from '../temp-mirror.ts';
 
 const IDS = ['7', '9223372036854775807'];
 const PAGE = {
-  page: 1,
   digest: 'd1',
   bytes: 2 ** 31 + 1,
   ids: idsText(IDS),
@@ -28,10 +26,11 @@ const PAGE = {
   response: 4,
 };
 
-const save = (session: Session, ...pages: readonly Partial<typeof PAGE>[]): Promise<void> =>
-  session.atomically(async (tx) => {
-    for (const page of pages) await savePage(tx, 'clients', { ...PAGE, ...page });
-  });
+/** Stores pages 1, 2 … at once. */
+const save = (session: Session, ...pages: readonly (Partial<typeof PAGE> | null)[]): Promise<void> =>
+  session.atomically((tx) =>
+    savePages(tx, 'clients', new Map(pages.map((page, at) => [at + 1, page && { ...PAGE, ...page }]))),
+  );
 
 /** Each page, and between which ticks it was read. */
 const read = async (session: Session, kind = 'clients'): Promise<[number, number, number][]> =>
@@ -42,12 +41,12 @@ const read = async (session: Session, kind = 'clients'): Promise<[number, number
 describe.each(DATABASES)('pages in %s', (_name, open) => {
   test('are read as they were saved, 64-bit ids to the digit, by their numbers', async () => {
     const session = await open();
-    await save(session, {}, { page: 2, ids: '[]', fields: [] });
+    await save(session, {}, { ids: '[]', fields: [] });
     const pages = await readPages(session, 'clients');
     expect([...pages.keys()].sort()).toEqual([1, 2]);
-    const shown = ({ keys, ...page }: StoredPage) => ({ ...page, page: undefined, keys: [...keys] });
+    const shown = ({ keys, ...page }: StoredPage) => ({ ...page, keys: [...keys] });
     expect([...pages.values()].map(shown)).toMatchObject([
-      { ...PAGE, page: undefined, keys: IDS },
+      { ...PAGE, keys: IDS },
       { keys: [], fields: [] },
     ]);
     expect(await readPages(session, 'products')).toEqual(new Map());
@@ -56,26 +55,40 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
   test('a page that is landed again replaces what it was', async () => {
     const session = await open();
     const anew = { digest: 'd2', bytes: 3, fields: ['id'], sent: 7, response: 9 };
-    await save(session, {}, { ...anew, ids: '[8]' });
+    await save(session, {});
+    await save(session, { ...anew, ids: '[8]' });
     expect((await readPages(session, 'clients')).get(1)).toMatchObject({ ...anew, ids: '[8]' });
   });
 
-  test('one that is dropped is gone, and no other', async () => {
+  test('one without content is gone, and no other', async () => {
     const session = await open();
-    await save(session, {}, { page: 2 });
-    await session.atomically((tx) => dropPage(tx, 'clients', 1));
-    await session.atomically((tx) => dropPage(tx, 'clients', 7));
-    await session.atomically((tx) => dropPage(tx, 'products', 2));
-    expect(await read(session)).toEqual([[2, 3, 4]]);
+    await save(session, {}, {}, {});
+    await session.atomically(async (tx) => {
+      await savePages(
+        tx,
+        'clients',
+        new Map([
+          [1, null],
+          [3, { ...PAGE, sent: 5 }],
+          [7, null],
+        ]),
+      );
+      await savePages(tx, 'products', new Map([[2, null]]));
+      await savePages(tx, 'clients', new Map());
+    });
+    expect(await read(session)).toEqual([
+      [2, 3, 4],
+      [3, 5, 4],
+    ]);
   });
 
   test('the end of a sweep forgets those beyond the list, and the writes before it; the others keep their ticks', async () => {
     const session = await open();
-    await save(session, { page: 1 }, { page: 2, sent: 21, response: 25 }, { page: 3 });
+    await save(session, {}, { sent: 21, response: 25 }, {});
     await session.atomically(async (tx) => {
-      await savePage(tx, 'products', { ...PAGE, page: 9 });
+      await savePages(tx, 'products', new Map([[9, PAGE]]));
       for (const kind of ['clients', 'products'])
-        for (const response of [3, 20, 21]) await saveDirtyRows(tx, kind, { ids: ['7'], response });
+        for (const response of [3, 20, 21]) await saveDirtyRows(tx, kind, new Map([['7', response]]));
       await prunePages(tx, 'clients', { lastPage: 2, began: 20 });
     });
     expect(await read(session)).toEqual([
@@ -110,7 +123,7 @@ test.each([[[]], [['1']], [IDS]])('the ids %j are a JSON array of numbers, and a
 const LARGEST = '9223372036854775807';
 
 const touch = (session: Session, response: number, ...ids: readonly string[]): Promise<void> =>
-  session.atomically((tx) => saveDirtyRows(tx, 'clients', { ids, response }));
+  session.atomically((tx) => saveDirtyRows(tx, 'clients', new Map(ids.map((id) => [id, response]))));
 
 describe.each(DATABASES)('rows that were written again in %s', (_name, open) => {
   test('are told by the latest response that wrote them, after a given one', async () => {
@@ -138,7 +151,7 @@ describe.each(DATABASES)('rows that were written again in %s', (_name, open) => 
   test('of a transaction that does not land are not remembered', async () => {
     const session = await open();
     const failing = session.atomically(async (tx) => {
-      await saveDirtyRows(tx, 'clients', { ids: ['1'], response: 5 });
+      await saveDirtyRows(tx, 'clients', new Map([['1', 5]]));
       throw new Error('killed');
     });
     await expect(failing).rejects.toThrow('killed');
@@ -168,8 +181,8 @@ describe.each(DATABASES)('dirty rows in %s', (_name, open) => {
     const session = await open();
     await session.atomically(async (tx) => {
       for (const [response, ids] of [['7', '8'], ['7'], ['9', '7'], ['8']].entries())
-        await saveDirtyRows(tx, 'clients', { ids, response: response + 1 });
-      await saveDirtyRows(tx, 'products', { ids: ['7'], response: 1 });
+        await saveDirtyRows(tx, 'clients', new Map(ids.map((id) => [id, response + 1])));
+      await saveDirtyRows(tx, 'products', new Map([['7', 1]]));
     });
     const before = await readDirtyRows(session, 'clients', 0);
 

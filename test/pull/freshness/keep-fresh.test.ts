@@ -200,7 +200,7 @@ test('rows that are written again and again without a sweep are noted once', asy
   await pullFrom(service, session, { parts: { clock }, request: { kinds } });
   await session.atomically(async (tx) => {
     for (let response = 1; response <= 50; response++)
-      await saveDirtyRows(tx, 'departments', { ids: ['95'], response });
+      await saveDirtyRows(tx, 'departments', new Map([['95', response]]));
   });
   await passTime(clock, 10 * SECOND, [readerOf({ service, session, clock, rules: { kinds } })]);
   expect(await session.query(sql`select response from touched`)).toEqual([{ response: 50 }]);

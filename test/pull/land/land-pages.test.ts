@@ -1,3 +1,5 @@
+import { sql } from 'drizzle-orm';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kindNamed } from '../../../src/catalog/catalog.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
@@ -276,3 +278,59 @@ test('what a transaction learned counts only once it has landed', async () => {
   expect(sweep.state.quarantined.has(issueKey(poison))).toBe(false);
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);
 });
+
+/** Answers under way at once: each record is on any page, in any version, and pages come in any order of request and answer. */
+const ANSWERS = fc.array(
+  fc.record({
+    page: fc.integer({ min: 1, max: 4 }),
+    sent: fc.integer({ min: 1, max: 20 }),
+    took: fc.integer({ min: 1, max: 8 }),
+    records: fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.constantFrom('A', 'B', 'C')), {
+      maxLength: 5,
+    }),
+  }),
+  { minLength: 2, maxLength: 8 },
+);
+
+test('pages that land together leave what they leave one by one', async () => {
+  await fc.assert(
+    fc.asyncProperty(ANSWERS, fc.integer({ min: 1, max: 8 }), async (answers, size) => {
+      const responses = answers.map(({ page, sent, took, records }, index) =>
+        response(
+          [20 * sent, 20 * (sent + took) + index + 1],
+          records.map(([id, code]) => category(id, code)),
+          page,
+        ),
+      );
+      expect(await leftBy(responses, size)).toEqual(await leftBy(responses, 1));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** What landing leaves, so many responses a transaction. */
+async function leftBy(responses: readonly ListResponse[], size: number): Promise<object> {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  const landings: Landing[] = [];
+  for (let from = 0; from < responses.length; from += size)
+    landings.push(
+      ...(await landPages(session, sweep, { responses: responses.slice(from, from + size), now: NOW })),
+    );
+  const changes = sql`select record_id, change, before, after, fields from changes order by seq`;
+  return {
+    landings: landings.map(({ sighting, fields, ...rest }) => ({
+      ...rest,
+      ...sighting,
+      fields: [...fields],
+    })),
+    rows: await rowsOf(session, 'categories'),
+    changes: await session.query(changes),
+    pages: [...(await readPages(session, 'categories'))].map(([page, { ids, digest }]) => [
+      page,
+      ids,
+      digest,
+    ]),
+    touched: await readDirtyRows(session, 'categories', 0),
+  };
+}

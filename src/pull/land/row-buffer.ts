@@ -1,0 +1,140 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { readStored, rewrittenBy, writeRows } from '../../mirror/records/stored-rows.ts';
+import type { AnsweredRecords, StoredRow } from '../../mirror/records/stored-rows.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { dropPagesAfter, savePages } from '../../mirror/sightings/page-store.ts';
+import type { NewPage } from '../../mirror/sightings/page-store.ts';
+import { NO_RUN } from '../run/sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
+
+/** A sweep within a landing's transaction. */
+export interface DraftedSweep extends Sweep {
+  /** Ids of records that are kept out of the mirror; read in the transaction, because a person may add to them at any time. */
+  readonly suppressed: ReadonlySet<string>;
+  /** The instant of landing. */
+  readonly now: Date;
+  /** Lists show the records; else they were retrieved one by one. */
+  readonly isListed: boolean;
+  readonly rows: RowBuffer;
+}
+
+/**
+ * The rows and pages that one transaction reads and writes. Those of several responses are read and written at once, so that
+ * PostgreSQL is asked once where it would be asked for each page.
+ */
+export interface RowBuffer {
+  /** Reads the rows of these records at once: comparing them needs no further statement. */
+  readonly readAhead: (ids: readonly string[]) => Promise<void>;
+  /** Reads rows as they are after all that was put. */
+  readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, StoredRow>>;
+  /** The row of a record was written by a statement of its own. */
+  readonly forget: (id: string) => void;
+  /** Writes records now or later in the transaction; they are read as written at once. */
+  readonly put: (answer: AnsweredRecords) => Promise<void>;
+  /** Stores the content of a page, or that it must be parsed again. */
+  readonly putPage: (page: number, content: NewPage | null) => void;
+  /** Writes what was put. */
+  readonly flush: () => Promise<void>;
+}
+
+/** SQLite works on our thread, so it gets its rows in small portions; each statement for PostgreSQL waits for the network. */
+const MOST_ROWS = { sqlite: 200, postgres: 800 };
+const LONGEST_TEXT = { sqlite: 150_000, postgres: 600_000 };
+
+export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>): RowBuffer {
+  const { kind, state } = sweep;
+  const ahead = createRowsAhead(tx, kind);
+  const waiting = createWaitingRows(tx, sweep);
+  const pages = new Map<number, NewPage | null>();
+  const writePages = async (): Promise<void> => {
+    await savePages(tx, kind.name, pages);
+    pages.clear();
+  };
+  return {
+    readAhead: ahead.readAhead,
+    forget: ahead.forget,
+    read: async (ids) => {
+      if (waiting.hasAny(ids)) await waiting.write();
+      return ahead.read(ids);
+    },
+    put: async (answer) => {
+      for (const { id } of answer.records) ahead.forget(id);
+      const rewritten = new Map(rewrittenBy(answer));
+      state.touched.add(rewritten);
+      await waiting.put(answer);
+      if (rewritten.size === 0 || state.newest.sent <= answer.response) return;
+      // Pages requested after this answer but landed before it may have shown newer records.
+      await writePages();
+      await dropPagesAfter(tx, kind.name, answer.response);
+    },
+    putPage: (page, content) => {
+      pages.set(page, content);
+    },
+    flush: async () => {
+      await waiting.write();
+      await writePages();
+    },
+  };
+}
+
+type RowsAhead = Pick<RowBuffer, 'readAhead' | 'read' | 'forget'>;
+
+/** Rows as they were read, until they are written. */
+function createRowsAhead(tx: Transaction, kind: Kind): RowsAhead {
+  let rows: ReadonlyMap<string, StoredRow> = new Map();
+  const current = new Set<string>();
+  return {
+    readAhead: async (ids) => {
+      rows = await readStored(tx, kind, ids);
+      for (const id of ids) current.add(id);
+    },
+    read: async (ids) => {
+      if (!ids.every((id) => current.has(id))) return readStored(tx, kind, ids);
+      const found = new Map<string, StoredRow>();
+      for (const id of ids) {
+        const row = rows.get(id);
+        if (row !== undefined) found.set(id, row);
+      }
+      return found;
+    },
+    forget: (id) => {
+      current.delete(id);
+    },
+  };
+}
+
+interface WaitingRows {
+  readonly hasAny: (ids: readonly string[]) => boolean;
+  readonly put: (answer: AnsweredRecords) => Promise<void>;
+  readonly write: () => Promise<void>;
+}
+
+/** Records whose rows are not written yet; full portions are written at once. */
+function createWaitingRows(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>): WaitingRows {
+  const { kind, runId, lease, ignoredFields, now, isListed } = sweep;
+  const ids = new Set<string>();
+  let answers: AnsweredRecords[] = [];
+  let text = 0;
+  const write = async (): Promise<void> => {
+    const portion = answers;
+    [answers, text] = [[], 0];
+    ids.clear();
+    if (portion.length > 0)
+      await writeRows(tx, {
+        ...{ kind, answers: portion, isListed, now, origin: 'service', standing: lease, ignoredFields },
+        runId: runId === NO_RUN ? null : runId,
+      });
+  };
+  return {
+    hasAny: (wanted) => wanted.some((id) => ids.has(id)),
+    put: async (answer) => {
+      answers.push(answer);
+      for (const { id, raw } of answer.records) {
+        ids.add(id);
+        text += raw.length;
+      }
+      if (ids.size >= MOST_ROWS[tx.dialect] || text >= LONGEST_TEXT[tx.dialect]) await write();
+    },
+    write,
+  };
+}
