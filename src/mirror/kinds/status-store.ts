@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Row } from '../session/session.ts';
-import { bigint, optionalText, text, optionalBigint, optionalTimestamp } from '../tables/engine-column.ts';
+import { bigint, optionalBigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
 import { readNumber, readRows, readTexts } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
-import { instantText } from '../../lib/time/clock.ts';
 
 /** One row of `bi_sync_status`; instants are UTC texts. */
 export interface KindStatus {

@@ -1,7 +1,7 @@
-import type { ErrorDetails } from '../../lib/sync-error.ts';
-import { MirrorError } from '../session/errors.ts';
 import { errorCode } from '../../lib/sync-error.ts';
+import type { ErrorDetails } from '../../lib/sync-error.ts';
 import type { Clock } from '../../lib/time/clock.ts';
+import { MirrorError } from '../session/errors.ts';
 
 export const CONNECTION_LOST = 'mirror.connection_lost';
 export const UNREACHABLE = 'mirror.unreachable';

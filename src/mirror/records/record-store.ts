@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
-import { readRow, readRows, readTexts, hasRow } from '../tables/rows.ts';
+import { hasRow, readRow, readRows, readTexts } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
 const RECORD = [

@@ -1,17 +1,17 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import { appendChanges } from './change-store.ts';
-import { saveProofs, forgetAbsences } from './deletion-store.ts';
-import type { Proof } from './deletion-store.ts';
-import { closeIssuesOf, saveRepairs } from './issue-store.ts';
 import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { forgetUnlisted } from '../sightings/sighting-store.ts';
 import { bigint, text, timestamp } from '../tables/engine-column.ts';
-import { readRows, hasRow } from '../tables/rows.ts';
+import { hasRow, readRows } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
+import { appendChanges } from './change-store.ts';
+import { forgetAbsences, saveProofs } from './deletion-store.ts';
+import type { Proof } from './deletion-store.ts';
+import { closeIssuesOf, saveRepairs } from './issue-store.ts';
 
 /** Records whose rows become tombstones. */
 export interface TombstoneBatch {

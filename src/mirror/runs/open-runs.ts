@@ -1,11 +1,11 @@
-import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import { requestedRuns } from './run-requests.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable } from '../session/session.ts';
-import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
-import { hasRow, select, readRow, readTexts } from '../tables/rows.ts';
 import { integer, optionalBigint } from '../tables/engine-column.ts';
+import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
+import { hasRow, readRow, readTexts, select } from '../tables/rows.ts';
+import { requestedRuns } from './run-requests.ts';
 
 export interface Reader {
   readonly now: Date;

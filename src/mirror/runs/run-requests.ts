@@ -1,8 +1,8 @@
-import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
-import type { Queryable, Transaction, Session } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { RUNS } from '../tables/engine-tables.ts';
 import { hasRow, insertInto, pick, readNumber, readRows, readTexts, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';

@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Kind } from '../../catalog/kind.ts';
+import type { Transaction } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
-import type { Transaction } from '../session/session.ts';
 
 /** Creates a kind's tables or adds their missing columns; tables grow and are never rebuilt. */
 export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {

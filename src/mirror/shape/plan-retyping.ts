@@ -4,11 +4,11 @@ import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import { ownValue } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
 import { placeOf } from '../session/sql-text.ts';
+import { text } from '../tables/engine-column.ts';
 import { kindColumns } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { text } from '../tables/engine-column.ts';
 import { readRows } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 

@@ -5,7 +5,7 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
 import type { Session } from '../session/session.ts';
-import { identifier, TABLES_SCHEMA, placeOf } from '../session/sql-text.ts';
+import { TABLES_SCHEMA, identifier, placeOf } from '../session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../tables/rows.ts';
 

@@ -3,10 +3,10 @@ import type { Kind } from '../../catalog/kind.ts';
 import { createIdNumbers } from '../../lib/ids/id-numbers.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import type { Transaction } from '../session/session.ts';
+import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { readNumber, readTexts, selectOne } from '../tables/rows.ts';
-import { saveUnlisted } from '../sightings/sighting-store.ts';
 
 /**
  * Fills `unlisted_rows` in an earlier release's mirror with the rows that no kept sighting shows. That release kept no such

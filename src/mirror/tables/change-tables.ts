@@ -1,3 +1,5 @@
+import type { Change } from '../../diff/judge-page.ts';
+import type { AbsenceState } from '../../diff/plan-deletions.ts';
 import {
   bigint,
   integer,
@@ -8,8 +10,6 @@ import {
   text,
   timestamp,
 } from './engine-column.ts';
-import type { AbsenceState } from '../../diff/plan-deletions.ts';
-import type { Change } from '../../diff/judge-page.ts';
 import type { EngineTable } from './engine-column.ts';
 
 /**

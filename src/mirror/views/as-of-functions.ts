@@ -3,7 +3,7 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Transaction } from '../session/session.ts';
-import { identifier, literal, TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../session/sql-text.ts';
+import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier, literal, placeOf } from '../session/sql-text.ts';
 import { optionalText, text } from '../tables/engine-column.ts';
 import { OWN_COLUMNS } from '../tables/kind-table.ts';
 import { readRows } from '../tables/rows.ts';

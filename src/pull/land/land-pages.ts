@@ -3,9 +3,14 @@ import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { bindSource } from '../../mirror/kinds/source-binding.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
-import { readDirtyRows, dropPage, idsText, savePage } from '../../mirror/sightings/page-store.ts';
+import {
+  dropPage,
+  idsText,
+  readDirtyRows,
+  savePage,
+  saveSightings,
+} from '../../mirror/sightings/page-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
-import { saveSightings } from '../../mirror/sightings/sighting-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { DraftedSweep, Sweep } from '../run/sweep.ts';
@@ -14,7 +19,7 @@ import { sortPage } from '../../diff/judge-page.ts';
 import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
-import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
+import type { NewSighting } from '../../mirror/sightings/page-store.ts';
 import { hasOtherWrites } from '../run/sweep.ts';
 import { landRecords } from './land-records.ts';
 import type { LandedRecords } from './land-records.ts';
