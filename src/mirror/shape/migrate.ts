@@ -19,8 +19,7 @@ import { findMirror, placeTables } from './place-tables.ts';
 import type { Mirror } from './place-tables.ts';
 import { planRetyping } from './plan-retyping.ts';
 import type { Retyping } from './plan-retyping.ts';
-import { retypeColumns } from './retype-columns.ts';
-import { seedUnlisted } from './seed-unlisted.ts';
+import { retypeColumns, seedUnlisted } from './upgrade-rows.ts';
 
 /** Raised with every release whose mirror an older release must not write. */
 const MIRROR_VERSION = 5;
