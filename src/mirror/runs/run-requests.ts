@@ -151,7 +151,7 @@ export const UNHEARD = 'nothing more was heard of its process';
 const MOST_DEATHS = 5; // The number of processes that may die on a run before it is given up.
 
 /** A claim and a death raise a run's epoch by one each. */
-export const MOST_EPOCH = 2 * MOST_DEATHS;
+const MOST_EPOCH = 2 * MOST_DEATHS;
 
 /** Whether a run is marked as running although its lease has lapsed; runs of earlier releases have no lease. */
 export function hasLapsed({ state, leaseUntil }: RowOf<typeof RUNS>, now: Date): boolean {

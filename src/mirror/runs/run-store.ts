@@ -171,6 +171,7 @@ export async function runsAfter(
   return rows.map((row) => readRun(row, now));
 }
 
+/** A run with the results of its kinds; null if there is none with this id. */
 export async function findRun(
   db: Queryable,
   id: number,
