@@ -1,20 +1,20 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { LeaseError } from '../../../src/mirror/session/errors.ts';
 import {
+  LEASE_MS,
   claimKind,
+  claimYielding,
   hasBaseline,
   releaseKind,
-  renewLease,
-  LEASE_MS,
-  claimYielding,
   releaseYielding,
+  renewLease,
 } from '../../../src/mirror/kinds/kind-lease.ts';
 import type { KindLease, SweepEnd } from '../../../src/mirror/kinds/kind-lease.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
-import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
 import { leasedKinds } from '../../../src/mirror/runs/open-runs.ts';
+import { LeaseError } from '../../../src/mirror/session/errors.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES } from '../databases.ts';
+import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
 
 const alive = (): boolean => false;
 
