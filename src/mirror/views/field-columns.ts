@@ -20,7 +20,7 @@ export function fieldColumns(fields: readonly Field[], { kind, array, dialect }:
   const { section } = kindWords(kind);
   return fields.flatMap((field) => {
     const words = fieldWords(array === undefined ? kind : `${kind}_${array}`, field);
-    const isDocumented = documented.has(array ?? field.name); // The elements of an array are as far as the array is.
+    const isDocumented = documented.has(array ?? field.name); // Elements are if their array is.
     return columnsOf(field, dialect, { words, section: isDocumented ? (section ?? undefined) : undefined });
   });
 }
