@@ -37,7 +37,7 @@ export interface KindLease extends Pick<State, UnchangedInLease> {
   readonly hold: HoldClock | null;
 }
 
-export interface LeaseClaim {
+interface LeaseClaim {
   readonly kind: string;
   readonly owner: string;
   readonly now: Date;

@@ -69,7 +69,7 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
 }
 
 /** The column of a field, without the twins of a decimal. */
-export function fieldColumn(field: Field, dialect: Dialect): Column {
+function fieldColumn(field: Field, dialect: Dialect): Column {
   return { name: field.name, type: TYPES[dialect][columnType(field)] };
 }
 
@@ -108,7 +108,7 @@ export function twinValues(
 const isDecimal = ({ type }: Field): boolean => type === 'decimal';
 
 /** SQLite has no exact decimal: beside the exact text stand a REAL to chart and an integer of 0.0001 to sum exactly. */
-export function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
+function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
   if (dialect === 'postgres') return [];
   return fields.filter(isDecimal).flatMap(({ name }) => [
     { name: `${name}_real`, type: 'REAL' },
