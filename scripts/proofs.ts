@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { newSeed, seedOf } from '../test/support/seed.ts';
-import { PROOF_FOLDERS } from '../test/support/tiers.ts';
+import { isProof } from '../test/support/tiers.ts';
 import { proofsHash, provedFiles } from './proofs/hash.ts';
 import { SHARDS, planCheck, readLock, writeLock } from './proofs/lock.ts';
 
@@ -48,8 +48,7 @@ function hashNow(): string {
 }
 
 function countFiles(): number {
-  const isProof = (path: string): boolean => PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`));
-  return provedFiles(ROOT).filter(({ path }) => isProof(path) && path.endsWith('.test.ts')).length;
+  return provedFiles(ROOT).filter(({ path }) => isProof(path)).length;
 }
 
 interface ProofRun {

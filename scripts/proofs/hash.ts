@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { PROOF_FOLDERS } from '../../test/support/tiers.ts';
+import { dirname, join } from 'node:path';
+import { isProof } from '../../test/support/tiers.ts';
 
-/** Everything that a proof's answer depends on; `test/scripts/proofs.test.ts` holds it against what the proofs import. */
+/** Everything that a proof's answer depends on, beside the proofs and what they import. */
 const PROVED: readonly string[] = [
   ...['lib', 'catalog', 'source', 'diff', 'mirror', 'pull', 'outbound', 'sandbox', 'jobs'].map(
     (folder) => `src/${folder}`,
   ),
   'migrations',
-  ...PROOF_FOLDERS,
   'test/support',
   'test/canary',
   'vitest.config.ts',
@@ -33,10 +32,16 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 /** Reads what the proofs depend on from a checkout. */
 export function provedFiles(root: string): ProvedFile[] {
-  return PROVED.flatMap((path) => filesAt(root, path)).map((path) => ({
-    path,
-    text: readFileSync(join(root, path), 'utf8'),
-  }));
+  const paths = new Set(filesAt(root, 'test').filter(isProof));
+  for (const path of paths) for (const imported of importsOf(root, path)) paths.add(imported);
+  for (const path of PROVED.flatMap((each) => filesAt(root, each))) paths.add(path);
+  return [...paths].map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+}
+
+/** Files of the project that a file imports, types included. */
+function importsOf(root: string, path: string): string[] {
+  const found = readFileSync(join(root, path), 'utf8').matchAll(/(?:from |import\()'(\.[^']+\.ts)'/g);
+  return [...found].map(([, to = '']) => join(dirname(path), to));
 }
 
 function filesAt(root: string, path: string): string[] {

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ALONE, PROOF_FOLDERS, filesOf, tierOf } from './tiers.ts';
+import { ALONE, filesOf, isProof, tierOf } from './tiers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -13,9 +13,9 @@ test('every file that puts doubles in the place of modules has a worker of its o
     /\bvi\.(?:doM|m)ock\(/.test(readFileSync(join(ROOT, path), 'utf8')),
   );
   expect(doubling.length).toBeGreaterThan(3);
-  const isProof = (path: string): boolean => PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`));
   expect(doubling.filter((path) => !ALONE.includes(path) && !isProof(path))).toEqual([]);
   expect(ALONE.filter((path) => !files.includes(path))).toEqual([]);
+  expect(files.filter(isProof).length).toBeGreaterThan(15);
 });
 
 test('no file is in both parts of a tier, and no proof shares a worker', () => {

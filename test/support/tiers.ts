@@ -5,11 +5,24 @@
  */
 export type Tier = 'tests' | 'proofs' | 'acceptance' | 'clients';
 
-export const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration', 'malformed', 'soak'].map(
+const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration', 'malformed', 'soak'].map(
   (name) => `test/${name}`,
 );
 
 const pathsOf = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
+
+/** Proofs beside the tests whose set-up they share: every point at which a pull can die, every order of concurrent steps. */
+const PROOF_FILES = pathsOf([
+  'both/touched-at-random',
+  'outbound/interleavings',
+  'pull/crash',
+  'pull/freshness/delays',
+  'pull/freshness/seeded-schedules',
+]);
+
+export const isProof = (path: string): boolean =>
+  PROOF_FILES.includes(path) ||
+  (path.endsWith('.test.ts') && PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`)));
 
 /** What shows something only by the clock or by a million rows: no part of `npm test`. */
 const CLOCK_FILES = pathsOf([
@@ -67,7 +80,7 @@ interface Files {
 
 /** Which files vitest runs; all of them where no tier is named, so that any file can be run by its name. */
 export function filesOf(tier: Tier | null): { readonly shared: Files; readonly alone: Files } {
-  const proofs = PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
+  const proofs = [...PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`), ...PROOF_FILES];
   const browser = 'test/browser/**'; // By `vitest.browser.config.ts`.
   const shared = { include: ['test/**/*.test.ts'], exclude: [...proofs, ...ALONE, browser] };
   switch (tier) {
