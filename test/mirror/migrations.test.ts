@@ -8,18 +8,13 @@ import { describe, expect, test } from 'vitest';
 import * as changeTables from '../../src/mirror/tables/change-tables.ts';
 import type { EngineTable, EngineType } from '../../src/mirror/tables/engine-column.ts';
 import * as engineTables from '../../src/mirror/tables/engine-tables.ts';
-import * as freshnessTables from '../../src/mirror/tables/change-tables.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { openForTest } from './postgres-mirror.ts';
 import { tempFolder, tempSession } from './temp-mirror.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TABLES: readonly EngineTable[] = [
-  ...Object.values(engineTables),
-  ...Object.values(changeTables),
-  ...Object.values(freshnessTables),
-];
+const TABLES: readonly EngineTable[] = [...Object.values(engineTables), ...Object.values(changeTables)];
 
 interface ColumnFacts {
   readonly name: unknown;

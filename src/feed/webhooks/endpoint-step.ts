@@ -10,8 +10,8 @@ import {
 import type { DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
 import type { Delivery } from '../../mirror/webhooks/delivery-store.ts';
 import { readOwned, writeOwned } from '../../mirror/webhooks/endpoint-queue.ts';
+import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
-import { readSecrets } from '../../mirror/webhooks/secret-store.ts';
 import { readChangesOf } from '../read-changes.ts';
 import type { RecordedChange } from '../read-changes.ts';
 import { isTaken, judgeAttempt, judgeHealth } from './judge-attempt.ts';

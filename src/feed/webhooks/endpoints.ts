@@ -9,15 +9,15 @@ import {
   endpointNames,
   findEndpoint,
   insertEndpoint,
-  removeEndpoint,
   listEndpoints,
+  removeEndpoint,
+  saveSecret,
 } from '../../mirror/webhooks/endpoint-store.ts';
 import type {
+  EndpointStanding,
   EndpointWish,
   WebhookEndpoint,
-  EndpointStanding,
 } from '../../mirror/webhooks/endpoint-store.ts';
-import { saveSecret } from '../../mirror/webhooks/secret-store.ts';
 
 /** How long the secret before a rotation still signs. */
 const OVERLAP_MS = 86_400_000;

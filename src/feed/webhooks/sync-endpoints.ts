@@ -7,9 +7,10 @@ import {
   findEndpoint,
   insertEndpoint,
   readEndpoints,
+  readSecrets,
+  saveSecret,
 } from '../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointWish, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
-import { readSecrets, saveSecret } from '../../mirror/webhooks/secret-store.ts';
 import { HEALTHY } from './endpoint-activity.ts';
 import { newPublicId, newSecret } from './endpoints.ts';
 

@@ -9,7 +9,7 @@ import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { isArrayField, nestedTables } from '../tables/kind-table.ts';
-import { assign, hasRow, insertInto, readNumber, select, pick } from '../tables/rows.ts';
+import { assign, hasRow, insertInto, pick, readNumber, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
 /** A field that the service sends, as the mirror knows it. */

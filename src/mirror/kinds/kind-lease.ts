@@ -37,7 +37,7 @@ export interface KindLease extends Pick<State, UnchangedInLease> {
   readonly hold: HoldClock | null;
 }
 
-export interface LeaseClaim {
+interface LeaseClaim {
   readonly kind: string;
   readonly owner: string;
   readonly now: Date;
@@ -99,7 +99,7 @@ const NEVER_SWEPT: Standing = {
 };
 
 /** The facts of a kind's row when its lease is taken. */
-export function standingOf(row: State): Standing {
+function standingOf(row: State): Standing {
   const { tick, completeSweeps, certifiedAt, baselineAt, lastCompleteSweep, heldSince, heldRecords } = row;
   return {
     before: beforeOf(row),
@@ -113,15 +113,6 @@ export function standingOf(row: State): Standing {
     uncertifiedSweeps: row.uncertifiedSweeps ?? 0,
     hold: heldSince === null ? null : { since: instantOf(heldSince), records: heldRecords ?? 0 },
   };
-}
-
-/** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */
-export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
-  const held = {
-    heldSince: hold === null ? null : instantText(hold.since),
-    heldRecords: hold?.records ?? null,
-  };
-  await tx.query(sql`update kind_state set ${assign(KIND_STATE, held)} where kind = ${kind}`);
 }
 
 /** A sweep whose process died did not record its end. */
@@ -147,6 +138,16 @@ export async function renewLease(
   const renewed = await readNumber(tx, renewal);
   if (renewed === null) throw lost(lease);
   return renewed;
+}
+
+function lost({ kind, owner }: KindLease): LeaseError {
+  return new LeaseError(
+    `${owner} no longer has the lease of ${kind}: another process has taken the sweep over.`,
+    {
+      code: 'mirror.lease_lost',
+      hint: 'Nothing is lost: the other process reads the list again.',
+    },
+  );
 }
 
 const STORED_AT_END = pick(
@@ -183,21 +184,6 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
       last_change_at = case when ${end.hasChanges ? 1 : 0} = 1 then ${now} else last_change_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`;
   if (!(await hasRow(tx, release))) throw lost(lease);
-}
-
-/** Whether some kind already records changes as events; these cannot be read from the service again. */
-export async function hasBaseline(db: Queryable): Promise<boolean> {
-  return hasRow(db, sql`select 1 from kind_state where baseline_at is not null limit 1`);
-}
-
-function lost({ kind, owner }: KindLease): LeaseError {
-  return new LeaseError(
-    `${owner} no longer has the lease of ${kind}: another process has taken the sweep over.`,
-    {
-      code: 'mirror.lease_lost',
-      hint: 'Nothing is lost: the other process reads the list again.',
-    },
-  );
 }
 
 /** The lease of a kind for a reading between sweeps. */
@@ -239,4 +225,18 @@ export async function releaseYielding(
     update kind_state set owner = null, lease_until = null, lease_yields = null,
       last_change_at = case when ${hasChanges ? 1 : 0} = 1 then ${instantText(now)} else last_change_at end
     where kind = ${kind} and owner = ${owner} and epoch = ${epoch} and lease_yields = 1`);
+}
+
+/** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */
+export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
+  const held = {
+    heldSince: hold === null ? null : instantText(hold.since),
+    heldRecords: hold?.records ?? null,
+  };
+  await tx.query(sql`update kind_state set ${assign(KIND_STATE, held)} where kind = ${kind}`);
+}
+
+/** Whether some kind already records changes as events; these cannot be read from the service again. */
+export async function hasBaseline(db: Queryable): Promise<boolean> {
+  return hasRow(db, sql`select 1 from kind_state where baseline_at is not null limit 1`);
 }

@@ -2,27 +2,30 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { readNumber, selectOne } from '../tables/rows.ts';
+import { pick, readNumber, selectOne } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
-type State = RowOf<typeof KIND_STATE>;
+const STANDING = pick(
+  KIND_STATE,
+  ...([
+    'tick',
+    'certified_at',
+    'baseline_at',
+    'last_sweep_at',
+    'complete_sweeps',
+    'control_failures',
+  ] as const),
+);
 
 /** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
-export interface KindStanding extends Pick<State, 'tick' | 'certifiedAt' | 'baselineAt' | 'lastSweepAt'> {
-  /** Sweeps that have read the whole list. */
-  readonly completeSweeps: number;
+export interface KindStanding extends RowOf<typeof STANDING> {
   /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;
 }
 
 export async function readStanding(db: Queryable, kind: string): Promise<KindStanding> {
-  const row = await selectOne(db, KIND_STATE, sql`where kind = ${kind}`);
-  if (row === null) return NEVER_READ;
-  const { tick, certifiedAt, baselineAt, lastSweepAt, completeSweeps, controlFailures } = row;
-  return {
-    ...{ tick, certifiedAt, baselineAt, lastSweepAt },
-    ...{ completeSweeps, controlFailures: controlFailures ?? 0 },
-  };
+  const row = await selectOne(db, STANDING, sql`where kind = ${kind}`);
+  return row === null ? NEVER_READ : { ...row, controlFailures: row.controlFailures ?? 0 };
 }
 
 const NEVER_READ: KindStanding = {

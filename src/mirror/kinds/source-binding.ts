@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { OtherSourceError } from '../session/errors.ts';
-import { readMeta, writeMeta } from './meta.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
 import type { Kind } from '../../catalog/kind.ts';
+import { OtherSourceError } from '../session/errors.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { readTexts, select } from '../tables/rows.ts';
+import { readMeta, writeMeta } from './meta.ts';
 
 /**
  * The source that a run reads. The mirror is bound to it when the first answer lands, so a mistyped address binds nothing.

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Row } from '../session/session.ts';
-import { bigint, optionalText, text, optionalBigint, optionalTimestamp } from '../tables/engine-column.ts';
+import { bigint, optionalBigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
 import { readNumber, readRows, readTexts } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
-import { instantText } from '../../lib/time/clock.ts';
 
 /** One row of `bi_sync_status`; instants are UTC texts. */
 export interface KindStatus {
@@ -71,9 +71,7 @@ export async function countIssues(db: Queryable): Promise<IssueCount[]> {
 
 /** True where a kind has more than `few` live rows; reads no more of the table than that. */
 export async function hasMoreLive(db: Queryable, table: string, few: number): Promise<boolean> {
-  const some = await db.query(sql`
-    select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`);
-  return some.length > few;
+  return ((await countLiveUpTo(db, [table], few + 1)).get(table) ?? 0) > few;
 }
 
 const LIVE_COUNT = [text('kind'), bigint('live')];

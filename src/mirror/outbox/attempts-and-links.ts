@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction, Session } from '../session/session.ts';
-import { OUTBOX_ATTEMPTS, LINKS } from '../tables/outbox-tables.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { LINKS, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import {
   append,
   assign,
-  readTexts,
-  select,
-  without,
   hasRow,
   insertInto,
   readNumber,
+  readTexts,
+  select,
+  without,
 } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import { readEntries } from './outbox-store.ts';

@@ -1,24 +1,24 @@
-import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import { readEntries } from './outbox-store.ts';
-import type { Entry } from './outbox-store.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { OUTBOX, WRITE_BLOCKS } from '../tables/outbox-tables.ts';
 import {
+  claimRow,
+  hasRow,
+  insertInto,
   pick,
+  raiseRow,
   readNumber,
   readTexts,
   select,
-  hasRow,
-  insertInto,
   selectOne,
-  claimRow,
-  raiseRow,
 } from '../tables/rows.ts';
 import type { RowOf, WorkClaim } from '../tables/rows.ts';
+import { readEntries } from './outbox-store.ts';
+import type { Entry } from './outbox-store.ts';
 
 /**
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only

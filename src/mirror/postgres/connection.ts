@@ -1,10 +1,10 @@
 import pg from 'pg';
 import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from 'pg';
 import { MirrorError } from '../session/errors.ts';
+import type { SqlValue } from '../session/session.ts';
+import { SEARCH_PATH } from '../session/sql-text.ts';
 import { isLoss, postgresError } from './errors.ts';
 import { AS_IN_SQLITE } from './values.ts';
-import { SEARCH_PATH } from '../session/sql-text.ts';
-import type { SqlValue } from '../session/session.ts';
 
 const OLDEST = 13; // The first version with `pg_xact_status` for 64-bit transaction ids.
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -1,11 +1,11 @@
-import type { ErrorDetails } from '../../lib/sync-error.ts';
-import { MirrorError } from '../session/errors.ts';
 import { errorCode } from '../../lib/sync-error.ts';
+import type { ErrorDetails } from '../../lib/sync-error.ts';
 import type { Clock } from '../../lib/time/clock.ts';
+import { MirrorError } from '../session/errors.ts';
 
-export const CONNECTION_LOST = 'mirror.connection_lost';
-export const UNREACHABLE = 'mirror.unreachable';
-export const BUSY = 'mirror.busy';
+const CONNECTION_LOST = 'mirror.connection_lost';
+const UNREACHABLE = 'mirror.unreachable';
+const BUSY = 'mirror.busy';
 export const LOCKED = 'mirror.locked';
 /** Another bms-sync is writing. Unlike other locks, this one is worth waiting for. */
 export const WRITER_BUSY = 'mirror.writer_busy';
@@ -150,7 +150,7 @@ const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [50, 2_000];
 const OUTAGES: readonly string[] = [CONNECTION_LOST, UNREACHABLE, 'mirror.too_many_connections'];
 
 /** True for a transient fault: the same work may succeed when it is repeated. */
-export function mayPass(error: unknown): boolean {
+export function mayPass(error: unknown): error is MirrorError {
   return error instanceof MirrorError && [BUSY, WRITER_BUSY, ...OUTAGES].includes(error.code);
 }
 
@@ -191,7 +191,7 @@ export function createRetryPolicy(clock: Clock): DatabaseRetryPolicy {
   };
   return {
     waitOrThrow: async (error) => {
-      if (!mayPass(error) || !(error instanceof MirrorError)) throw error;
+      if (!mayPass(error)) throw error;
       if (error.code === BUSY) await waitForLock(error);
       else if (error.code === WRITER_BUSY) await waitForWriter(error);
       else await waitOutOutage(error);

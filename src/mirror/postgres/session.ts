@@ -1,15 +1,15 @@
+import type { SQL } from 'drizzle-orm';
+import { createQueue } from '../../lib/queue.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
-import { locationOf, openConnection, createLazyConnection, createConnectionPool } from './connection.ts';
-import type { Target, LazyConnection } from './connection.ts';
-import { isLoss, createRetryPolicy } from './errors.ts';
+import type { Row, Session, Transaction } from '../session/session.ts';
+import { createConnectionPool, createLazyConnection, locationOf, openConnection } from './connection.ts';
+import type { LazyConnection, Target } from './connection.ts';
+import { createRetryPolicy, isLoss } from './errors.ts';
 import type { DatabaseRetryPolicy } from './errors.ts';
 import { runStatement } from './statements.ts';
 import { attempt } from './transaction.ts';
-import type { Session, Transaction, Row } from '../session/session.ts';
-import { createQueue } from '../../lib/queue.ts';
-import type { SQL } from 'drizzle-orm';
 
 const READERS = 4;
 const LOCK_TIMEOUT_MS = 2_000; // A waiting statement of ours blocks those that wait behind it.

@@ -5,11 +5,12 @@ import { recordDecoder } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { readMeta } from '../kinds/meta.ts';
 import type { Queryable, Row } from '../session/session.ts';
-import { KIND_STATE } from '../tables/engine-tables.ts';
 import { optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, writtenColumns, writtenRow } from '../tables/kind-table.ts';
 import { pick, readRows, readTexts, selectOne } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
+import { batchesById } from './record-store.ts';
 
 /** The instants between which a kind's past is known. */
 export interface KnownPast {
@@ -48,11 +49,9 @@ const RECORDS_A_QUERY = 1_000;
  */
 export async function* rowsAsOf(db: Queryable, kind: Kind, instant: string): AsyncGenerator<readonly Row[]> {
   const toRow = rowDecoder(kind);
-  for (let after: string | null = '0'; after !== null;) {
-    const records: PastRecord[] = await readRows(db, PAST_RECORD, pastRecords(kind.name, instant, after));
-    yield records.map(toRow);
-    after = records.length < RECORDS_A_QUERY ? null : (records.at(-1)?.id ?? null);
-  }
+  const read = (after: string): Promise<PastRecord[]> =>
+    readRows(db, PAST_RECORD, pastRecords(kind.name, instant, after));
+  for await (const records of batchesById(RECORDS_A_QUERY, read)) yield records.map(toRow);
 }
 
 /** `observed_at` never goes back, so the first event after the instant is the one with the lowest `seq`. */

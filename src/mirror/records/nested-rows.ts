@@ -1,25 +1,28 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import type { Kind } from '../../catalog/kind.ts';
-import { ownValue } from '../../diff/decode-record.ts';
+import type { Field, Kind } from '../../catalog/kind.ts';
+import { decodeField, ownValue, recordDecoder } from '../../diff/decode-record.ts';
 import type { RecordChange } from '../../diff/judge-page.ts';
 import { boundFields, observeFields } from '../../diff/observe-fields.ts';
-import { compactJson } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
+import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { shortened } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
-import { writeMeta } from '../kinds/meta.ts';
 import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
-import { elementKind, nestedColumns, nestedTables } from '../tables/kind-table.ts';
-import type { NestedTable } from '../tables/kind-table.ts';
+import { elementKind, nestedColumns, nestedTables, twinValues } from '../tables/kind-table.ts';
+import type { Dialect, NestedTable } from '../tables/kind-table.ts';
 import { readTexts } from '../tables/rows.ts';
 import type { Issue } from './issue-store.ts';
-import { elementReader, idsIn } from './nested-elements.ts';
 
-/** A record whose row is written. */
-interface NestedParent {
+/** A record with its arrays. */
+export interface ParentRecord {
   readonly id: string;
   readonly record: JsonObject;
+}
+
+/** A record whose row is written. */
+interface NestedParent extends ParentRecord {
   /** How the record differs from its row; without it, all its arrays are written. */
   readonly verdict?: RecordChange;
   /** Another program had altered the row. */
@@ -76,85 +79,6 @@ export async function putNestedRows(
 const mayHaveElements = ({ verdict, repair, replacesRow }: NestedParent): boolean =>
   verdict?.is !== 'created' || repair !== undefined || replacesRow !== undefined;
 
-/**
- * Removes elements whose parents' rows are gone by another program's hand, before a reading without a baseline: it would
- * take these records for new ones. With a baseline, the event log tells them from new ones.
- */
-export async function removeOrphans(tx: Transaction, kind: Kind): Promise<void> {
-  for (const { name } of nestedTables(kind))
-    await addWeight(tx, name, -(await removeElements(tx, name, orphansOf(kind, name))));
-}
-
-const orphansOf = (kind: Kind, table: string): SQL => sql`not exists (
-  select 1 from ${sql.identifier(kind.name)} p where p.id = ${sql.identifier(table)}.parent_id)`;
-
-/** Removes elements; returns their weight. */
-async function removeElements(tx: Transaction, table: string, which: SQL): Promise<number> {
-  const weight = await weightIn(tx, table, which);
-  if (weight !== 0) await tx.write(sql`delete from ${sql.identifier(table)} where ${which}`);
-  return weight;
-}
-
-/**
- * Each element weighs something that depends on its parent: the sum over a table, which is read from the index on the parent
- * alone, shows that elements were added or removed.
- */
-const [LEAST_WEIGHT, WEIGHT_STEPS] = [2_000_000, 1_000_003];
-
-const weightOf = (parent: string): number => LEAST_WEIGHT + Number(BigInt(parent) % BigInt(WEIGHT_STEPS));
-
-async function weightIn(db: Queryable, table: string, which: SQL): Promise<number> {
-  const [weight = null] = await readTexts(
-    db,
-    sql`select sum(${sql.raw(`${LEAST_WEIGHT} + parent_id % ${WEIGHT_STEPS}`)}) from ${sql.identifier(table)} where ${which}`,
-  );
-  return Number(weight);
-}
-
-/** Notes by how much our own writing has changed the weight of a table. */
-async function addWeight(tx: Transaction, table: string, weight: number): Promise<void> {
-  if (weight !== 0)
-    await tx.write(sql`
-      insert into mirror_meta (key, value) values (${`nested.${table}`}, ${String(weight)})
-      on conflict (key) do update set value =
-        cast(cast(mirror_meta.value as bigint) + cast(excluded.value as bigint) as text)`);
-}
-
-/** The nested tables to which another program has added elements, or from which it has removed some. */
-export async function touchedTables(db: Queryable, kind: Kind): Promise<readonly NestedTable[]> {
-  const touched: NestedTable[] = [];
-  for (const table of nestedTables(kind)) {
-    const apart = sql`
-      select coalesce((select sum(${sql.raw(`${LEAST_WEIGHT} + parent_id % ${WEIGHT_STEPS}`)})
-          from ${sql.identifier(table.name)}), 0)
-        - coalesce((select cast(value as bigint) from mirror_meta where key = ${`nested.${table.name}`}), 0)`;
-    if (Number((await readTexts(db, apart))[0]) !== 0) touched.push(table);
-  }
-  return touched;
-}
-
-/**
- * Ends the repair of tables that another program had written to, once all rows of the kind were compared: removes elements
- * whose parents have no row, and notes what the tables weigh now.
- *
- * @returns The ids of these parents.
- */
-export async function removeStrayElements(
-  tx: Transaction,
-  kind: Kind,
-  tables: readonly NestedTable[],
-): Promise<readonly string[]> {
-  const parents = new Set<string>();
-  for (const { name } of tables) {
-    const orphans = orphansOf(kind, name);
-    const ids = sql`select distinct cast(parent_id as text) from ${sql.identifier(name)} where ${orphans}`;
-    for (const id of await readTexts(tx, ids)) parents.add(id);
-    await removeElements(tx, name, orphans);
-    await writeMeta(tx, `nested.${name}`, String(await weightIn(tx, name, sql`1 = 1`)));
-  }
-  return [...parents];
-}
-
 /** False only for an array that both readings of a record spell alike: `_raw` and the rows must have one spelling. */
 function hasChanged({ record, verdict, repair }: NestedParent, array: string): boolean {
   if (verdict?.is !== 'changed' || repair !== undefined || verdict.fields.includes(array)) return true;
@@ -180,4 +104,98 @@ async function observeElements(
   const fields = observeFields(element, known, boundFields(element, known, records).records);
   for (const { name } of element.fields) fields.delete(name);
   await saveFields(tx, element, { fields, now });
+}
+
+interface ElementReader {
+  /** Decodes the elements of one parent: a row for each, in the order of `nestedColumns`. */
+  (parent: ParentRecord): SqlValue[][];
+  /** Elements with fields that have no column yet. */
+  readonly unknown: readonly JsonObject[];
+}
+
+/** @param found Gets the issues of the elements. */
+export function elementReader(table: NestedTable, dialect: Dialect, found: Issue[]): ElementReader {
+  const { array, own, items } = table;
+  const decode = recordDecoder({ fields: items });
+  const keepsValue = own.length > 2;
+  const known = new Set([...own, ...items].map(({ name }) => name));
+  const unknown: JsonObject[] = [];
+  const rowOf = (id: string, position: number, element: Json): SqlValue[] => {
+    const { values, misfits } = decode(isObject(element) ? element : {});
+    for (const { field, ...misfit } of misfits)
+      found.push({ recordId: id, field: `${array}[${position}].${field}`, ...misfit });
+    const row: SqlValue[] = keepsValue ? [id, position, elementText(element)] : [id, position];
+    for (const value of values) row.push(value);
+    for (const twin of twinValues(items, dialect, values)) row.push(twin);
+    return row;
+  };
+  const read = ({ id, record }: ParentRecord): SqlValue[][] => {
+    const elements = ownValue(record, array);
+    if (!isArray(elements)) return [];
+    const rows: SqlValue[][] = [];
+    for (const [position, element] of elements.entries()) {
+      if (isObject(element) && Object.keys(element).some((name) => !known.has(name))) unknown.push(element);
+      if (keepsValue || isObject(element)) rows.push(rowOf(id, position, element));
+      else if (element !== null) found.push(noObject(id, `${array}[${position}]`, element));
+    }
+    return rows;
+  };
+  return Object.assign(read, { unknown });
+}
+
+const DETAIL_LENGTH = 200;
+
+function noObject(recordId: string, field: string, element: Json): Issue {
+  return { recordId, field, code: 'not_an_object', detail: shortened(compactJson(element), DETAIL_LENGTH) };
+}
+
+const ELEMENT: Field = { name: 'value', type: 'json' };
+const SCALAR: Field = { name: 'value', type: 'text' };
+
+/** An element as text: a string unchanged, any other value as JSON; null for a text that no database can store. */
+function elementText(element: Json): SqlValue {
+  return decodeField(typeof element === 'string' ? SCALAR : ELEMENT, element, () => undefined);
+}
+
+/** One parameter, however many ids: the statement stays the same and need not be compiled again. */
+export function idsIn({ dialect }: Transaction, ids: readonly string[]): SQL {
+  const list = ids.join(',');
+  return dialect === 'postgres'
+    ? sql`(select unnest(${`{${list}}`}::bigint[]))`
+    : sql`(select value from json_each(${`[${list}]`}))`;
+}
+
+/** Removes elements; returns their weight. */
+export async function removeElements(tx: Transaction, table: string, which: SQL): Promise<number> {
+  const weight = await weightIn(tx, table, which);
+  if (weight !== 0) await tx.write(sql`delete from ${sql.identifier(table)} where ${which}`);
+  return weight;
+}
+
+/**
+ * Each element weighs something that depends on its parent: the sum over a table, which is read from the index on the parent
+ * alone, shows that elements were added or removed.
+ */
+const [LEAST_WEIGHT, WEIGHT_STEPS] = [2_000_000, 1_000_003];
+
+/** The weight of a table's elements, within a statement. */
+export const SUM_OF_WEIGHTS = sql.raw(`sum(${LEAST_WEIGHT} + parent_id % ${WEIGHT_STEPS})`);
+
+const weightOf = (parent: string): number => LEAST_WEIGHT + Number(BigInt(parent) % BigInt(WEIGHT_STEPS));
+
+export async function weightIn(db: Queryable, table: string, which: SQL): Promise<number> {
+  const [weight = null] = await readTexts(
+    db,
+    sql`select ${SUM_OF_WEIGHTS} from ${sql.identifier(table)} where ${which}`,
+  );
+  return Number(weight);
+}
+
+/** Notes by how much our own writing has changed the weight of a table. */
+export async function addWeight(tx: Transaction, table: string, weight: number): Promise<void> {
+  if (weight !== 0)
+    await tx.write(sql`
+      insert into mirror_meta (key, value) values (${`nested.${table}`}, ${String(weight)})
+      on conflict (key) do update set value =
+        cast(cast(mirror_meta.value as bigint) + cast(excluded.value as bigint) as text)`);
 }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Queryable } from '../session/session.ts';
 import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
-import { readRow, readRows, readTexts, hasRow } from '../tables/rows.ts';
+import { hasRow, readRow, readRows, readTexts } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
 const RECORD = [
@@ -30,13 +30,22 @@ const RECORDS_A_QUERY = 1000;
 
 /** Yields all live records of a kind in the order of their ids, in batches. */
 export async function* liveRecords(db: Queryable, kind: string): AsyncGenerator<LiveRecord> {
-  for (let after: string | null = '0'; after !== null;) {
-    const next = sql`
-      select id, _raw as raw from ${sql.identifier(kind)}
-      where _deleted_at is null and id > ${after} order by id limit ${RECORDS_A_QUERY}`;
-    const records: LiveRecord[] = await readRows(db, LIVE_RECORD, next);
+  const next = (after: string): SQL => sql`
+    select id, _raw as raw from ${sql.identifier(kind)}
+    where _deleted_at is null and id > ${after} order by id limit ${RECORDS_A_QUERY}`;
+  for await (const records of batchesById(RECORDS_A_QUERY, (after) => readRows(db, LIVE_RECORD, next(after))))
     yield* records;
-    after = records.length < RECORDS_A_QUERY ? null : (records.at(-1)?.id ?? null);
+}
+
+/** Yields rows in batches, in the order of their ids. @param read Reads the first `size` rows after an id. */
+export async function* batchesById<Row extends { readonly id: string }>(
+  size: number,
+  read: (after: string) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  for (let after: string | null = '0'; after !== null;) {
+    const rows: readonly Row[] = await read(after);
+    yield rows;
+    after = rows.length < size ? null : (rows.at(-1)?.id ?? null);
   }
 }
 
@@ -95,20 +104,18 @@ export interface Watermark {
   readonly at: string;
 }
 
-const SEEN_RECORD = [text('id'), text('raw')];
-
 /** Live records first seen after a watermark that no entry of the outbox is linked to. */
 export async function rowsFirstSeenAfter(
   db: Queryable,
   kind: string,
   { tick, at }: Watermark,
-): Promise<RowOf<typeof SEEN_RECORD>[]> {
+): Promise<LiveRecord[]> {
   const seen = sql`
     select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
     where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
       and not exists (select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text))
     order by k.id`;
-  return readRows(db, SEEN_RECORD, seen);
+  return readRows(db, LIVE_RECORD, seen);
 }
 
 /** Whether a live record was first seen at or before a watermark. */

@@ -1,17 +1,18 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import { appendChanges } from './change-store.ts';
-import { saveProofs, forgetAbsences } from './deletion-store.ts';
-import type { Proof } from './deletion-store.ts';
-import { closeIssuesOf, saveRepairs } from './issue-store.ts';
-import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { forgetUnlisted } from '../sightings/sighting-store.ts';
 import { bigint, text, timestamp } from '../tables/engine-column.ts';
-import { readRows, hasRow } from '../tables/rows.ts';
+import { hasRow, readRows } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
+import { appendChanges } from './change-store.ts';
+import { forgetAbsences, saveProofs } from './deletion-store.ts';
+import type { Proof } from './deletion-store.ts';
+import { closeIssuesOf, saveRepairs } from './issue-store.ts';
+import { batchesById } from './record-store.ts';
 
 /** Records whose rows become tombstones. */
 export interface TombstoneBatch {
@@ -54,13 +55,8 @@ export async function writeTombstones(
   return deleted;
 }
 
-export interface LiveRow {
-  readonly id: string;
-  readonly response: SqlValue;
-  readonly changedAt: string;
-}
-
 const LIVE_ROW = [text('id'), bigint('response'), timestamp('changed_at')];
+export type LiveRow = RowOf<typeof LIVE_ROW>;
 
 const live = (kind: string): SQL => sql`
   select cast(id as text) as id, _response as response, _changed_at as changed_at from ${sql.identifier(kind)} as k
@@ -69,14 +65,10 @@ const live = (kind: string): SQL => sql`
 const ROWS_A_QUERY = 5_000;
 
 /** Yields all live rows of a kind in the order of their ids. */
-export async function* liveRows(db: Queryable, kind: string): AsyncGenerator<LiveRow[]> {
-  for (let after: string | null = '0'; after !== null;) {
-    const next: SQL = sql`${live(kind)} and k.id > ${after} order by k.id limit ${ROWS_A_QUERY}`;
-    const rows: LiveRow[] = await readRows(db, LIVE_ROW, next);
-    yield rows;
-    after = rows.length < ROWS_A_QUERY ? null : (rows.at(-1)?.id ?? null);
-  }
-}
+export const liveRows = (db: Queryable, kind: string): AsyncGenerator<readonly LiveRow[]> =>
+  batchesById(ROWS_A_QUERY, (after) =>
+    readRows(db, LIVE_ROW, sql`${live(kind)} and k.id > ${after} order by k.id limit ${ROWS_A_QUERY}`),
+  );
 
 /** Those of these ids whose rows are live. */
 export async function liveRowsOf(db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> {

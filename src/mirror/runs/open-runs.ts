@@ -1,11 +1,11 @@
-import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import { requestedRuns } from './run-requests.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable } from '../session/session.ts';
-import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
-import { hasRow, select, readRow, readTexts } from '../tables/rows.ts';
 import { integer, optionalBigint } from '../tables/engine-column.ts';
+import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
+import { hasRow, readRow, readTexts, select } from '../tables/rows.ts';
+import { requestedRuns } from './run-requests.ts';
 
 export interface Reader {
   readonly now: Date;
@@ -25,15 +25,14 @@ export async function startableRuns(
 ): Promise<WorkRef[]> {
   const waiting = await requestedRuns(db, reader.now, ALL);
   if (waiting.length === 0) return [];
-  const running = (await openRuns(db)).filter((run) => run.isAskedFor && run.isRunning);
+  const open = await openRuns(db);
+  const running = open.filter((run) => run.isAskedFor && run.isRunning);
   const busy = new Set([...running.flatMap(({ kinds }) => kinds), ...(await leasedKinds(db, reader))]);
   const mayVerify = await isIdle(db, reader);
-  const requested = await select(db, RUNS, sql`where state = 'requested'`);
-  const held = requested.filter(({ command, kinds }) =>
-    command === 'verify' ? !mayVerify : namesIn(kinds).some((kind) => busy.has(kind)),
-  );
-  const heldIds = new Set(held.map(({ id }) => id));
-  return waiting.filter(({ id }) => !heldIds.has(id)).slice(0, limit);
+  const isHeld = ({ command, kinds }: OpenRun): boolean =>
+    command === 'verify' ? !mayVerify : kinds.some((kind) => busy.has(kind));
+  const held = new Set(open.filter((run) => !run.isRunning && isHeld(run)).map(({ id }) => id));
+  return waiting.filter(({ id }) => !held.has(id)).slice(0, limit);
 }
 
 /** Whether no process pulls, is about to pull or sends; a verification itself does not count. */
@@ -45,6 +44,7 @@ export async function isIdle(db: Queryable, reader: Reader): Promise<boolean> {
 
 /** A run that has not ended, as far as it still has kinds to read. */
 interface OpenRun {
+  readonly id: number;
   readonly command: string;
   readonly kinds: readonly string[];
   /**
@@ -60,8 +60,10 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
   const isRunning = sql`where run_id in (select id from runs where state = 'running')`;
   const done = await select(db, RUN_KINDS, isRunning);
   return runs.map(({ id, command, kinds, state, epoch }) => ({
-    command,
-    kinds: namesIn(kinds).filter((name) => !done.some(({ runId, kind }) => runId === id && kind === name)),
+    ...{ id, command },
+    kinds: (JSON.parse(kinds) as string[]).filter(
+      (name) => !done.some(({ runId, kind }) => runId === id && kind === name),
+    ),
     isAskedFor: epoch !== null,
     isRunning: state === 'running',
   }));
@@ -73,8 +75,6 @@ export async function leasedKinds(db: Queryable, { now, isDead }: Reader): Promi
   const rows = await select(db, KIND_STATE, leased);
   return rows.filter(({ owner }) => !isDead(String(owner))).map(({ kind }) => kind);
 }
-
-const namesIn = (kinds: string): string[] => JSON.parse(kinds) as string[];
 
 /** How far a run is with the list that it reads now, by the rows that its process leaves. */
 interface ListProgress {

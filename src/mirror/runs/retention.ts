@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import { pruneChanges } from '../records/change-store.ts';
 import { archiveEndedEntries } from '../outbox/ended-entries.ts';
+import { pruneChanges } from '../records/change-store.ts';
 import type { Session } from '../session/session.ts';
 import { pruneDeliveries } from '../webhooks/delivery-queue.ts';
-import { forgetExpiredSecrets } from '../webhooks/secret-store.ts';
+import { forgetExpiredSecrets } from '../webhooks/endpoint-store.ts';
 
 /** How long history is kept, in days; null keeps all of it. */
 export interface Retention {

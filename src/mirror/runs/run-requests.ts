@@ -1,8 +1,8 @@
-import type { WorkRef } from '../../lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
-import type { Queryable, Transaction, Session } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { RUNS } from '../tables/engine-tables.ts';
 import { hasRow, insertInto, pick, readNumber, readRows, readTexts, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
@@ -151,7 +151,7 @@ export const UNHEARD = 'nothing more was heard of its process';
 const MOST_DEATHS = 5; // The number of processes that may die on a run before it is given up.
 
 /** A claim and a death raise a run's epoch by one each. */
-export const MOST_EPOCH = 2 * MOST_DEATHS;
+const MOST_EPOCH = 2 * MOST_DEATHS;
 
 /** Whether a run is marked as running although its lease has lapsed; runs of earlier releases have no lease. */
 export function hasLapsed({ state, leaseUntil }: RowOf<typeof RUNS>, now: Date): boolean {

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
-import type { OwnRun } from './run-requests.ts';
-import { closeDeadRuns, UNHEARD, fateOf, hasLapsed, isOwnRun } from './run-requests.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { sqlList } from '../session/sql-text.ts';
+import { bigint } from '../tables/engine-column.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 import {
   append,
@@ -16,9 +16,9 @@ import {
   selectOne,
   without,
 } from '../tables/rows.ts';
-import { sqlList } from '../session/sql-text.ts';
-import { bigint } from '../tables/engine-column.ts';
 import type { RowOf } from '../tables/rows.ts';
+import { UNHEARD, closeDeadRuns, fateOf, hasLapsed, isOwnRun } from './run-requests.ts';
+import type { OwnRun } from './run-requests.ts';
 
 export type RunState = RowOf<typeof RUNS>['state'];
 
@@ -171,6 +171,7 @@ export async function runsAfter(
   return rows.map((row) => readRun(row, now));
 }
 
+/** A run with the results of its kinds; null if there is none with this id. */
 export async function findRun(
   db: Queryable,
   id: number,

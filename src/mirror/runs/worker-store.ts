@@ -4,6 +4,7 @@ import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
 import { insertInto, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 
 /** A process that works rows, with the roles that other processes can rely on. */
 export interface Worker {
@@ -49,9 +50,25 @@ export async function deadWorkers(
   now: Date,
   isDead: (owner: string) => boolean,
 ): Promise<string[]> {
-  const living = instantText(new Date(now.getTime() - LEASE_MS));
+  const workers = await readWorkers(db, now, isDead);
+  return workers.filter(({ isGone }) => isGone).map(({ owner }) => owner);
+}
+
+interface KnownWorker extends RowOf<typeof WORKERS> {
+  readonly isGone: boolean;
+}
+
+async function readWorkers(
+  db: Queryable,
+  now: Date,
+  isDead: (owner: string) => boolean,
+): Promise<KnownWorker[]> {
+  const oldest = instantText(new Date(now.getTime() - LEASE_MS));
   const workers = await select(db, WORKERS, sql`order by owner`);
-  return workers.filter(({ owner, seenAt }) => seenAt <= living || isDead(owner)).map(({ owner }) => owner);
+  return workers.map((worker) => ({
+    ...worker,
+    isGone: worker.seenAt <= oldest || isDead(worker.owner),
+  }));
 }
 
 /**
@@ -73,9 +90,8 @@ export async function livingWorkers(
   now: Date,
   isDead: (owner: string) => boolean,
 ): Promise<ReadonlySet<string>> {
-  const dead = new Set(await deadWorkers(db, now, isDead));
-  const workers = await select(db, WORKERS, sql`order by owner`);
-  return new Set(workers.map(({ owner }) => owner).filter((owner) => !dead.has(owner)));
+  const workers = await readWorkers(db, now, isDead);
+  return new Set(workers.filter(({ isGone }) => !isGone).map(({ owner }) => owner));
 }
 
 /** Whether a live process has this role. */
@@ -84,9 +100,8 @@ export async function isServed(
   role: string,
   { now, isDead }: { readonly now: Date; readonly isDead: (owner: string) => boolean },
 ): Promise<boolean> {
-  const living = await livingWorkers(db, now, isDead);
-  const workers = await select(db, WORKERS, sql`order by owner`);
-  return workers.some(({ owner, roles }) => living.has(owner) && roles.split(',').includes(role));
+  const workers = await readWorkers(db, now, isDead);
+  return workers.some(({ isGone, roles }) => !isGone && roles.split(',').includes(role));
 }
 
 /**

@@ -28,9 +28,7 @@ export function inChunks<T>(values: readonly T[], size = VALUES_A_STATEMENT): re
   return chunks;
 }
 
-/** The schemas in PostgreSQL; a SQLite file has none. */
-
-/** The schema of all tables; analysts' tools need not show it. */
+/** The schema of all tables in PostgreSQL; analysts' tools need not show it. A SQLite file has no schemas. */
 export const TABLES_SCHEMA = 'bms_sync';
 /** The schema of the analysts' views. */
 export const VIEWS_SCHEMA = 'public';
@@ -38,8 +36,11 @@ export const VIEWS_SCHEMA = 'public';
 /** The search path of our connections, so that the same SQL finds tables and views on both databases. */
 export const SEARCH_PATH = `${TABLES_SCHEMA}, ${VIEWS_SCHEMA}`;
 
+/** The first name of `bi_clients_contacts`; reports go on reading it, and the dictionary leaves it out. */
+export const OLD_CONTACTS = 'client_contacts';
+
 /** Whether a name is that of an analysts' view; no table's name begins like that. */
-export const isViewName = (name: string): boolean => name.startsWith('bi_') || name === 'client_contacts';
+export const isViewName = (name: string): boolean => name.startsWith('bi_') || name === OLD_CONTACTS;
 
 /** The quoted name of a table or view with its schema; an object of that name elsewhere is not ours. */
 export function placeOf(name: string): string {

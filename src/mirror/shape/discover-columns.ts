@@ -15,14 +15,12 @@ import {
 } from '../kinds/field-store.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
+import { decoderOf, elementKind, nestedName, nestedTables } from '../tables/kind-table.ts';
 import { readTexts } from '../tables/rows.ts';
-import { elementKind, nestedName, nestedTables } from '../tables/kind-table.ts';
-import { describeViews } from '../views/dictionary.ts';
 import { drawAsOf } from '../views/as-of-functions.ts';
-import { drawViews } from '../views/draw-views.ts';
+import { describeViews, drawViews } from '../views/draw-views.ts';
 import { kindViews, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
-import { decoderOf } from './redecode.ts';
 
 /**
  * Adds an empty column for every undocumented field of a kind's records and of their nested arrays, and puts it at the end
@@ -41,8 +39,8 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
     for (const table of nestedTables(kind))
       await addDiscovered(tx, elementKind(kind, table), { now, isNested: true });
     const grown = await asMirrored(tx, kind);
-    const views = kindViews(grown, session.dialect);
     if (!(await mustDraw(tx, kind, grown))) return kind;
+    const views = kindViews(grown, session.dialect);
     await growKindTable(tx, grown, session.dialect);
     await drawViews(tx, views, session.dialect);
     if (session.dialect === 'postgres') await drawAsOf(tx, [grown]);

@@ -1,9 +1,15 @@
+import { createHash } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
-import { identifier } from '../session/sql-text.ts';
+import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
+import type { Session, Transaction } from '../session/session.ts';
+import { TABLES_SCHEMA, identifier, placeOf } from '../session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
-import type { Transaction } from '../session/session.ts';
+import { hasRow, readTexts } from '../tables/rows.ts';
 
 /** Creates a kind's tables or adds their missing columns; tables grow and are never rebuilt. */
 export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
@@ -57,3 +63,72 @@ function addColumns(name: string, columns: readonly Column[], present: ReadonlyS
 
 const definition = ({ name, type, rule }: Column): string =>
   [identifier(name), type, rule ?? ''].join(' ').trimEnd();
+
+interface ReportIndex {
+  readonly name: string;
+  readonly table: string;
+  readonly column: string;
+}
+
+/**
+ * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by. A kind gets them
+ * after its baseline, because they would slow its first load.
+ *
+ * @throws {MirrorError} `mirror.locked` on PostgreSQL if a long transaction of another program does not end; missing
+ * indexes are made after the next run.
+ */
+export async function makeReportIndexes(session: Session, kinds: readonly Kind[]): Promise<void> {
+  for (const kind of kinds) {
+    const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
+    if (!(await hasRow(session, settled))) continue;
+    for (const index of await missingIndexes(session, kind)) await MAKE[session.dialect](session, index);
+  }
+}
+
+async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
+  const { dialect } = session;
+  const columns = new Set(await readTexts(session, COLUMNS[dialect](kind.name)));
+  const present = new Set(await readTexts(session, USABLE[dialect](kind.name)));
+  const isReported = (type: string): boolean => type === 'date' || type === 'timestamp';
+  return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
+    .filter((field) => columns.has(field.name))
+    .filter((field) => field.refersTo !== undefined || isReported(columnType(field)))
+    .map(({ name: column }) => ({ name: indexName(kind.name, column), table: kind.name, column }))
+    .filter(({ name }) => !present.has(name));
+}
+
+const COLUMNS: Record<Dialect, (table: string) => SQL> = {
+  sqlite: (table) => sql`select name from pragma_table_info(${table})`,
+  postgres: (table) => sql`
+    select attname from pg_attribute where attrelid = to_regclass(${placeOf(table)}) and attnum > 0 and not attisdropped`,
+};
+
+/** Making an index beside running transactions may fail halfway, and leaves one that no query uses. */
+const USABLE: Record<Dialect, (table: string) => SQL> = {
+  sqlite: (table) => sql`select name from sqlite_schema where type = 'index' and tbl_name = ${table}`,
+  postgres: (table) => sql`
+    select c.relname from pg_index i join pg_class c on c.oid = i.indexrelid
+    where i.indrelid = to_regclass(${placeOf(table)}) and i.indisvalid`,
+};
+
+/** `clients_creation_date_index`; a name too long for PostgreSQL gets a digest in its place. */
+function indexName(table: string, column: string): string {
+  const name = `${table}_${column}_index`;
+  if (Buffer.byteLength(name) <= LONGEST_IDENTIFIER) return name;
+  return `${table}_${createHash('sha256').update(column).digest('hex').slice(0, 16)}_index`;
+}
+
+const MAKE: Record<Dialect, (session: Session, index: ReportIndex) => Promise<void>> = {
+  sqlite: (session, { name, table, column }) =>
+    session.atomically((tx) =>
+      tx.execute(
+        `create index if not exists ${identifier(name)} on ${identifier(table)} (${identifier(column)})`,
+      ),
+    ),
+  postgres: async (session, { name, table, column }) => {
+    await session.beside(`drop index concurrently if exists ${TABLES_SCHEMA}.${identifier(name)}`);
+    await session.beside(
+      `create index concurrently ${identifier(name)} on ${placeOf(table)} (${identifier(column)})`,
+    );
+  },
+};

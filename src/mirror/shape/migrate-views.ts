@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';
 import { text } from '../tables/engine-column.ts';
@@ -15,7 +16,6 @@ import type { Obstacle } from './obstacles.ts';
 import { findMirror, placeTables } from './place-tables.ts';
 import type { Retyping } from './plan-retyping.ts';
 import { allObstacles, dropViews, redrawViews } from './postgres-views.ts';
-import { errorCode } from '../../lib/sync-error.ts';
 
 /** A mirror whose tables are about to change. */
 export interface ChangingMirror {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { MirrorError } from '../session/errors.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { identifier, sqlList, SEARCH_PATH } from '../session/sql-text.ts';
+import { SEARCH_PATH, identifier, sqlList } from '../session/sql-text.ts';
 import { integer, optionalText, text } from '../tables/engine-column.ts';
 import { readRows } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';

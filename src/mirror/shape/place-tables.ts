@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { ENGINE_TABLE_NAMES } from '../../catalog/reserved-names.ts';
-import { identifier, SEARCH_PATH, TABLES_SCHEMA, VIEWS_SCHEMA } from '../session/sql-text.ts';
-import type { Dialect } from '../tables/kind-table.ts';
-import type { Transaction, Session } from '../session/session.ts';
+import type { Session, Transaction } from '../session/session.ts';
+import { SEARCH_PATH, TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../session/sql-text.ts';
 import { integer, text } from '../tables/engine-column.ts';
-import { readRow, readRows, readTexts, hasRow } from '../tables/rows.ts';
+import type { Dialect } from '../tables/kind-table.ts';
+import { hasRow, readRow, readRows, readTexts } from '../tables/rows.ts';
 import { namesOfViews } from '../views/views.ts';
 
 /** Where the tables of an older release may be: in the default schema of the database's user. */

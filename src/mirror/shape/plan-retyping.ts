@@ -1,14 +1,16 @@
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import { ownValue } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
+import { batchesById } from '../records/record-store.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
 import { placeOf } from '../session/sql-text.ts';
+import { text } from '../tables/engine-column.ts';
 import { kindColumns } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { text } from '../tables/engine-column.ts';
 import { readRows } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
@@ -32,7 +34,6 @@ const DISCOVERED = [text('name'), text<'type', FieldType>('type'), text('wire')]
 type Discovered = RowOf<typeof DISCOVERED>;
 
 const RAW_ROW = [text('id'), text('raw')];
-type RawRow = RowOf<typeof RAW_ROW>;
 
 /**
  * Finds the columns of an older release's mirror whose types have changed since: a reference stored as text becomes an
@@ -87,16 +88,16 @@ async function sentAsText(
   fields: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (let after: string | null = '0'; after !== null && found.size < fields.length;) {
-    const next = sql`
-      select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)} as k
-      where k.id > ${after} order by k.id limit ${ROWS_AT_ONCE}`;
-    const rows: readonly RawRow[] = await readRows(db, RAW_ROW, next);
+  if (fields.length === 0) return found;
+  const next = (after: string): SQL => sql`
+    select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)} as k
+    where k.id > ${after} order by k.id limit ${ROWS_AT_ONCE}`;
+  for await (const rows of batchesById(ROWS_AT_ONCE, (after) => readRows(db, RAW_ROW, next(after)))) {
     for (const { raw } of rows) {
       const record = parseObject(raw);
       for (const name of fields.filter((field) => isText(ownValue(record, field)))) found.add(name);
     }
-    after = rows.length < ROWS_AT_ONCE ? null : (rows.at(-1)?.id ?? null);
+    if (found.size === fields.length) break;
   }
   return found;
 }

@@ -1,17 +1,17 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { grantStatements, readGrants } from '../views/reader-role.ts';
-import type { Grant } from '../views/reader-role.ts';
-import { identifier, sqlList, TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../session/sql-text.ts';
-import { describeObstacles, readUses, withAllAbove } from './obstacles.ts';
-import type { Obstacle, Use } from './obstacles.ts';
-import type { Retyping } from './plan-retyping.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
+import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier, placeOf, sqlList } from '../session/sql-text.ts';
 import { text } from '../tables/engine-column.ts';
 import { hasRow, readRows, readTexts } from '../tables/rows.ts';
 import { drawRefusal, openToReaders, selectOf } from '../views/draw-views.ts';
 import type { View } from '../views/draw-views.ts';
+import { grantStatements, readGrants } from '../views/reader-role.ts';
+import type { Grant } from '../views/reader-role.ts';
 import { namesOfViews } from '../views/views.ts';
+import { describeObstacles, readUses, withAllAbove } from './obstacles.ts';
+import type { Obstacle, Use } from './obstacles.ts';
+import type { Retyping } from './plan-retyping.ts';
 
 /** Our views of a mirror before its tables are changed. */
 interface ViewsBefore {

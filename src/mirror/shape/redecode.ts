@@ -1,21 +1,17 @@
-import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { columnType } from '../../catalog/kind.ts';
-import type { Field, Kind } from '../../catalog/kind.ts';
+import type { Kind } from '../../catalog/kind.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
 import { putNestedRows } from '../records/nested-rows.ts';
-import { KIND_STATE } from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, writtenColumns, writtenRow, nestedTables } from '../tables/kind-table.ts';
-import { selectOne } from '../tables/rows.ts';
 import type { Session, SqlValue, Transaction } from '../session/session.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
+import { OWN_COLUMNS, decoderOf, writtenColumns, writtenRow } from '../tables/kind-table.ts';
+import { selectOne } from '../tables/rows.ts';
 
-/** Raised when the decoder reads the same text differently than before. */
-const DECODER_VERSION = 3;
 /** Values decoded in one transaction: more would block the event loop. */
 const VALUES_A_TRANSACTION = 30_000;
 const EVERY_ROW = sql`1 = 1`;
@@ -69,26 +65,7 @@ export async function redecodeWhere(
     from = (await redecodeSome(tx, kind, { from, now, where, isNestedOnly: false })).after;
 }
 
-/**
- * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has
- * any.
- */
-export function decoderOf(kind: Kind): string {
-  const columns = digest([DECODER_VERSION, kind.fields.map(ruleOf)]);
-  const tables = nestedTables(kind);
-  if (tables.length === 0) return columns;
-  const nested = tables.map(({ name, own, items }) => [name, own.map(ruleOf), items.map(ruleOf)]);
-  return `${columns} ${digest([DECODER_VERSION, nested])}`;
-}
-
 const columnsPart = (rules: string | null): string | undefined => rules?.split(' ')[0];
-
-function ruleOf(field: Field): readonly (string | number | null)[] {
-  const { name, scale, textOf } = field;
-  return [name, columnType(field), scale ?? null, ...(textOf === undefined ? [] : [textOf])];
-}
-
-const digest = (rules: unknown): string => createHash('sha256').update(JSON.stringify(rules)).digest('hex');
 
 interface Refill {
   readonly from: string;

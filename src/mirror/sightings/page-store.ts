@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { betweenCommas } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { PAGES, TOUCHED } from '../tables/change-tables.ts';
+import { SIGHTINGS } from '../tables/engine-tables.ts';
 import { append, insertInto, readNumber, select, without } from '../tables/rows.ts';
 
 /** The content of a page when it was last landed. */
@@ -66,6 +68,34 @@ export async function savePage(tx: Transaction, kind: string, { fields, ...page 
     on conflict (kind, page) do update set
       digest = excluded.digest, bytes = excluded.bytes, ids = excluded.ids, fields = excluded.fields,
       sent = excluded.sent, response = excluded.response`);
+}
+
+/** The ids that one list response showed, and when. It stays true even if its sweep turns out invalid. */
+export interface NewSighting {
+  readonly kind: string;
+  readonly runId: number;
+  /** The tick at which its sweep began; null if only some pages were read. */
+  readonly sweep: number | null;
+  readonly page: number;
+  readonly sent: number;
+  readonly answered: number;
+  /** Every id on the page, those of quarantined rows too, as `idsText` writes them. */
+  readonly ids: string;
+  /** The number of rows on the page, including those without an id. */
+  readonly rows: number;
+  /** An upper bound for the number of rows in the list, if this response proves the list's end. */
+  readonly endRows: number | null;
+  readonly total: number | null;
+  /** When its request was sent: its content was true at this instant or later. */
+  readonly sentAt: Date;
+}
+
+export async function saveSightings(tx: Transaction, sightings: readonly NewSighting[]): Promise<void> {
+  await append(
+    tx,
+    SIGHTINGS,
+    sightings.map(({ sentAt, ...sighting }) => ({ ...sighting, seenAt: instantText(sentAt) })),
+  );
 }
 
 /** Removes a page; the next sweep parses it. */

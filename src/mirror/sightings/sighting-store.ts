@@ -1,31 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Sighting } from '../../diff/certify.ts';
-import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';
-import { append, pick, readNumber, readTexts, select, without } from '../tables/rows.ts';
+import { pick, readNumber, readTexts, select, without } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
-
-/** The ids that one list response showed, and when. It stays true even if its sweep turns out invalid. */
-export interface NewSighting {
-  readonly kind: string;
-  readonly runId: number;
-  /** The tick at which its sweep began; null if only some pages were read. */
-  readonly sweep: number | null;
-  readonly page: number;
-  readonly sent: number;
-  readonly answered: number;
-  /** Every id on the page, those of quarantined rows too, as `idsText` writes them. */
-  readonly ids: string;
-  /** The number of rows on the page, including those without an id. */
-  readonly rows: number;
-  /** An upper bound for the number of rows in the list, if this response proves the list's end. */
-  readonly endRows: number | null;
-  readonly total: number | null;
-  /** When its request was sent: its content was true at this instant or later. */
-  readonly sentAt: Date;
-}
 
 /** A response as certification uses it, with the instant at which its request was sent. */
 export interface SeenPage extends Sighting {
@@ -34,14 +13,6 @@ export interface SeenPage extends Sighting {
 
 const SWEEPS_KEPT = 3;
 const READ_TOGETHER = 500;
-
-export async function saveSightings(tx: Transaction, sightings: readonly NewSighting[]): Promise<void> {
-  await append(
-    tx,
-    SIGHTINGS,
-    sightings.map(({ sentAt, ...sighting }) => ({ ...sighting, seenAt: instantText(sentAt) })),
-  );
-}
 
 const SEEN_PAGE = without(SIGHTINGS, 'kind', 'run_id');
 
@@ -62,7 +33,12 @@ export async function readSightings(
     const next = sql`
       where kind = ${kind} and answered > ${after} order by answered limit ${READ_TOGETHER}`;
     const rows: readonly SeenPage[] = await select(db, SEEN_PAGE, next);
-    for (const row of rows) seen.push(withSharedIds(row, shown));
+    for (const row of rows) {
+      const before = shown.get(row.page);
+      const ids = before === row.ids ? before : row.ids;
+      shown.set(row.page, ids);
+      seen.push({ ...row, ids });
+    }
     after = rows.length < READ_TOGETHER ? null : (seen.at(-1)?.answered ?? null);
   }
   return seen;
@@ -111,14 +87,6 @@ export async function pruneSightings(tx: Transaction, kind: string): Promise<voi
   const oldest = await oldSightings(tx, kind);
   if (oldest === null) return;
   await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest}`);
-}
-
-/** @param shown The ids that each page has shown so far; updated with the present ones. */
-function withSharedIds(row: SeenPage, shown: Map<number, string>): SeenPage {
-  const before = shown.get(row.page);
-  const ids = before === row.ids ? before : row.ids;
-  shown.set(row.page, ids);
-  return { ...row, ids };
 }
 
 /** Stores those of these ids that have a live row: the rows are ours, although soon no kept list response shows them. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
 import type { Change } from '../../diff/judge-page.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
 import { CHANGES, FRESHNESS } from '../tables/change-tables.ts';

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { MirrorError } from '../session/errors.ts';
-import type { Session, Queryable, Transaction } from '../session/session.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
+import { MirrorError } from '../session/errors.ts';
+import type { Queryable, Session, Transaction } from '../session/session.ts';
 
 const MOST_FINDINGS = 20;
 const MOST_LETTERS = 200;

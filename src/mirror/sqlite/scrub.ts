@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { errorCode } from '../../lib/sync-error.ts';
 
 /** A step that must still be done before a file no longer holds removed content. */
-export type ScrubStep = 'vacuum' | 'checkpoint';
+type ScrubStep = 'vacuum' | 'checkpoint';
 
 /** Writers are soon done; a reader may have a transaction open for hours. */
 const [VACUUM_WAITS_MS, CHECKPOINT_WAITS_MS] = [10_000, 2_000];

@@ -1,3 +1,10 @@
+/**
+ * Engine tables of change events, deletions, the pages that they are found by, and the reading between sweeps. drizzle-kit
+ * generates the migrations from them.
+ */
+
+import type { Change } from '../../diff/judge-page.ts';
+import type { AbsenceState } from '../../diff/plan-deletions.ts';
 import {
   bigint,
   integer,
@@ -8,14 +15,7 @@ import {
   text,
   timestamp,
 } from './engine-column.ts';
-import type { AbsenceState } from '../../diff/plan-deletions.ts';
-import type { Change } from '../../diff/judge-page.ts';
 import type { EngineTable } from './engine-column.ts';
-
-/**
- * Engine tables of change events, deletions and the pages that they are found by. drizzle-kit generates the migrations from
- * them.
- */
 
 /** The content of each list page when it was last landed. While the page's digest stays the same, it need not be parsed. */
 export const PAGES = {
@@ -102,8 +102,6 @@ export const UNLISTED_ROWS = {
   columns: [text('kind'), text('record_id')],
   primaryKey: ['kind', 'record_id'],
 } as const satisfies EngineTable;
-
-/** Engine tables of the reading between sweeps. drizzle-kit generates the migrations from them. */
 
 /** The one row `between sweeps`: the token bucket that all processes take their requests from, by compare-and-set. */
 export const REQUEST_BUDGETS = {

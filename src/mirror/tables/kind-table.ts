@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
+import { integer, json } from '../../catalog/field.ts';
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
 import type { Session, SqlValue } from '../session/session.ts';
-import { integer, json } from '../../catalog/field.ts';
 
 export type Dialect = Session['dialect'];
 
@@ -68,7 +69,7 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
 }
 
 /** The column of a field, without the twins of a decimal. */
-export function fieldColumn(field: Field, dialect: Dialect): Column {
+function fieldColumn(field: Field, dialect: Dialect): Column {
   return { name: field.name, type: TYPES[dialect][columnType(field)] };
 }
 
@@ -107,7 +108,7 @@ export function twinValues(
 const isDecimal = ({ type }: Field): boolean => type === 'decimal';
 
 /** SQLite has no exact decimal: beside the exact text stand a REAL to chart and an integer of 0.0001 to sum exactly. */
-export function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
+function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
   if (dialect === 'postgres') return [];
   return fields.filter(isDecimal).flatMap(({ name }) => [
     { name: `${name}_real`, type: 'REAL' },
@@ -189,3 +190,25 @@ export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): re
     ...twinColumns(items, dialect),
   ];
 }
+
+/** Raised when the decoder reads the same text differently than before. */
+const DECODER_VERSION = 3;
+
+/**
+ * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has
+ * any.
+ */
+export function decoderOf(kind: Kind): string {
+  const columns = digest([DECODER_VERSION, kind.fields.map(ruleOf)]);
+  const tables = nestedTables(kind);
+  if (tables.length === 0) return columns;
+  const nested = tables.map(({ name, own, items }) => [name, own.map(ruleOf), items.map(ruleOf)]);
+  return `${columns} ${digest([DECODER_VERSION, nested])}`;
+}
+
+function ruleOf(field: Field): readonly (string | number | null)[] {
+  const { name, scale, textOf } = field;
+  return [name, columnType(field), scale ?? null, ...(textOf === undefined ? [] : [textOf])];
+}
+
+const digest = (rules: unknown): string => createHash('sha256').update(JSON.stringify(rules)).digest('hex');

@@ -12,7 +12,6 @@ import {
 import * as changeTables from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import * as engineTables from './engine-tables.ts';
-import * as freshnessTables from './change-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
 
@@ -78,5 +77,5 @@ export const workers = postgresTableOf(outboxTables.WORKERS);
 export const webhookEndpoints = postgresTableOf(webhookTables.WEBHOOK_ENDPOINTS);
 export const webhookSecrets = postgresTableOf(webhookTables.WEBHOOK_SECRETS);
 export const webhookDeliveries = postgresTableOf(webhookTables.WEBHOOK_DELIVERIES);
-export const requestBudgets = postgresTableOf(freshnessTables.REQUEST_BUDGETS);
-export const freshness = postgresTableOf(freshnessTables.FRESHNESS);
+export const requestBudgets = postgresTableOf(changeTables.REQUEST_BUDGETS);
+export const freshness = postgresTableOf(changeTables.FRESHNESS);

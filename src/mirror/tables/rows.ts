@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { SQL, SQLChunk } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';
 import type { EngineColumn } from './engine-column.ts';
-import { instantText } from '../../lib/time/clock.ts';
-import type { WorkRef } from '../../lib/work-queue.ts';
 
 /** Some or all columns of a table. */
 interface Columns<Column extends EngineColumn> {

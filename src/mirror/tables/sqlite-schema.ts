@@ -11,7 +11,6 @@ import {
 import * as changeTables from './change-tables.ts';
 import type { EngineColumn, EngineTable } from './engine-column.ts';
 import * as engineTables from './engine-tables.ts';
-import * as freshnessTables from './change-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
 
@@ -81,5 +80,5 @@ export const workers = sqliteTableOf(outboxTables.WORKERS);
 export const webhookEndpoints = sqliteTableOf(webhookTables.WEBHOOK_ENDPOINTS);
 export const webhookSecrets = sqliteTableOf(webhookTables.WEBHOOK_SECRETS);
 export const webhookDeliveries = sqliteTableOf(webhookTables.WEBHOOK_DELIVERIES);
-export const requestBudgets = sqliteTableOf(freshnessTables.REQUEST_BUDGETS);
-export const freshness = sqliteTableOf(freshnessTables.FRESHNESS);
+export const requestBudgets = sqliteTableOf(changeTables.REQUEST_BUDGETS);
+export const freshness = sqliteTableOf(changeTables.FRESHNESS);

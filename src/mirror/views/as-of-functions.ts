@@ -3,7 +3,7 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Transaction } from '../session/session.ts';
-import { identifier, literal, TABLES_SCHEMA, VIEWS_SCHEMA, placeOf } from '../session/sql-text.ts';
+import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier, literal, placeOf } from '../session/sql-text.ts';
 import { optionalText, text } from '../tables/engine-column.ts';
 import { OWN_COLUMNS } from '../tables/kind-table.ts';
 import { readRows } from '../tables/rows.ts';
@@ -24,14 +24,14 @@ const placeOfFunction = (name: string): string => `${VIEWS_SCHEMA}.${identifier(
  */
 export async function drawAsOf(tx: Transaction, kinds: readonly Kind[]): Promise<void> {
   const role = await grantedRole(tx);
-  const shown = await readColumns(tx);
-  const functions = kinds.flatMap((kind) => {
+  const functions: string[] = [];
+  for (const kind of kinds) {
     const [view] = kindViews(kind, 'postgres');
-    const present = shown.get(view?.name ?? '');
-    if (view === undefined || present === undefined) return [];
+    const present = view === undefined ? [] : [...(await tx.columnsOf(view.name))];
+    if (view === undefined || present.length === 0) continue;
     const then = `from (${rowsThen(kind)}) ${identifier(kind.name)}`;
-    return [defineAsOf(kind, view.name, { select: selectOf({ ...view, from: then }, present), role })];
-  });
+    functions.push(defineAsOf(kind, view.name, { select: selectOf({ ...view, from: then }, present), role }));
+  }
   await tx.execute([AS_OF_DECODERS, ...functions].join('\n'));
 }
 
@@ -48,18 +48,6 @@ function defineAsOf(kind: Kind, view: string, { select, role }: Definition): str
     language sql stable security definer set search_path = ${TABLES_SCHEMA}, pg_temp as ${literal(select)};
     revoke execute on function ${place} from public;
     ${role === null ? '' : `grant execute on function ${place} to ${identifier(role)};`}`;
-}
-
-/** The columns of all views in their order, by view. */
-async function readColumns(tx: Transaction): Promise<ReadonlyMap<string, readonly string[]>> {
-  const columns = sql`
-    select c.relname as view, a.attname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
-    where c.relkind = 'v' and c.relnamespace = ${VIEWS_SCHEMA}::regnamespace and a.attnum > 0
-    order by a.attnum`;
-  const found = new Map<string, string[]>();
-  for (const { view, name } of await readRows(tx, [text('view'), text('name')], columns))
-    found.set(view, [...(found.get(view) ?? []), name]);
-  return found;
 }
 
 /**

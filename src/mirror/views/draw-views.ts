@@ -2,9 +2,10 @@ import { sql } from 'drizzle-orm';
 import type { FieldType } from '../../catalog/kind.ts';
 import type { FieldWords } from '../../catalog/words.ts';
 import type { Transaction } from '../session/session.ts';
-import { identifier, sqlList, TABLES_SCHEMA, placeOf } from '../session/sql-text.ts';
+import { OLD_CONTACTS, TABLES_SCHEMA, identifier, literal, placeOf, sqlList } from '../session/sql-text.ts';
+import { DICTIONARY, RELATIONS } from '../tables/engine-tables.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { readTexts } from '../tables/rows.ts';
+import { append, readTexts } from '../tables/rows.ts';
 import { grantToReader } from './reader-role.ts';
 
 /** A database view, as the mirror declares it. */
@@ -58,17 +59,14 @@ export async function openToReaders(tx: Transaction, views: readonly View[]): Pr
 
 /** The `select` of a view: its existing columns in their order, then new ones. */
 export function selectOf({ columns, from }: View, present: readonly string[]): string {
-  const place = ({ name }: ViewColumn): number => (present.includes(name) ? present.indexOf(name) : Infinity);
-  const ordered = columns
-    .map((column, index) => ({ column, index }))
-    .sort((a, b) => byPlace(place(a.column), place(b.column)) || a.index - b.index);
-  const list = ordered.map(({ column: { name, expression } }) => {
-    return expression === identifier(name) ? expression : `${expression} as ${identifier(name)}`;
+  const expressions = new Map(columns.map(({ name, expression }) => [name, expression]));
+  const names = new Set([...present.filter((name) => expressions.has(name)), ...expressions.keys()]);
+  const list = [...names].map((name) => {
+    const [column, expression] = [identifier(name), expressions.get(name) ?? ''];
+    return expression === column ? column : `${expression} as ${column}`;
   });
   return `select ${list.join(', ')} ${from}`;
 }
-
-const byPlace = (a: number, b: number): number => (a === b ? 0 : a - b);
 
 const FUNCTION = `${TABLES_SCHEMA}.refuse_write`;
 const EACH_ROW = 'bms_sync_refuses_rows';
@@ -111,3 +109,46 @@ const drawTriggers = (place: string): string => `
     for each row execute function ${FUNCTION}();
   create trigger ${STATEMENT} before insert or update or delete on ${place}
     for each statement execute function ${FUNCTION}()`;
+
+/**
+ * Writes what `bi_dictionary` and `bi_relations` say of these views, in place of what they said, and PostgreSQL's comments.
+ *
+ * @param extent `all`: whatever they say of other views is removed.
+ */
+export async function describeViews(
+  tx: Transaction,
+  views: readonly View[],
+  extent: 'all' | 'these',
+): Promise<void> {
+  const described = views.filter(({ name, isInner }) => name !== OLD_CONTACTS && isInner !== true);
+  const names = sqlList(described.map(({ name }) => name));
+  for (const table of [DICTIONARY, RELATIONS])
+    await tx.query(
+      sql`delete from ${sql.identifier(table.name)}${extent === 'all' ? sql`` : sql` where view in (${names})`}`,
+    );
+  await append(tx, DICTIONARY, described.flatMap(entriesOf));
+  await append(tx, RELATIONS, described.flatMap(relationsOf));
+  if (tx.dialect === 'postgres') await tx.execute(views.flatMap(commentsOn).join(';\n'));
+}
+
+const entriesOf = ({ name: view, columns }: View) =>
+  columns.map(({ name: column, type, words, section = null }) => {
+    const { en: labelEn, fr: labelFr, meaning, unit } = words;
+    return { view, column, type, unit, meaning, section, labelEn, labelFr };
+  });
+
+const relationsOf = ({ name: view, columns }: View) =>
+  columns.flatMap(({ name: column, refersTo, none = null }) =>
+    refersTo === undefined ? [] : [{ view, column, toView: `bi_${refersTo}`, toColumn: 'id', none }],
+  );
+
+function commentsOn({ name, meaning, columns }: View): string[] {
+  const view = placeOf(name);
+  return [
+    `comment on view ${view} is ${literal(meaning)}`,
+    ...columns.map(({ name: column, words: { meaning: text, unit } }) => {
+      const comment = unit === null ? text : `${text} Unit: ${unit}.`;
+      return `comment on column ${view}.${identifier(column)} is ${literal(comment)}`;
+    }),
+  ];
+}

@@ -14,21 +14,23 @@ interface Owner {
   readonly array?: string;
 }
 
-/** The columns in which a view shows a field. In SQLite plain references: only these keep their type in every client. */
-export function fieldColumns(field: Field, owner: Owner): ViewColumn[] {
-  const { name } = field;
-  const words = fieldWords(owner.array === undefined ? owner.kind : `${owner.kind}_${owner.array}`, field);
-  const section = isDocumented(owner, name) ? (kindWords(owner.kind).section ?? undefined) : undefined;
-  const about = { words, section };
-  const column = identifier(name);
-  if (field.type === 'decimal') return decimalColumns(field, owner.dialect, about);
-  if (field.refersTo === undefined) return [{ name, expression: column, type: columnType(field), ...about }];
-  return [{ name, expression: column, type: 'integer', refersTo: field.refersTo, none: '0', ...about }];
+/** The columns in which a view shows fields. In SQLite plain references: only these keep their type in every client. */
+export function fieldColumns(fields: readonly Field[], { kind, array, dialect }: Owner): ViewColumn[] {
+  const documented = new Set(kindNamed(kind)?.fields.map(({ name }) => name));
+  const { section } = kindWords(kind);
+  return fields.flatMap((field) => {
+    const words = fieldWords(array === undefined ? kind : `${kind}_${array}`, field);
+    const isDocumented = documented.has(array ?? field.name); // Elements are if their array is.
+    return columnsOf(field, dialect, { words, section: isDocumented ? (section ?? undefined) : undefined });
+  });
 }
 
-/** The elements of an array are documented as far as the array is. */
-function isDocumented({ kind, array }: Owner, name: string): boolean {
-  return kindNamed(kind)?.fields.some((field) => field.name === (array ?? name)) === true;
+function columnsOf(field: Field, dialect: Dialect, about: About): ViewColumn[] {
+  const { name } = field;
+  const column = identifier(name);
+  if (field.type === 'decimal') return decimalColumns(field, dialect, about);
+  if (field.refersTo === undefined) return [{ name, expression: column, type: columnType(field), ...about }];
+  return [{ name, expression: column, type: 'integer', refersTo: field.refersTo, none: '0', ...about }];
 }
 
 type About = Pick<ViewColumn, 'words' | 'section'>;

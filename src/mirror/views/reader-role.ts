@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
-import { MirrorError } from '../session/errors.ts';
-import { identifier, VIEWS_SCHEMA, placeOf, sqlList } from '../session/sql-text.ts';
 import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import { MirrorError } from '../session/errors.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { integer, text, optionalText } from '../tables/engine-column.ts';
+import { VIEWS_SCHEMA, identifier, placeOf, sqlList } from '../session/sql-text.ts';
+import { integer, optionalText, text } from '../tables/engine-column.ts';
 import { hasRow, readRows, readTexts } from '../tables/rows.ts';
 
 /** The role that may read the views, as the mirror remembers it; null if there is none. */

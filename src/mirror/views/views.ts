@@ -1,12 +1,15 @@
 import { sql } from 'drizzle-orm';
-import type { Kind } from '../../catalog/kind.ts';
 import { isListed } from '../../catalog/kind.ts';
+import type { Kind } from '../../catalog/kind.ts';
 import { kindWords } from '../../catalog/words.ts';
 import type { Queryable, Session } from '../session/session.ts';
-import { identifier, VIEWS_SCHEMA, isViewName, placeOf } from '../session/sql-text.ts';
+import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, placeOf } from '../session/sql-text.ts';
+import { text } from '../tables/engine-column.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
+import { nestedTables } from '../tables/kind-table.ts';
 import type { Dialect, NestedTable } from '../tables/kind-table.ts';
-import { hasRow, pick, select, readRows, readTexts } from '../tables/rows.ts';
+import { hasRow, pick, readRows, readTexts, select } from '../tables/rows.ts';
+import type { RowOf } from '../tables/rows.ts';
 import type { View, ViewColumn } from './draw-views.ts';
 import {
   CHANGES_VIEW,
@@ -18,9 +21,6 @@ import {
 } from './engine-views.ts';
 import { engineColumns } from './engine-words.ts';
 import { fieldColumns } from './field-columns.ts';
-import { nestedTables } from '../tables/kind-table.ts';
-import { text } from '../tables/engine-column.ts';
-import type { RowOf } from '../tables/rows.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
 export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
@@ -34,6 +34,48 @@ export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View
   ];
 }
 
+/** One kind's views: its live rows, the elements of its nested arrays, and its history. */
+export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
+  return [rowsView(kind, dialect), ...childViews(kind, dialect), historyView(kind)];
+}
+
+function rowsView(kind: Kind, dialect: Dialect): View {
+  return {
+    name: `bi_${kind.name}`,
+    meaning: kindWords(kind.name).meaning,
+    columns: [...fieldColumns(kind.fields, { kind: kind.name, dialect }), ...engineColumns('record')],
+    from: `from ${identifier(kind.name)} where _deleted_at is null`,
+  };
+}
+
+/** The elements of a kind's nested arrays, one view an array: `bi_clients_contacts`. */
+function childViews(kind: Kind, dialect: Dialect): readonly View[] {
+  const views = nestedTables(kind).map((table) => childView(table, dialect));
+  const contacts = views.find(({ name }) => name === 'bi_clients_contacts');
+  return contacts === undefined ? views : [...views, { ...contacts, name: OLD_CONTACTS }];
+}
+
+function childView(table: NestedTable, dialect: Dialect): View {
+  const { kind, array } = table;
+  const [elements, parents] = [identifier(table.name), identifier(kind)];
+  const columns = fieldColumns([...table.own, ...table.items], { kind, array, dialect });
+  return {
+    name: `bi_${table.name}`,
+    meaning: `The elements of ${array}, one row each. ${kindWords(kind).meaning}`,
+    columns: columns.map((column): ViewColumn =>
+      column.name === 'parent_id' ? { ...column, refersTo: kind, none: null } : column,
+    ),
+    from: `from ${elements} where ${LIVE[dialect](elements, parents)}`,
+  };
+}
+
+/** Leaves out the elements of deleted parents, which are few and have an index; each database by the form that it plans best. */
+const LIVE: Record<Dialect, (elements: string, parents: string) => string> = {
+  sqlite: (_, parents) => `parent_id not in (select id from ${parents} where _deleted_at is not null)`,
+  postgres: (elements, parents) =>
+    `not exists (select from ${parents} p where p.id = ${elements}.parent_id and p._deleted_at is not null)`,
+};
+
 /**
  * The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never
  * get any.
@@ -45,11 +87,6 @@ export async function withRows<K extends Kind>(db: Queryable, kinds: readonly K[
     if (isListed(kind) || (await hasRow(db, first))) shown.push(kind);
   }
   return shown;
-}
-
-/** One kind's views: its live rows, the elements of its nested arrays, and its history. */
-export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
-  return [rowsView(kind, dialect), ...childViews(kind, dialect), historyView(kind)];
 }
 
 /**
@@ -68,51 +105,6 @@ export async function namesOfViews(
       .map(({ kind, field }) => `bi_${kind}_${field}`),
   ]);
 }
-
-function rowsView(kind: Kind, dialect: Dialect): View {
-  return {
-    name: `bi_${kind.name}`,
-    meaning: kindWords(kind.name).meaning,
-    columns: [
-      ...kind.fields.flatMap((field) => fieldColumns(field, { kind: kind.name, dialect })),
-      ...engineColumns('record'),
-    ],
-    from: `from ${identifier(kind.name)} where _deleted_at is null`,
-  };
-}
-
-/** The first name of `bi_clients_contacts`; reports go on reading it, and the dictionary leaves it out. */
-export const OLD_CONTACTS = 'client_contacts';
-
-/** The elements of a kind's nested arrays, one view an array: `bi_clients_contacts`. */
-export function childViews(kind: Kind, dialect: Dialect): readonly View[] {
-  const views = nestedTables(kind).map((table) => childView(table, dialect));
-  const contacts = views.find(({ name }) => name === 'bi_clients_contacts');
-  return contacts === undefined ? views : [...views, { ...contacts, name: OLD_CONTACTS }];
-}
-
-function childView(table: NestedTable, dialect: Dialect): View {
-  const { kind, array } = table;
-  const [elements, parents] = [identifier(table.name), identifier(kind)];
-  const columns = [...table.own, ...table.items].flatMap((field) =>
-    fieldColumns(field, { kind, array, dialect }),
-  );
-  return {
-    name: `bi_${table.name}`,
-    meaning: `The elements of ${array}, one row each. ${kindWords(kind).meaning}`,
-    columns: columns.map((column): ViewColumn =>
-      column.name === 'parent_id' ? { ...column, refersTo: kind, none: null } : column,
-    ),
-    from: `from ${elements} where ${LIVE[dialect](elements, parents)}`,
-  };
-}
-
-/** Leaves out the elements of deleted parents, which are few and have an index; each database by the form that it plans best. */
-const LIVE: Record<Dialect, (elements: string, parents: string) => string> = {
-  sqlite: (_, parents) => `parent_id not in (select id from ${parents} where _deleted_at is not null)`,
-  postgres: (elements, parents) =>
-    `not exists (select from ${parents} p where p.id = ${elements}.parent_id and p._deleted_at is not null)`,
-};
 
 /** Reads an open database whose kind is known. */
 export interface DialectReader extends Queryable {

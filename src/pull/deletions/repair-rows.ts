@@ -20,8 +20,12 @@ import type { Sweep } from '../run/sweep.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { saveRepairs } from '../../mirror/records/issue-store.ts';
-import { findAlteredElements } from '../../mirror/records/nested-elements.ts';
-import { putNestedRows, removeStrayElements, touchedTables } from '../../mirror/records/nested-rows.ts';
+import {
+  findAlteredElements,
+  removeStrayElements,
+  touchedTables,
+} from '../../mirror/records/nested-repairs.ts';
+import { putNestedRows } from '../../mirror/records/nested-rows.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
 import { readStored } from '../../mirror/records/stored-rows.ts';
 import { inChunks } from '../../mirror/session/sql-text.ts';

@@ -7,7 +7,7 @@ import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import type { RecordEvidence } from '../../mirror/records/record-facts.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import type { StoredRow, Judged } from '../../mirror/records/stored-rows.ts';
-import { findAlteredElements, valueText } from '../../mirror/records/nested-elements.ts';
+import { findAlteredElements, valueText } from '../../mirror/records/nested-repairs.ts';
 import type { FirstSighting } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Kind } from '../../catalog/kind.ts';

@@ -9,9 +9,14 @@ import { bindSource } from '../../mirror/kinds/source-binding.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
-import { dropPage, idsText, readDirtyRows, savePage } from '../../mirror/sightings/page-store.ts';
-import { saveSightings } from '../../mirror/sightings/sighting-store.ts';
-import type { NewSighting } from '../../mirror/sightings/sighting-store.ts';
+import {
+  dropPage,
+  idsText,
+  readDirtyRows,
+  savePage,
+  saveSightings,
+} from '../../mirror/sightings/page-store.ts';
+import type { NewSighting } from '../../mirror/sightings/page-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
 import { hasOtherWrites } from '../run/sweep.ts';

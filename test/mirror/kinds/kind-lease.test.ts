@@ -1,20 +1,20 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { LeaseError } from '../../../src/mirror/session/errors.ts';
 import {
+  LEASE_MS,
   claimKind,
+  claimYielding,
   hasBaseline,
   releaseKind,
-  renewLease,
-  LEASE_MS,
-  claimYielding,
   releaseYielding,
+  renewLease,
 } from '../../../src/mirror/kinds/kind-lease.ts';
-import type { KindLease, SweepEnd, YieldingLease } from '../../../src/mirror/kinds/kind-lease.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
-import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
+import type { KindLease, SweepEnd } from '../../../src/mirror/kinds/kind-lease.ts';
 import { leasedKinds } from '../../../src/mirror/runs/open-runs.ts';
+import { LeaseError } from '../../../src/mirror/session/errors.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES } from '../databases.ts';
+import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
 
 const alive = (): boolean => false;
 
@@ -263,11 +263,8 @@ describe('a baseline', () => {
   });
 });
 
-const isDead = (): boolean => false;
-const claimBetween = (session: Session, owner: string, now = NOON): Promise<YieldingLease | null> =>
-  claimYielding(session, { kind: 'clients', owner, now, isDead });
-const sweep = (session: Session, owner: string) =>
-  claimKind(session, { kind: 'clients', owner, now: NOON, isDead });
+const claimBetween = (session: Session, owner: string, now = NOON) =>
+  claimYielding(session, { kind: 'clients', owner, now, isDead: alive });
 
 async function swept(open: () => Promise<Session>, state = 'certified'): Promise<Session> {
   const session = await open();
@@ -279,13 +276,7 @@ async function swept(open: () => Promise<Session>, state = 'certified'): Promise
   return session;
 }
 
-const leaseOf = async (session: Session) =>
-  (
-    await session.query(sql`select state, owner, epoch, lease_yields from kind_state where kind = 'clients'`)
-  )[0];
-const renewed = (session: Session, lease: YieldingLease): Promise<number> =>
-  session.atomically((tx) => renewLease(tx, lease, { tick: 42, now: NOON }));
-const released = (session: Session, lease: YieldingLease): Promise<void> =>
+const released = (session: Session, lease: KindLease): Promise<void> =>
   session.atomically((tx) => releaseYielding(tx, lease, { hasChanges: false, now: NOON }));
 
 describe.each(DATABASES)('a lease that yields, in %s', (_name, open) => {
@@ -293,23 +284,23 @@ describe.each(DATABASES)('a lease that yields, in %s', (_name, open) => {
     const session = await swept(open);
     const lease = await claimBetween(session, 'a');
     expect(lease).toMatchObject({ tick: 40, epoch: 2, owner: 'a' });
-    expect(await leaseOf(session)).toMatchObject({ state: 'certified', owner: 'a', lease_yields: 1 });
-    expect(await leasedKinds(session, { now: NOON, isDead })).toEqual([]);
+    expect(await stateOf(session)).toMatchObject({ state: 'certified', owner: 'a', lease_yields: 1 });
+    expect(await leasedKinds(session, { now: NOON, isDead: alive })).toEqual([]);
     if (lease !== null) await released(session, lease);
-    expect(await leaseOf(session)).toMatchObject({ state: 'certified', owner: null, lease_yields: null });
+    expect(await stateOf(session)).toMatchObject({ state: 'certified', owner: null, lease_yields: null });
   });
 
   test('goes to a sweep at once: the reading can neither land nor give it back', async () => {
     const session = await swept(open);
     const lease = await claimBetween(session, 'a');
     if (lease === null) throw new Error('it was free');
-    const taken = await sweep(session, 'b');
+    const taken = await claim(session, 'b');
     expect(taken).toMatchObject({ before: { state: 'certified' }, tick: 40, epoch: 3 });
-    await expect(renewed(session, lease)).rejects.toThrow(LeaseError);
+    await expect(renew(session, lease)(42)).rejects.toThrow(LeaseError);
     await released(session, lease);
-    expect(await leaseOf(session)).toMatchObject({ state: 'running', owner: 'b', lease_yields: null });
-    expect(await leasedKinds(session, { now: NOON, isDead })).toEqual(['clients']);
-    await expect(sweep(session, 'c')).rejects.toThrow(LeaseError);
+    expect(await stateOf(session)).toMatchObject({ state: 'running', owner: 'b', lease_yields: null });
+    expect(await leasedKinds(session, { now: NOON, isDead: alive })).toEqual(['clients']);
+    await expect(claim(session, 'c')).rejects.toThrow(LeaseError);
   });
 
   test('is refused while a sweep or another process has the list, and to its own process it is free', async () => {
@@ -318,7 +309,7 @@ describe.each(DATABASES)('a lease that yields, in %s', (_name, open) => {
     expect(await claimBetween(session, 'b')).toBeNull();
     expect(await claimBetween(session, 'a')).toMatchObject({ epoch: 3 });
     expect(await claimBetween(session, 'b', later(LEASE_MS))).toMatchObject({ epoch: 4 });
-    await sweep(session, 'a');
+    await claim(session, 'a');
     expect(await claimBetween(session, 'a')).toBeNull();
   });
 

@@ -1,20 +1,20 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { OtherSourceError } from '../../../src/mirror/session/errors.ts';
+import { KINDS } from '../../../src/catalog/catalog.ts';
 import {
   bindSource,
+  boundCompanies,
   boundUrl,
   claimSource,
-  boundCompanies,
-  readTenants,
   namesCompany,
+  readTenants,
 } from '../../../src/mirror/kinds/source-binding.ts';
+import { OtherSourceError } from '../../../src/mirror/session/errors.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { NOON_TEXT, kindNamed, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
-import { KINDS } from '../../../src/catalog/catalog.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import { DATABASES, MIRRORS } from '../../pull/steps.ts';
 import { pullFrom, sandbox } from '../../pull/support.ts';
+import { NOON_TEXT, kindNamed, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
 
 const [OURS, THEIRS] = ['https://ours.example', 'https://theirs.example/api'];
 

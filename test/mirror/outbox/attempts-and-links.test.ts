@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
   closeAttempt,
-  oldestUnsettledSend,
-  openAttempt,
-  readAttempts,
   highestForeignLink,
   linkedEntry,
   numberBeyond,
+  oldestUnsettledSend,
+  openAttempt,
+  readAttempts,
   saveLink,
 } from '../../../src/mirror/outbox/attempts-and-links.ts';
 import type { ClosedAttempt } from '../../../src/mirror/outbox/attempts-and-links.ts';
@@ -26,6 +26,14 @@ const close = (session: Session, more: Partial<ClosedAttempt> = {}): Promise<voi
     closeAttempt(tx, {
       ...{ outboxId: 1, n: 1, grade: 'rejected', status: 422, responseStart: '{"message":"non"}' },
       ...{ now: later(1000), ...more },
+    }),
+  );
+
+const insert = (session: Session, key: string): Promise<number | null> =>
+  session.atomically((tx) =>
+    insertEntry(tx, {
+      ...{ key, kind: 'clients', operation: 'create', recordId: null, payload: '{}' },
+      ...{ base: null, naturalKey: null, now: NOON },
     }),
   );
 
@@ -78,15 +86,9 @@ describe.each(DATABASES)('attempts in %s', (_name, open) => {
 
 describe.each(DATABASES)('the oldest unsettled send in %s', (_name, open) => {
   async function sent(session: Session, state: EntryState, ...minutes: readonly number[]): Promise<void> {
+    const id = await insert(session, `${state} ${minutes.join()}`);
+    if (id === null) throw new Error('The key is taken.');
     await session.atomically(async (tx) => {
-      const entry = {
-        key: `${state} ${minutes.join()}`,
-        kind: 'clients',
-        operation: 'create',
-        payload: '{}',
-      } as const;
-      const id = await insertEntry(tx, { ...entry, recordId: null, base: null, naturalKey: null, now: NOON });
-      if (id === null) throw new Error('The key is taken.');
       await changeEntry(tx, { id, epoch: 0, patch: { state }, now: later(9e6) });
       for (const [n, minute] of minutes.entries())
         await openAttempt(tx, { outboxId: id, n: n + 1, request: REQUEST, now: later(minute * 60_000) });
@@ -113,14 +115,6 @@ describe.each(DATABASES)('the oldest unsettled send in %s', (_name, open) => {
 
 const link = (session: Session, kind: string, recordId: string, outboxId: number): Promise<boolean> =>
   session.atomically((tx) => saveLink(tx, { kind, recordId, outboxId }, NOON));
-
-const insert = (session: Session, key: string): Promise<number | null> =>
-  session.atomically((tx) =>
-    insertEntry(tx, {
-      ...{ key, kind: 'clients', operation: 'create', recordId: null, payload: '{}' },
-      ...{ base: null, naturalKey: null, now: NOON },
-    }),
-  );
 
 describe.each(DATABASES)('links in %s', (_name, open) => {
   test('tell which entry made a record', async () => {

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { instantText } from '../../../src/lib/time/clock.ts';
 import {
   claimEntry,
+  dropBlock,
   dueEntries,
   entryBefore,
   ownedEntries,
   raiseEntry,
-  readSending,
-  wakeAfterSweep,
-  wakeWaiting,
-  dropBlock,
   readBlock,
   readBlocks,
+  readSending,
   saveBlock,
+  wakeAfterSweep,
+  wakeWaiting,
 } from '../../../src/mirror/outbox/outbox-queue.ts';
 import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
@@ -229,16 +229,6 @@ const block = (session: Session, kind: string, { reason = 'status 403', now = NO
     saveBlock(tx, { kind, reason, now, probeAt: new Date(now.getTime() + 300_000) }),
   );
 
-async function putOf(session: Session, patch: EntryPatch, kind = 'clients'): Promise<number> {
-  return session.atomically(async (tx) => {
-    const key = `${kind} ${JSON.stringify(patch)}`;
-    const entry = { key, kind, operation: 'create', recordId: null, payload: '{}' } as const;
-    const id = Number(await insertEntry(tx, { ...entry, base: null, naturalKey: null, now: NOON }));
-    await changeEntry(tx, { id, epoch: 0, patch, now: NOON });
-    return id;
-  });
-}
-
 describe.each(DATABASES)('blocked kinds in %s', (_name, open) => {
   test('tell why, since when, and when to try again', async () => {
     const session = await open();
@@ -270,10 +260,10 @@ describe.each(DATABASES)('blocked kinds in %s', (_name, open) => {
     await block(session, 'clients');
     await block(session, 'products');
     const nextAttemptAt = '2026-03-01 12:05:00.000';
-    const waiting = await putOf(session, { verdict: 'kind_blocked', nextAttemptAt });
-    await putOf(session, { verdict: 'busy', nextAttemptAt });
-    await putOf(session, { state: 'parked', verdict: 'kind_blocked', nextAttemptAt });
-    await putOf(session, { verdict: 'kind_blocked', nextAttemptAt }, 'products');
+    const waiting = await put(session, { verdict: 'kind_blocked', nextAttemptAt });
+    await put(session, { verdict: 'busy', nextAttemptAt });
+    await put(session, { state: 'parked', verdict: 'kind_blocked', nextAttemptAt });
+    await put(session, { verdict: 'kind_blocked', nextAttemptAt }, { kind: 'products' });
     await session.atomically((tx) => dropBlock(tx, 'clients', NOON));
     expect((await readBlocks(session)).map(({ kind }) => kind)).toEqual(['products']);
     expect(await dueEntries(session, NOON, 9)).toEqual([{ id: waiting, epoch: 0 }]);
@@ -282,7 +272,7 @@ describe.each(DATABASES)('blocked kinds in %s', (_name, open) => {
   test('that are not blocked are let go without touching the outbox', async () => {
     const session = await open();
     const nextAttemptAt = '2026-03-01 12:05:00.000';
-    await putOf(session, { verdict: 'kind_blocked', nextAttemptAt });
+    await put(session, { verdict: 'kind_blocked', nextAttemptAt });
     await session.atomically((tx) => dropBlock(tx, 'clients', NOON));
     expect(await dueEntries(session, NOON, 9)).toEqual([]);
   });

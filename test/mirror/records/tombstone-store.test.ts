@@ -176,7 +176,7 @@ describe.each(DATABASES)('live rows in %s', (_name, open) => {
     const session = await open();
     await put(session, { id: '2', _response: 7 }, { id: LARGEST }, { id: '1', _deleted_at: NOON_TEXT });
     const rows = await listed(session);
-    expect(rows.map(({ id, response, changedAt }) => [id, Number(response), changedAt])).toEqual([
+    expect(rows.map(({ id, response, changedAt }) => [id, response, changedAt])).toEqual([
       ['2', 7, NOON_TEXT],
       [LARGEST, 1, NOON_TEXT],
     ]);

@@ -1,13 +1,16 @@
+import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { readStatus } from '../../../src/mirror/kinds/status-store.ts';
+import { openSession } from '../../../src/mirror/open-session.ts';
 import {
+  UNHEARD,
   claimRun,
+  closeDeadRuns,
   raiseRun,
+  renewRun,
   requestPull,
   requestedRuns,
-  closeDeadRuns,
-  UNHEARD,
-  renewRun,
 } from '../../../src/mirror/runs/run-requests.ts';
 import {
   findRun,
@@ -17,16 +20,13 @@ import {
   saveKindReport,
   startRun,
 } from '../../../src/mirror/runs/run-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
-import { DATABASES } from '../databases.ts';
-import { NOON, NOON_TEXT, later, kindNamed, tempFolder } from '../temp-mirror.ts';
-import { join } from 'node:path';
 import type { KindReport } from '../../../src/mirror/runs/run-store.ts';
-import { readStatus } from '../../../src/mirror/kinds/status-store.ts';
+import type { Session } from '../../../src/mirror/session/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
-import { openSession } from '../../../src/mirror/open-session.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { linesOf, scriptArguments, startChild, startInNamespace } from '../child.ts';
+import { DATABASES } from '../databases.ts';
+import { NOON, NOON_TEXT, kindNamed, later, tempFolder } from '../temp-mirror.ts';
 
 const request = (session: Session, ...kinds: readonly string[]): Promise<number> =>
   session.atomically((tx) => requestPull(tx, { kinds, request: 'outbox', now: NOON }));
@@ -114,7 +114,6 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
 
 const LAPSED = later(45_000);
 const nobodyIsDead = (): boolean => false;
-const KEEP = { keepRunsDays: null, keepChangesDays: null } as const;
 
 const start = (session: Session, owner: string, now = NOON): Promise<number> =>
   startRun(session, { command: 'pull', kinds: ['clients'], owner, now, isDead: nobodyIsDead });
@@ -169,19 +168,13 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     const session = await open();
     const runId = await start(session, 'frozen');
     await session.atomically((tx) => closeDeadRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
-    await finishRun(
-      session,
-      { runId, owner: 'frozen' },
-      { state: 'done', reason: null, now: LAPSED, ...KEEP },
-    );
+    await finishRun(session, { runId, owner: 'frozen' }, { state: 'done', reason: null, now: LAPSED });
     expect(await stateAt(session, LAPSED)).toEqual(['done', null]);
   });
 
   test('and that was asked for waits for somebody else; what the old process says of it then is void', async () => {
     const session = await open();
-    const runId = await session.atomically((tx) =>
-      requestPull(tx, { kinds: ['clients'], request: 'test', now: NOON }),
-    );
+    const runId = await request(session, 'clients');
     const claim = (epoch: number, owner: string, now: Date) =>
       session.atomically((tx) => claimRun(tx, { id: runId, epoch, owner, now }));
     expect(await claim(0, 'frozen', NOON)).toEqual(['clients']);
@@ -192,7 +185,7 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     const say = (owner: string): Promise<void> =>
       session.atomically((tx) => saveKindReport(tx, { runId, owner }, { report, startedAt: LAPSED }));
     await say('frozen');
-    const end = { state: 'incomplete', reason: 'mine', now: LAPSED, ...KEEP } as const;
+    const end = { state: 'incomplete', reason: 'mine', now: LAPSED } as const;
     await finishRun(session, { runId, owner: 'frozen' }, end);
     expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'running', reports: [] });
     await say('other');

@@ -3,10 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
 import { date, decimal, integer, text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
-import { growKindTable } from '../../../src/mirror/shape/grow-kind-tables.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
+import { growKindTable, makeReportIndexes } from '../../../src/mirror/shape/grow-kind-tables.ts';
 import { nestedTables } from '../../../src/mirror/tables/kind-table.ts';
-import { columnsOf, madeUpKind, putRecords, tempSession } from '../temp-mirror.ts';
+import { readTexts } from '../../../src/mirror/tables/rows.ts';
+import { DATABASES, mirrorIn } from '../../feed/support.ts';
+import { bystander } from '../../support/postgres.ts';
+import {
+  NOON_TEXT,
+  columnsOf,
+  kindNamed,
+  madeUpKind,
+  mirrorFault,
+  putRecords,
+  tempSession,
+} from '../temp-mirror.ts';
 
 const grow = (session: Session, ...kinds: readonly Kind[]): Promise<void> =>
   session.atomically(async (tx) => {
@@ -92,4 +103,58 @@ describe('growing kind tables', () => {
       expect.arrayContaining(['id', `it's "so" ü; --`, 'select', 'one "more"']),
     );
   });
+});
+
+const projects = kindNamed('projects');
+const bookings = kindNamed('bookings');
+const clients = kindNamed('clients');
+
+const indexesOf = (session: Session): Promise<string[]> =>
+  readTexts(
+    session,
+    session.dialect === 'sqlite'
+      ? sql`select name from sqlite_schema where type = 'index' and name like '%\\_index' escape '\\'
+          and tbl_name in ('projects', 'bookings', 'clients') order by 1`
+      : sql`select c.relname from pg_index i join pg_class c on c.oid = indexrelid
+          join pg_class t on t.oid = indrelid
+          where i.indisvalid and c.relname like '%\\_index' and t.relname in ('projects', 'bookings', 'clients') order by 1`,
+  );
+
+const endBaseline = (session: Session, ...kinds: readonly string[]): Promise<void> =>
+  session.atomically(async (tx) => {
+    for (const kind of kinds)
+      await tx.query(sql`
+        insert into kind_state (kind, tick, state, complete_sweeps, epoch, baseline_at)
+        values (${kind}, 1, 'complete', 1, 1, ${NOON_TEXT})`);
+  });
+
+describe.each(DATABASES)('indexes for reports, in %s', (database) => {
+  test('references and dates that have a column are indexed once the baseline is over', async () => {
+    const { session } = await mirrorIn(database);
+    await makeReportIndexes(session, [projects, bookings, clients]);
+    expect(await indexesOf(session)).toEqual([]);
+    await endBaseline(session, 'projects', 'bookings');
+    await makeReportIndexes(session, [projects, bookings, clients]);
+    expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
+    await session.atomically((tx) => tx.execute('alter table bookings add column pickup_date date'));
+    for (const again of [1, 2]) {
+      await makeReportIndexes(session, [projects, bookings, clients]);
+      expect([again, await indexesOf(session)]).toEqual([
+        again,
+        ['bookings_pickup_date_index', 'projects_client_id_index'],
+      ]);
+    }
+  });
+});
+
+test('PostgreSQL: an index that a long transaction left half made is made again after the next run', async () => {
+  const { session, url } = await mirrorIn('PostgreSQL');
+  await endBaseline(session, 'projects');
+  const reader = await bystander(url);
+  await reader.query('begin isolation level repeatable read; select count(*) from bms_sync.projects');
+  expect(await mirrorFault(() => makeReportIndexes(session, [projects]))).toBe('mirror.locked');
+  expect(await indexesOf(session)).toEqual([]);
+  await reader.query('rollback');
+  await makeReportIndexes(session, [projects]);
+  expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
 });

@@ -1,14 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { claimKind, releaseKind, renewLease } from '../../../src/mirror/kinds/kind-lease.ts';
-import { idsText } from '../../../src/mirror/sightings/page-store.ts';
-import {
-  pruneSightings,
-  readSightings,
-  saveSightings,
-  voidEnds,
-} from '../../../src/mirror/sightings/sighting-store.ts';
-import type { NewSighting } from '../../../src/mirror/sightings/sighting-store.ts';
+import { idsText, saveSightings } from '../../../src/mirror/sightings/page-store.ts';
+import { pruneSightings, readSightings, voidEnds } from '../../../src/mirror/sightings/sighting-store.ts';
+import type { NewSighting } from '../../../src/mirror/sightings/page-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from '../temp-mirror.ts';
 

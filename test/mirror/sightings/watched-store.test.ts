@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { spansOf, unseenSince } from '../../../src/diff/spans.ts';
-import { idsText } from '../../../src/mirror/sightings/page-store.ts';
-import { readSightings, saveSightings } from '../../../src/mirror/sightings/sighting-store.ts';
-import type { NewSighting } from '../../../src/mirror/sightings/sighting-store.ts';
+import { idsText, saveSightings } from '../../../src/mirror/sightings/page-store.ts';
+import { readSightings } from '../../../src/mirror/sightings/sighting-store.ts';
+import type { NewSighting } from '../../../src/mirror/sightings/page-store.ts';
 import { thinReadings } from '../../../src/mirror/sightings/watched-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES } from '../databases.ts';

@@ -1,14 +1,19 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
-import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
-import { identifier } from '../../../src/mirror/session/sql-text.ts';
-import { migrate } from '../../../src/mirror/shape/migrate.ts';
+import { json, reference, text } from '../../../src/catalog/field.ts';
+import { asMirrored, saveFields } from '../../../src/mirror/kinds/field-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
+import { identifier } from '../../../src/mirror/session/sql-text.ts';
+import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
+import { migrate } from '../../../src/mirror/shape/migrate.ts';
+import { readTexts } from '../../../src/mirror/tables/rows.ts';
+import { DATABASES, mirrorIn } from '../../feed/support.ts';
+import { pullFrom, sandbox } from '../../pull/support.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../../support/postgres.ts';
 import { openForTest } from '../postgres-mirror.ts';
 import { releasedPostgres } from '../released-mirror.ts';
-import { NOON, kindNamed, tempMirror } from '../temp-mirror.ts';
+import { NOON, NOON_TEXT, kindNamed, madeUpKind, tempMirror } from '../temp-mirror.ts';
 
 /** What PostgreSQL itself gives where a view takes no writes. */
 const REFUSED = '55000';
@@ -102,4 +107,126 @@ describe('SQLite', () => {
         ).rejects.toThrow(`cannot modify ${String(name)} because it is a view`);
     }
   });
+});
+
+const SHOWN = {
+  sqlite: sql`
+    select m.name || '.' || c.name from sqlite_schema m, pragma_table_xinfo(m.name) c
+    where m.type = 'view' and m.name not in ('client_contacts', 'sync_status_now') order by 1`,
+  postgres: sql`
+    select table_name || '.' || column_name collate "C" from information_schema.columns
+    where table_schema = 'public' and table_name <> 'client_contacts' order by 1`,
+};
+
+const dictionary = (session: Session): Promise<string[]> =>
+  readTexts(
+    session,
+    sql.raw(
+      `select view || '.' || "column"${session.dialect === 'postgres' ? ' collate "C"' : ''} from bi_dictionary order by 1`,
+    ),
+  );
+
+const entry = async (session: Session, view: string, column: string) =>
+  (await session.query(sql`select * from bi_dictionary where view = ${view} and "column" = ${column}`))[0];
+
+async function declaredType(session: Session, view: string, column: string): Promise<string> {
+  const types =
+    session.dialect === 'sqlite'
+      ? sql`select type from pragma_table_xinfo(${view}) where name = ${column}`
+      : sql`select data_type from information_schema.columns where table_name = ${view} and column_name = ${column}`;
+  return (await readTexts(session, types)).join().toLowerCase();
+}
+
+describe.each(DATABASES)('%s', (database) => {
+  test('the dictionary has every column of every view, and none of the old name of contacts', async () => {
+    const { session } = await mirrorIn(database);
+    expect(await dictionary(session)).toEqual(await readTexts(session, SHOWN[session.dialect]));
+  });
+
+  test('an entry tells type, unit, meaning, section and both labels', async () => {
+    const { session } = await mirrorIn(database);
+    expect(await entry(session, 'bi_clients', 'credit_e4')).toEqual({
+      ...{ view: 'bi_clients', column: 'credit_e4', type: 'integer', section: '2.3' },
+      ...{ unit: '0.0001 currency of the company', label_en: 'Credit, in 0.0001' },
+      label_fr: 'Crédit, en 0,0001',
+      meaning: 'The credit. In units of 0.0001, for exact sums.',
+    });
+    expect(await entry(session, 'bi_projects', 'active')).toMatchObject({ type: 'flag', label_fr: 'Actif' });
+    expect(await entry(session, 'bi_projects_tasks', 'active')).toMatchObject({ type: 'flag' });
+    expect(await entry(session, 'bi_punches', 'ptotal')).toMatchObject({ type: 'decimal', unit: 'hours' });
+    const unsaid = sql`select 1 from bi_dictionary where meaning = '' or label_en = '' or label_fr = ''`;
+    expect(await session.query(unsaid)).toEqual([]);
+  });
+
+  test('a flag is called one, and is an integer of 0 or 1 on both databases', async () => {
+    const [{ session }, service] = [await mirrorIn(database), await sandbox({ size: 12 })];
+    await pullFrom(service, session);
+    const flags = await session.query(sql`select view, "column" from bi_dictionary where type = 'flag'`);
+    expect(flags.length).toBeGreaterThan(5);
+    for (const { view, column } of flags) {
+      const [at, name] = [String(view), String(column)];
+      expect([at, name, await declaredType(session, at, name)]).toEqual([at, name, 'integer']);
+      const shown = sql`select distinct ${sql.identifier(name)} as flag from ${sql.identifier(at)}`;
+      const values = (await session.query(shown)).map(({ flag }) => flag);
+      expect(values.filter((value) => ![0, 1, null].includes(value as number | null))).toEqual([]);
+    }
+  });
+
+  test('each relation leads from a column to the id of another view, and tells how none is written', async () => {
+    const { session } = await mirrorIn(database);
+    const relations = await session.query(sql`select * from bi_relations order by view, "column"`);
+    expect(relations).toContainEqual({
+      ...{ view: 'bi_projects', column: 'client_id', to_view: 'bi_clients', to_column: 'id', none: '0' },
+    });
+    expect(relations).toContainEqual({
+      ...{ view: 'bi_clients_contacts', column: 'parent_id', to_view: 'bi_clients', to_column: 'id' },
+      none: null,
+    });
+    for (const { view, column, to_view: to } of relations)
+      await session.query(sql`
+        select count(*) from ${sql.identifier(String(view))} a
+        join ${sql.identifier(String(to))} b on b.id = a.${sql.identifier(String(column))}`);
+    expect(relations.map(({ view }) => view)).not.toContain('client_contacts');
+  });
+
+  test('discovered fields, and fields of the settings, are described too, once', async () => {
+    const { session } = await mirrorIn(database);
+    const clients = kindNamed('clients');
+    const fields = new Map([['mood', { type: 'text', wire: 'text', fitsHint: false }]] as const);
+    await session.atomically((tx) => saveFields(tx, clients, { fields, now: NOON }));
+    const grown = await discoverColumns(session, await asMirrored(session, clients), NOON);
+    expect(await entry(session, 'bi_clients', 'mood')).toMatchObject({ type: 'text', section: null });
+    const bills = madeUpKind('bills', [reference(text('client_id'), 'clients'), json('lines')]);
+    await migrate(session, [clients, bills]);
+    expect(await asMirrored(session, clients)).toEqual(grown);
+    expect(await entry(session, 'bi_bills_lines', 'value')).toMatchObject({ type: 'json' });
+    expect(await entry(session, 'bi_products', 'id')).toBeUndefined();
+    expect(await entry(session, 'bi_clients', 'mood')).toMatchObject({ label_en: 'mood' });
+  });
+
+  test('bi_issues has the open issues with what was sent', async () => {
+    const { session } = await mirrorIn(database);
+    await session.atomically(async (tx) => {
+      for (const closed of [null, NOON_TEXT])
+        await tx.query(sql`
+          insert into issues (kind, record_id, field, code, detail, first_seen_at, closed_at)
+          values ('clients', '7', 'credit', 'not_a_decimal', '"abc"', ${NOON_TEXT}, ${closed})`);
+    });
+    expect(await session.query(sql`select * from bi_issues`)).toEqual([
+      {
+        ...{ kind: 'clients', record_id: '7', field: 'credit', code: 'not_a_decimal' },
+        ...{ sent: '"abc"', since: NOON_TEXT },
+      },
+    ]);
+  });
+});
+
+test('PostgreSQL comments on its views and their columns', async () => {
+  const { session } = await mirrorIn('PostgreSQL');
+  const comments = await session.query(sql`
+    select obj_description('bi_punches'::regclass) as view, col_description('bi_punches'::regclass, attnum) as column
+    from pg_attribute where attrelid = 'bi_punches'::regclass and attname = 'ptotal'`);
+  expect(comments).toEqual([
+    { view: 'Time punches: when a user began and ended work.', column: 'The time worked. Unit: hours.' },
+  ]);
 });

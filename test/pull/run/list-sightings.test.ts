@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { idsText } from '../../../src/mirror/sightings/page-store.ts';
-import { saveSightings } from '../../../src/mirror/sightings/sighting-store.ts';
-import type { NewSighting } from '../../../src/mirror/sightings/sighting-store.ts';
+import { idsText, saveSightings } from '../../../src/mirror/sightings/page-store.ts';
+import type { NewSighting } from '../../../src/mirror/sightings/page-store.ts';
 import { createEarlierSightings } from '../../../src/pull/run/list-sightings.ts';
 import { DATABASES, MIRRORS, NOON } from '../steps.ts';
 
