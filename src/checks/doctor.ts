@@ -3,7 +3,7 @@ import { listedKinds } from '../config/known-kinds.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { boundUrl, claimSource } from '../mirror/kinds/source-binding.ts';
-import { findForeign } from '../pull/find-foreign.ts';
+import { findForeign } from '../pull/pull-kinds.ts';
 import { check } from './check.ts';
 import type { DoctorParts } from './check.ts';
 import { checkDatabase } from './database.ts';

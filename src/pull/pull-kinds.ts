@@ -1,13 +1,14 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
-import { LeaseError, MirrorError } from '../mirror/session/errors.ts';
+import { LeaseError, MirrorError, OtherSourceError } from '../mirror/session/errors.ts';
 import { makeReportIndexes } from '../mirror/shape/grow-kind-tables.ts';
 import type { Retention } from '../mirror/runs/retention.ts';
 import { isRead, saveKindReport } from '../mirror/runs/run-store.ts';
 import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
-import { claimSource } from '../mirror/kinds/source-binding.ts';
+import { claimSource, readTenants } from '../mirror/kinds/source-binding.ts';
 import type { SourceClaim } from '../mirror/kinds/source-binding.ts';
-import { tellingFirst } from './land/guard-source.ts';
+import { requireTenant, tellingFirst } from './land/guard-source.ts';
+import type { TenantGuard } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
 import { recordRun } from './run/record-run.ts';
@@ -15,6 +16,7 @@ import type { RunFacts } from './run/record-run.ts';
 import { sweepKind } from './sweep/sweep-kind.ts';
 import type { SweepRequest } from './sweep/begin-sweep.ts';
 import { instantOf } from '../lib/time/clock.ts';
+import { SourceError } from '../source/http/errors.ts';
 
 export interface PullRequest extends ReadingRules {
   readonly kinds: readonly ListedKind[];
@@ -113,4 +115,43 @@ export function notSwept({ name }: ListedKind, why: Pick<KindReport, 'reason' | 
   const rows = { rows: 0, created: 0, updated: 0, deleted: 0, restored: 0, unchanged: 0, quarantined: 0 };
   const traffic = { pages: 0, requests: 0, retries: 0, durationMs: 0 };
   return { kind: name, state: 'aborted', ...why, certifiedAt: null, ...rows, ...traffic };
+}
+
+/** Finds the kinds that a pull would refuse as another company's, with the reasons; lands nothing. */
+export async function findForeign(
+  parts: TenantGuard['parts'],
+  kinds: readonly ListedKind[],
+  claim: SourceClaim,
+): Promise<ReadonlyMap<string, OtherSourceError>> {
+  const foreign = new Map<string, OtherSourceError>();
+  for (const kind of await tellingFirst(parts.session, kinds)) {
+    try {
+      await readUntilKnown(parts, kind, claim);
+    } catch (error) {
+      if (error instanceof OtherSourceError) {
+        claim.refusal ??= error;
+        foreign.set(kind.name, error);
+      } else if (!(error instanceof SourceError)) throw error; // A list that cannot be read is no reason to refuse.
+    }
+  }
+  return foreign;
+}
+
+/** Reads responses until the list is recognised. @throws {OtherSourceError} {SourceError} */
+async function readUntilKnown(
+  parts: TenantGuard['parts'],
+  kind: ListedKind,
+  claim: SourceClaim,
+): Promise<void> {
+  const stop = new AbortController();
+  let ticks = 0;
+  const options = { thorough: false, tick: () => ++ticks, signal: stop.signal };
+  const tenants = await readTenants(parts.session, kind, claim.isNew);
+  const responses = requireTenant(parts.source.sweep(kind, options), { parts, kind, claim, tenants });
+  try {
+    await responses.next();
+  } finally {
+    stop.abort();
+    await responses.return(undefined);
+  }
 }

@@ -20,7 +20,8 @@ import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { models, respelled, spell, records } from '../support/json-models.ts';
 import type { Member } from '../support/json-models.ts';
 
-const CLIENTS: Kind = kindNamed('clients') ?? expect.fail('no clients');
+const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
+const CLIENTS = named('clients');
 const page = (text: string) => parseJson(text) as readonly Json[];
 const sort = (text: string) => {
   const { incoming, quarantined } = sortPage(page(text));
@@ -490,8 +491,6 @@ describe('the changed fields of a record', () => {
   });
 });
 
-const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
-const parse = (text: string) => parseJson(text) as JsonObject;
 const PURCHASES = named('purchase_products');
 
 /** The fields in which one value of a purchase line, or of another kind, differs from another. */
@@ -500,7 +499,7 @@ function changed(
   [before, after]: readonly [string, string],
   kind = PURCHASES,
 ): readonly string[] {
-  return changedFields(kind, parse(`{"id":7,"${field}":${before}}`), parse(`{"id":7,"${field}":${after}}`));
+  return changedFields(kind, object(`{"id":7,"${field}":${before}}`), object(`{"id":7,"${field}":${after}}`));
 }
 
 /** Purchase lines with any value in known fields, hinted fields and others. */
@@ -531,16 +530,16 @@ describe('no change', () => {
     fc.assert(
       fc.property(records, (model) => {
         const kind: Kind = { ...PURCHASES, fields: [], hints: [] };
-        expect(changedFields(kind, parse(spell(model)), parse(spell(respelled(model))))).toEqual([]);
+        expect(changedFields(kind, object(spell(model)), object(spell(respelled(model))))).toEqual([]);
       }),
     );
   });
 
   test('C17: turned around, a record is the same', () => {
     fc.assert(
-      fc.property(lines, ({ object }) => {
-        const turned = { object: [...object].reverse() };
-        expect(changedFields(PURCHASES, parse(spell({ object })), parse(spell(turned)))).toEqual([]);
+      fc.property(lines, (line) => {
+        const turned = { object: [...line.object].reverse() };
+        expect(changedFields(PURCHASES, object(spell(line)), object(spell(turned)))).toEqual([]);
       }),
     );
   });
@@ -625,7 +624,7 @@ describe('a change', () => {
 
   test.each(['null', '""', '"absent"', '0', '[]'])('C13: a field that goes is not %s', (value) => {
     for (const field of ['product_name', 'produit_projet', 'extra', '__proto__', 'constructor'])
-      expect(changedFields(PURCHASES, {}, parse(`{"${field}":${value}}`))).toEqual([field]);
+      expect(changedFields(PURCHASES, {}, object(`{"${field}":${value}}`))).toEqual([field]);
   });
 
   test.each(['product_name', 'produit_projet', 'extra'])(
@@ -646,8 +645,8 @@ describe('a change', () => {
   );
 
   test('every changed field is named, once', () => {
-    const before = parse('{"id":7,"product_price":"1","product_name":"a","extra":1,"gone":1}');
-    const after = parse('{"id":7,"product_price":"2","product_name":"b","extra":2,"come":1}');
+    const before = object('{"id":7,"product_price":"1","product_name":"a","extra":1,"gone":1}');
+    const after = object('{"id":7,"product_price":"2","product_name":"b","extra":2,"come":1}');
     expect([...changedFields(PURCHASES, before, after)].sort()).toEqual(
       ['come', 'extra', 'gone', 'product_name', 'product_price'].sort(),
     );
@@ -657,7 +656,7 @@ describe('a change', () => {
 test('the same fields differ from either side', () => {
   fc.assert(
     fc.property(lines, lines, (one, other) => {
-      const [before, after] = [parse(spell(one)), parse(spell(other))];
+      const [before, after] = [object(spell(one)), object(spell(other))];
       expect([...changedFields(PURCHASES, before, after)].sort()).toEqual(
         [...changedFields(PURCHASES, after, before)].sort(),
       );
@@ -668,7 +667,7 @@ test('the same fields differ from either side', () => {
 test('to be unchanged goes on from one reading to the next', () => {
   fc.assert(
     fc.property(lines, lines, lines, (...three) => {
-      const [a, b, c] = three.map((line) => parse(spell(line))) as [JsonObject, JsonObject, JsonObject];
+      const [a, b, c] = three.map((line) => object(spell(line))) as [JsonObject, JsonObject, JsonObject];
       const same = (x: JsonObject, y: JsonObject) => changedFields(PURCHASES, x, y).length === 0;
       expect(same(a, b) && same(b, c) && !same(a, c)).toBe(false);
     }),

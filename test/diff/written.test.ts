@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { kindNamed } from '../../src/catalog/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import {
   holdsWritten,
@@ -17,14 +16,13 @@ import { records, respelled, spell } from '../support/json-models.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { asShown, namedKind, payloadsOf, WRITTEN_KINDS } from '../support/written-payloads.ts';
 
-const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
 const parse = (text: string) => parseJson(text) as JsonObject;
 
 /** Whether JSON text sent to a field holds where the service shows other JSON text, or nothing at all. */
 function holds(path: string, sent: string, remote: string | null): boolean {
   const [kind = '', field = ''] = path.split('.');
   const there = remote === null ? undefined : parseJson(remote);
-  return holdsWritten(named(kind), field, { sent: parseJson(sent), remote: there });
+  return holdsWritten(namedKind(kind), field, { sent: parseJson(sent), remote: there });
 }
 
 describe('names', () => {
@@ -37,21 +35,21 @@ describe('names', () => {
     ['clients', '__proto__', '__proto__'],
     ['products', 'price', 'price'],
   ])('%s: what is written as %s is read as %s', (kind, write, read) => {
-    expect(readNameOf(named(kind), write)).toBe(read);
+    expect(readNameOf(namedKind(kind), write)).toBe(read);
   });
 
   test('every documented field is found again by the name by which it is written', () => {
-    for (const kind of ['projects', 'clients', 'providers', 'punches', 'purchase_products'].map(named))
+    for (const kind of ['projects', 'clients', 'providers', 'punches', 'purchase_products'].map(namedKind))
       expect(kind.fields.map((field) => readNameOf(kind, writeNameOf(field)))).toEqual(
         kind.fields.map((field) => field.name),
       );
   });
 
   test('a copy that shows a field by the name by which it is written is understood', () => {
-    expect(shownValue(named('clients'), { address2: 'b' }, 'adresse2')).toBe('b');
-    expect(shownValue(named('clients'), { adresse2: 'a', address2: 'b' }, 'adresse2')).toBe('a');
-    expect(shownValue(named('clients'), { name: 'a' }, 'adresse2')).toBeUndefined();
-    expect(shownValue(named('clients'), {}, 'constructor')).toBeUndefined();
+    expect(shownValue(namedKind('clients'), { address2: 'b' }, 'adresse2')).toBe('b');
+    expect(shownValue(namedKind('clients'), { adresse2: 'a', address2: 'b' }, 'adresse2')).toBe('a');
+    expect(shownValue(namedKind('clients'), { name: 'a' }, 'adresse2')).toBeUndefined();
+    expect(shownValue(namedKind('clients'), {}, 'constructor')).toBeUndefined();
   });
 });
 
@@ -137,7 +135,7 @@ describe('what was sent does not hold', () => {
 });
 
 test('whatever is sent to whatever field holds as itself', () => {
-  for (const kind of ['clients', 'projects', 'punches', 'products', 'vehicle_brands'].map(named))
+  for (const kind of ['clients', 'projects', 'punches', 'products', 'vehicle_brands'].map(namedKind))
     for (const { name } of [...kind.fields, ...kind.hints, { name: 'unheard_of' }])
       for (const value of NASTY_VALUES)
         expect(holdsWritten(kind, name, { sent: value, remote: value }), name).toBe(true);
@@ -147,8 +145,8 @@ test('where no type is known, JSON holds however it is spelled', () => {
   fc.assert(
     fc.property(records, (model) => {
       const [sent, remote] = [parse(spell(model)), parse(spell(respelled(model)))];
-      expect(holdsWritten(named('vehicle_brands'), 'any', { sent, remote })).toBe(true);
-      expect(holdsWritten(named('vehicle_brands'), 'any', { sent: [sent], remote: [remote] })).toBe(true);
+      expect(holdsWritten(namedKind('vehicle_brands'), 'any', { sent, remote })).toBe(true);
+      expect(holdsWritten(namedKind('vehicle_brands'), 'any', { sent: [sent], remote: [remote] })).toBe(true);
     }),
   );
 });

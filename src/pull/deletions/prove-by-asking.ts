@@ -54,7 +54,7 @@ interface AskedOnce {
 }
 
 /** Retrieves absent records once, notes the answers, and marks the records that are proven gone. */
-export async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): Promise<AskedOnce> {
+async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): Promise<AskedOnce> {
   const { noted, rules } = asking;
   const { gone, there, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });
   const now = parts.clock.now();

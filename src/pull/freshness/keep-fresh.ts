@@ -9,13 +9,12 @@ import { noteSweepAsked, saveUnseenAges, thinReadings } from '../../mirror/sight
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { chooseRead } from './choose-read.ts';
 import type { NextRead, ReadableList } from './choose-read.ts';
-import { chooseSweep } from './choose-sweep.ts';
-import type { NextSweep } from './choose-sweep.ts';
+import { rateAt, slowDown, takeToken, untilToken, chooseSweep } from './spend-budget.ts';
+import type { NextSweep } from './spend-budget.ts';
 import { followLists } from './follow-lists.ts';
 import type { Following, ListsNow } from './follow-lists.ts';
 import { createBetweenReader } from './read-between.ts';
 import type { BetweenEnd, ReadBetween } from './read-between.ts';
-import { rateAt, slowDown, takeToken, untilToken } from './token-bucket.ts';
 import { unseenAges } from './unseen-ages.ts';
 
 export interface FreshnessRules extends Pick<Following, 'sweepsOf'> {

@@ -1,6 +1,5 @@
 import { gapsOf, idsAt, pageCount, placeOfNew, placesBetween } from './watched-list.ts';
-import type { ListFrame } from './watched-list.ts';
-import type { WatchedList } from './watched-list.ts';
+import type { ListFrame, WatchedList } from './watched-list.ts';
 import { closeGaps, countRows, narrowGaps, takeLocated } from './row-gaps.ts';
 import type { PlacedPage } from './row-gaps.ts';
 

@@ -12,6 +12,12 @@ import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Session } from '../../mirror/session/session.ts';
 
+/** The companies that a kind's records may name. */
+interface CompaniesOfKind {
+  readonly kind: Kind;
+  readonly tenants: KindTenants;
+}
+
 /** The facts that show which company the records of a kind belong to. */
 export interface TenantGuard extends CompaniesOfKind {
   readonly parts: Pick<PullParts, 'session' | 'source' | 'signal'>;
@@ -45,7 +51,8 @@ export async function* requireTenant(
     held.push(response);
     isRecognized ||= showsKnown;
     if (isRecognized) {
-      if (!isCompanyConfirmed(claim, namesOwn || showsKnown)) await verifyTenant(parts, claim);
+      claim.isConfirmed ||= namesOwn || showsKnown;
+      await verifyTenant(parts, claim);
       yield* held;
       held = [];
     } else if (held.length > PAGES_HELD_BACK) break;
@@ -143,12 +150,6 @@ async function placeOf(session: Session, kind: ListedKind): Promise<number> {
   return isNamed ? 2 : 3;
 }
 
-/** The companies that a kind's records may name. */
-interface CompaniesOfKind {
-  readonly kind: Kind;
-  readonly tenants: KindTenants;
-}
-
 /**
  * Refuses a response that mostly names other companies than the kind's. While no company is known, those that it names
  * are learned.
@@ -170,12 +171,6 @@ export function requireCompany(
   const judgement = judgeCompany(named);
   if (judgement === 'other') throw tenantMismatch({ kind, tenants }, [...named.others.keys()]);
   return judgement === 'own';
-}
-
-/** Whether the token is known to read a company of this mirror, now that a response has shown one or not. */
-function isCompanyConfirmed(claim: SourceClaim, isShown: boolean): boolean {
-  claim.isConfirmed ||= isShown;
-  return claim.isNew || claim.isConfirmed;
 }
 
 const NAMED = 3;

@@ -1,3 +1,4 @@
+import type { ListedKind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
@@ -5,12 +6,11 @@ import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { countLive, MOVING_AFTER } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
-import type { SweepRequest } from './begin-sweep.ts';
 import { certifyList } from '../run/list-sightings.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import { requireTenant } from '../land/guard-source.ts';
 import { landArriving } from '../land/land-pages.ts';
-import type { PullParts } from '../run/parts.ts';
+import type { PullParts, ReadingRules } from '../run/parts.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
@@ -21,6 +21,8 @@ export const OTHER_SOURCE = 'other_source';
 const READINGS_MORE = 2;
 
 export interface ListReading {
+  readonly kind: ListedKind;
+  readonly rules: ReadingRules;
   readonly sweep: Sweep;
   readonly tally: Tally;
 }
@@ -33,24 +35,20 @@ export type Ending = Pick<KindReport, 'reason' | 'detail'> &
   );
 
 /** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
-export async function readList(
-  parts: PullParts,
-  request: SweepRequest,
-  reading: ListReading,
-): Promise<Ending> {
+export async function readList(parts: PullParts, reading: ListReading): Promise<Ending> {
   try {
-    let last = await landAll(parts, request, { ...reading, reopen: null });
+    let last = await landAll(parts, reading, null);
     let verdict = await certifyList(parts.session, reading.sweep);
     for (let more = 0; more < READINGS_MORE && last !== null; more++) {
-      if (!(await isWorthAnother(parts, request, { ...reading, verdict }))) break;
-      last = await landAll(parts, request, { ...reading, reopen: last });
+      if (!(await isWorthAnother(parts, reading, verdict))) break;
+      last = await landAll(parts, reading, last);
       verdict = await certifyList(parts.session, reading.sweep);
     }
     return { state: 'complete', verdict, ...reasonOf(verdict) };
   } catch (error) {
-    if (error instanceof OtherSourceError) return refused(request, error);
+    if (error instanceof OtherSourceError) return refused(reading, error);
     if (!(error instanceof SourceError)) throw error;
-    parts.logger.debug({ kind: request.kind.name, reason: error.reason, err: error }, 'sweep ended early');
+    parts.logger.debug({ kind: reading.kind.name, reason: error.reason, err: error }, 'sweep ended early');
     return { state: error.state, reason: error.reason, detail: describe(error) };
   }
 }
@@ -74,8 +72,8 @@ function reasonOf({
  */
 async function isWorthAnother(
   { session, signal }: PullParts,
-  { kind, rules }: SweepRequest,
-  { sweep, tally, verdict }: ListReading & { readonly verdict: ListCertification },
+  { kind, rules, sweep, tally }: ListReading,
+  verdict: ListCertification,
 ): Promise<boolean> {
   if (verdict.isOfThisSweep || tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
   if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
@@ -85,42 +83,32 @@ async function isWorthAnother(
 type Reopened = ListResponse['plan'] | null;
 
 /** Lands every page in the order of the plan; returns the final plan, or null without any response. */
-async function landAll(
-  parts: PullParts,
-  request: SweepRequest,
-  { sweep, tally, reopen }: ListReading & { readonly reopen: Reopened },
-): Promise<Reopened> {
+async function landAll(parts: PullParts, reading: ListReading, reopen: Reopened): Promise<Reopened> {
+  const { kind, sweep, tally } = reading;
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
-  const responses = openList(parts, request, { sweep, reopen, signal });
+  const responses = openList(parts, reading, { reopen, signal });
   const onLanded = ({ plan: { lastPage } }: ListResponse): void => {
-    parts.onProgress?.({ kind: request.kind.name, lastPage, ...tally.counts() });
+    parts.onProgress?.({ kind: kind.name, lastPage, ...tally.counts() });
   };
   try {
     const last = await landArriving(parts, { sweep, tally, responses, stop, onLanded });
     const lastPage = tally.lastPage();
-    parts.onProgress?.({ kind: request.kind.name, lastPage, ...tally.counts(), isRead: true });
+    parts.onProgress?.({ kind: kind.name, lastPage, ...tally.counts(), isRead: true });
     return last?.plan ?? null;
   } finally {
     stop.abort();
   }
 }
 
-interface Opening {
-  readonly sweep: Sweep;
-  readonly reopen: Reopened;
-  readonly signal: AbortSignal;
-}
-
 /** The list's responses, of this mirror's own company. */
 function openList(
   parts: PullParts,
-  { kind, claim }: SweepRequest,
-  { sweep, reopen, signal }: Opening,
+  { kind, sweep }: ListReading,
+  { reopen, signal }: { readonly reopen: Reopened; readonly signal: AbortSignal },
 ): AsyncIterable<ListResponse> {
-  const { source } = parts;
-  const { tenants, knownRows, digestScope, pages, ticks, lease, hasHoles } = sweep;
-  const responses = source.sweep(kind, {
+  const { claim, tenants, knownRows, digestScope, pages, ticks, lease, hasHoles } = sweep;
+  const responses = parts.source.sweep(kind, {
     ...{ knownRows, hasHoles, digestScope, signal, knownPages: pages, tick: ticks.next },
     isMoving: lease.uncertifiedSweeps >= MOVING_AFTER,
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
@@ -130,7 +118,7 @@ function openList(
 }
 
 /** The ending of a list that must not land; kinds that do not name their company depend on it. */
-function refused({ claim }: SweepRequest, error: OtherSourceError): Ending {
-  claim.refusal ??= error;
+function refused({ sweep }: ListReading, error: OtherSourceError): Ending {
+  sweep.claim.refusal ??= error;
   return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };
 }

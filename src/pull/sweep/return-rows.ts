@@ -4,7 +4,6 @@ import { readSightings } from '../../mirror/sightings/sighting-store.ts';
 import { liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { PageRange } from '../../source/paging/sweep-plan.ts';
-import type { SweepRequest } from './begin-sweep.ts';
 import { requireTenant } from '../land/guard-source.ts';
 import { landArriving } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
@@ -26,15 +25,14 @@ export interface WithoutRow {
  */
 export async function returnRows(
   parts: PullParts,
-  request: SweepRequest,
-  { missing, ...reading }: ListReading & { readonly missing: readonly string[] },
+  reading: ListReading,
+  missing: readonly string[],
 ): Promise<WithoutRow> {
   if (missing.length === 0) return { quarantined: 0, missing: 0 };
-  const { sweep } = reading;
-  const name = sweep.kind.name;
+  const { name } = reading.kind;
   const before = await readRecordsWithoutRow(parts.session, name);
   const wanted = new Set(missing.filter((id) => !before.has(id)));
-  if (wanted.size > 0) await readAgain(parts, request, { ...reading, wanted });
+  if (wanted.size > 0) await readAgain(parts, reading, wanted);
   const live = new Set((await liveRowsOf(parts.session, name, missing)).map(({ id }) => id));
   const left = missing.filter((id) => !live.has(id));
   const withoutRow = await readRecordsWithoutRow(parts.session, name);
@@ -42,18 +40,14 @@ export async function returnRows(
   return { quarantined, missing: left.length - quarantined };
 }
 
-async function readAgain(
-  parts: PullParts,
-  request: SweepRequest,
-  { wanted, ...reading }: ListReading & { readonly wanted: ReadonlySet<string> },
-): Promise<void> {
+async function readAgain(parts: PullParts, reading: ListReading, wanted: ReadonlySet<string>): Promise<void> {
   try {
     for (const range of rangesOf(await pagesWith(parts, reading.sweep, wanted)))
-      await landRange(parts, request, { ...reading, range });
+      await landRange(parts, reading, range);
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     parts.logger.warn(
-      { kind: request.kind.name, err: error },
+      { kind: reading.kind.name, err: error },
       'rows that are missing could not be read again',
     );
   }
@@ -61,12 +55,13 @@ async function readAgain(
 
 async function landRange(
   parts: PullParts,
-  { kind, claim }: SweepRequest,
-  { sweep, tally, range }: ListReading & { readonly range: PageRange },
+  { kind, sweep, tally }: ListReading,
+  range: PageRange,
 ): Promise<void> {
+  const { claim, tenants, ticks } = sweep;
   const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Without stored pages all are parsed in full.
-  const pages = parts.source.pages(kind, range, { tick: sweep.ticks.next, signal: parts.signal });
-  const responses = requireTenant(pages, { parts, kind, claim, tenants: sweep.tenants });
+  const pages = parts.source.pages(kind, range, { tick: ticks.next, signal: parts.signal });
+  const responses = requireTenant(pages, { parts, kind, claim, tenants });
   await landArriving(parts, { sweep: afresh, tally, responses });
 }
 

@@ -32,13 +32,14 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   const startedAt = clock.now();
   const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
   const { sweep, stopHeartbeat, fieldsBefore } = await beginSweep(parts, request);
-  const reading: ListReading = { sweep, tally: createTally() };
+  const { kind, rules } = request;
+  const reading: ListReading = { kind, rules, sweep, tally: createTally() };
   try {
-    const ending = await readList(parts, request, reading);
-    const { concluded, without } = await conclude(parts, request, { ...reading, ending });
+    const ending = await readList(parts, reading);
+    const { concluded, without } = await conclude(parts, reading, ending);
     const { mended: returned, ...counts } = reading.tally.counts();
     const report: KindReport = {
-      kind: request.kind.name,
+      kind: kind.name,
       ...outcomeOf(ending, { concluded, without, mended: returned + concluded.mended }),
       certifiedAt: ending.state === 'complete' ? ending.verdict.certifiedAt : null,
       ...counts,
@@ -61,11 +62,8 @@ interface Compared {
 }
 
 /** Compares the mirror with a list that was read to its end: restores missing rows, and concludes absences. */
-async function conclude(
-  parts: PullParts,
-  request: SweepRequest,
-  { sweep, tally, ending }: ListReading & { readonly ending: Ending },
-): Promise<Compared> {
+async function conclude(parts: PullParts, reading: ListReading, ending: Ending): Promise<Compared> {
+  const { sweep, tally, rules } = reading;
   const { controlFailures } = sweep.lease;
   const nothing: Concluded = { deleted: 0, waiting: 0, mended: 0, controlFailures };
   if (ending.state !== 'complete') return { concluded: nothing, without: { quarantined: 0, missing: 0 } };
@@ -75,10 +73,10 @@ async function conclude(
     const without = { quarantined: 0, missing: missing.length };
     return { concluded: { ...nothing, waiting: outside.length }, without };
   }
-  const without = await returnRows(parts, request, { sweep, tally, missing });
+  const without = await returnRows(parts, reading, missing);
   const elements = await repairElements(parts, sweep);
-  const reading = { list, tally, outside, rules: request.rules.deletions };
-  const concluded = await concludeAbsences(parts, sweep, reading);
+  const facts = { list, tally, outside, rules: rules.deletions };
+  const concluded = await concludeAbsences(parts, sweep, facts);
   return { concluded: { ...concluded, mended: concluded.mended + elements }, without };
 }
 

@@ -4,7 +4,7 @@ import type { ListOrder } from '../../../src/catalog/kind.ts';
 import { countChanges, startHistory } from '../../../src/pull/freshness/change-rates.ts';
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
 import type { NextRead, ReadableList } from '../../../src/pull/freshness/choose-read.ts';
-import { chooseSweep } from '../../../src/pull/freshness/choose-sweep.ts';
+import { chooseSweep } from '../../../src/pull/freshness/spend-budget.ts';
 import { observePage } from '../../../src/pull/freshness/observe-page.ts';
 import { watchList, frameOf } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';

@@ -2,11 +2,9 @@ import { countChanges, startHistory, withoutRestless } from '../../../src/pull/f
 import type { CountedChange } from '../../../src/pull/freshness/change-rates.ts';
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
 import type { NextRead, ReadableList } from '../../../src/pull/freshness/choose-read.ts';
-import { chooseSweep } from '../../../src/pull/freshness/choose-sweep.ts';
-import type { NextSweep } from '../../../src/pull/freshness/choose-sweep.ts';
 import { observePage } from '../../../src/pull/freshness/observe-page.ts';
-import { takeToken, untilToken } from '../../../src/pull/freshness/token-bucket.ts';
-import type { TokenBucket } from '../../../src/pull/freshness/token-bucket.ts';
+import { takeToken, untilToken, chooseSweep } from '../../../src/pull/freshness/spend-budget.ts';
+import type { TokenBucket, NextSweep } from '../../../src/pull/freshness/spend-budget.ts';
 import { countFound, watchList, frameOf } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
 import { randomFrom } from '../../../src/sandbox/generate/draw.ts';

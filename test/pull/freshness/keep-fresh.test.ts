@@ -5,7 +5,7 @@ import type { Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES, MIRRORS, clockAt, eventsOf, kindsNamed, newRequests, shortEvents } from '../steps.ts';
 import { Crash, pullFrom, sandbox } from '../support.ts';
 import { saveDirtyRows } from '../../../src/mirror/sightings/page-store.ts';
-import { mostTokens } from '../../../src/pull/freshness/token-bucket.ts';
+import { mostTokens } from '../../../src/pull/freshness/spend-budget.ts';
 import { passTime, readerOf } from './reading.ts';
 
 const [SECOND, MINUTE] = [1000, 60_000];

@@ -6,7 +6,7 @@ import { countChanges, startHistory } from '../../../src/pull/freshness/change-r
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
 import type { ReadableList } from '../../../src/pull/freshness/choose-read.ts';
 import { observePage } from '../../../src/pull/freshness/observe-page.ts';
-import { mostTokens } from '../../../src/pull/freshness/token-bucket.ts';
+import { mostTokens } from '../../../src/pull/freshness/spend-budget.ts';
 import { gapsOf, pageCount, watchList, frameOf } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
 import { playDelays } from './delay-run.ts';

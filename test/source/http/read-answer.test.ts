@@ -4,31 +4,36 @@ import { refuseCached, openList, openRecord } from '../../../src/source/http/rea
 import { parseJson } from '../../../src/lib/json/json.ts';
 import type { Json } from '../../../src/lib/json/json.ts';
 
-const where = 'GET /api/clients';
+const WHERE = 'GET /x';
 
-test.each([
-  { age: '30' },
-  { 'x-cache': 'HIT from edge' },
-  { 'cf-cache-status': 'hit' },
-  { 'x-cache': 'Hit', age: '0' },
-])('A27: an answer with %o is refused: it may be older than one that has landed', (headers) => {
-  expect(() => {
-    refuseCached({ headers, where });
-  }).toThrow(
-    expect.objectContaining({ reason: 'cached', state: 'invalid', passing: { waitMs: null } }) as SourceError,
+describe('the headers of a cache', () => {
+  test.each([
+    { age: '30' },
+    { 'x-cache': 'HIT from edge' },
+    { 'cf-cache-status': 'hit' },
+    { 'x-cache': 'Hit', age: '0' },
+  ])('A27: an answer with %o is refused: it may be older than one that has landed', (headers) => {
+    expect(() => {
+      refuseCached({ headers, where: WHERE });
+    }).toThrow(
+      expect.objectContaining({
+        reason: 'cached',
+        state: 'invalid',
+        passing: { waitMs: null },
+      }) as SourceError,
+    );
+  });
+
+  test.each([{}, { age: '0' }, { 'x-cache': 'MISS' }, { 'cf-cache-status': 'DYNAMIC' }])(
+    'an answer with %o is the service’s own',
+    (headers) => {
+      expect(() => {
+        refuseCached({ headers, where: WHERE });
+      }).not.toThrow();
+    },
   );
 });
 
-test.each([{}, { age: '0' }, { 'x-cache': 'MISS' }, { 'cf-cache-status': 'DYNAMIC' }])(
-  'an answer with %o is the service’s own',
-  (headers) => {
-    expect(() => {
-      refuseCached({ headers, where });
-    }).not.toThrow();
-  },
-);
-
-const WHERE = 'GET /x';
 const fault = (reason: string): object => expect.objectContaining({ reason, state: 'invalid' }) as object;
 
 describe('a list', () => {

@@ -70,34 +70,40 @@ async function mostAtOnce(isMoving: boolean, refusals = 0): Promise<number> {
   return Math.max(...atOnce);
 }
 
-test('a list that moves is read with more requests at once than others', async () => {
-  expect(await mostAtOnce(false)).toBeLessThanOrEqual(2);
-  const most = await mostAtOnce(true);
-  expect(most).toBeGreaterThan(2);
-  expect(most).toBeLessThanOrEqual(4);
-});
-
-test('a service that answers 429 gets no more requests at once than the settings say', async () => {
-  expect(await mostAtOnce(true, 1)).toBeLessThanOrEqual(2);
-});
-
-test('the next list is read as ever', async () => {
-  let underWay = 0;
-  let most = 0;
-  const base = await serve((request, response) => {
-    most = Math.max(most, ++underWay);
-    response.on('finish', () => underWay--);
-    send(response, listBody(pageOf(request), 10, 305));
+describe('requests side by side', () => {
+  test('a list that moves is read with more requests at once than others', async () => {
+    expect(await mostAtOnce(false)).toBeLessThanOrEqual(2);
+    const most = await mostAtOnce(true);
+    expect(most).toBeGreaterThan(2);
+    expect(most).toBeLessThanOrEqual(4);
   });
-  const { source } = open(base, { concurrency: 1 });
-  for (const isMoving of [true, false]) {
-    most = 0;
-    const pages: number[] = [];
-    for await (const { page } of source.sweep(documentedKind, { tick: ticker(), thorough: false, isMoving }))
-      pages.push(page);
-    expect(pages.length).toBeGreaterThan(30);
-  }
-  expect(most).toBe(1);
+
+  test('a service that answers 429 gets no more requests at once than the settings say', async () => {
+    expect(await mostAtOnce(true, 1)).toBeLessThanOrEqual(2);
+  });
+
+  test('the next list is read as ever', async () => {
+    let underWay = 0;
+    let most = 0;
+    const base = await serve((request, response) => {
+      most = Math.max(most, ++underWay);
+      response.on('finish', () => underWay--);
+      send(response, listBody(pageOf(request), 10, 305));
+    });
+    const { source } = open(base, { concurrency: 1 });
+    for (const isMoving of [true, false]) {
+      most = 0;
+      const pages: number[] = [];
+      for await (const { page } of source.sweep(documentedKind, {
+        tick: ticker(),
+        thorough: false,
+        isMoving,
+      }))
+        pages.push(page);
+      expect(pages.length).toBeGreaterThan(30);
+    }
+    expect(most).toBe(1);
+  });
 });
 
 const GOOD = listBody(1, 10, 3);
@@ -114,6 +120,20 @@ function failing(
     else send(response, GOOD);
   });
 }
+
+describe('a rate', () => {
+  test('spaces requests evenly', async () => {
+    let requests = 0;
+    const base = await serve((_, response) => {
+      requests++;
+      send(response, GOOD);
+    });
+    const { source, clock } = open(base, { requestsPerSecond: 2 });
+    for (let round = 0; round < 4; round++) await source.probe(documentedKind);
+    expect(requests).toBe(4);
+    expect(clock.sleeps).toEqual([500, 500, 500]);
+  });
+});
 
 describe('what may pass', () => {
   test.each([408, 425, 429, 500, 502, 503, 504, 599])('A23: status %d is asked again', async (status) => {
@@ -211,16 +231,4 @@ describe('a service that cannot be reached', () => {
     const { source } = open(base.replace('http:', 'https:'), { maxAttempts: 1 });
     await expect(sweepAll(source)).rejects.toMatchObject({ reason: 'unreachable' });
   });
-});
-
-test('a rate spaces requests evenly', async () => {
-  let requests = 0;
-  const base = await serve((_, response) => {
-    requests++;
-    send(response, GOOD);
-  });
-  const { source, clock } = open(base, { requestsPerSecond: 2 });
-  for (let round = 0; round < 4; round++) await source.probe(documentedKind);
-  expect(requests).toBe(4);
-  expect(clock.sleeps).toEqual([500, 500, 500]);
 });

@@ -7,8 +7,8 @@ import {
   slowDown,
   takeToken,
   untilToken,
-} from '../../../src/pull/freshness/token-bucket.ts';
-import type { Throttled, TokenBucket } from '../../../src/pull/freshness/token-bucket.ts';
+} from '../../../src/pull/freshness/spend-budget.ts';
+import type { Throttled, TokenBucket } from '../../../src/pull/freshness/spend-budget.ts';
 
 const MINUTE_MS = 60_000;
 const rates = fc.double({ min: 0.2, max: 600, noNaN: true });
