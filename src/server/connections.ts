@@ -1,11 +1,11 @@
+import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import * as limits from './limits.ts';
-import type { Server } from './server.ts';
-import { STATUS_CODES } from 'node:http';
+import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { PROBLEM_TYPE, problemText } from './answer/send.ts';
 import type { Problem } from './answer/send.ts';
-import { SECURITY_HEADERS } from './answer/security-headers.ts';
+import * as limits from './limits.ts';
+import type { Server } from './server.ts';
 
 /** The state of a connection. */
 interface Standing {

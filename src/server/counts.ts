@@ -3,11 +3,11 @@ import { sql } from 'drizzle-orm';
 import { latestSeq } from '../feed/read-changes.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { instantText } from '../lib/time/clock.ts';
-import { firstSeqSince } from '../mirror/records/change-store.ts';
-import type { Queryable, Session } from '../mirror/session/session.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { countLive, countLiveUpTo } from '../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../mirror/kinds/status-store.ts';
+import { firstSeqSince } from '../mirror/records/change-store.ts';
+import type { Queryable, Session } from '../mirror/session/session.ts';
 
 /** The hours that are counted, the present one included. */
 const HOURS = 48;

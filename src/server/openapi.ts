@@ -1,15 +1,15 @@
+import { STATUS_CODES } from 'node:http';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { readSeenNames } from '../mirror/kinds/field-store.ts';
 import { SESSION_COOKIE } from './access/credentials.ts';
-import { sendJsonText, PROBLEM_TYPE } from './answer/send.ts';
+import { PROBLEM_TYPE, sendJsonText } from './answer/send.ts';
+import { fieldComponents, STORABLE } from './change-body.ts';
+import type { JsonSchema } from './change-body.ts';
 import { noBody } from './fields.ts';
 import { jsonSchemaOf, writtenExactly } from './json-schema.ts';
 import type { RouteContext, Server } from './server.ts';
-import { STORABLE, fieldComponents } from './change-body.ts';
-import type { JsonSchema } from './change-body.ts';
-import { STATUS_CODES } from 'node:http';
 
 const ABOUT =
   'The mirror, the changes for the service, and decisions on both. Other methods of these paths are 405, with `Allow`.';

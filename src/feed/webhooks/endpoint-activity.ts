@@ -12,7 +12,7 @@ import { webhookIdOf } from '../../mirror/webhooks/news.ts';
 import { attemptColumns } from './endpoint-step.ts';
 import { requireEndpoint } from './endpoints.ts';
 import { isTaken } from './judge-attempt.ts';
-import { TEST_TYPE, formatNews } from './payload.ts';
+import { formatNews, TEST_TYPE } from './payload.ts';
 import { createSender } from './sender.ts';
 
 /** The columns of an active endpoint without failures. */

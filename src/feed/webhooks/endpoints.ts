@@ -5,11 +5,11 @@ import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { nearestName } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../mirror/session/session.ts';
 import {
-  NOT_IN_SETTINGS,
   endpointNames,
   findEndpoint,
   insertEndpoint,
   listEndpoints,
+  NOT_IN_SETTINGS,
   removeEndpoint,
   saveSecret,
 } from '../../mirror/webhooks/endpoint-store.ts';

@@ -1,19 +1,19 @@
+import type { Logger } from '../../lib/log/logger.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { Session } from '../../mirror/session/session.ts';
 import {
+  claimEndpoint,
   dueEndpoints,
   freeEndpoints,
   raiseEndpoint,
-  claimEndpoint,
 } from '../../mirror/webhooks/endpoint-queue.ts';
-import type { Clock } from '../../lib/time/clock.ts';
-import type { Logger } from '../../lib/log/logger.ts';
-import type { Session } from '../../mirror/session/session.ts';
 import { takeStep } from './endpoint-step.ts';
-import type { EndpointStep, StepFacts, EndpointNews } from './endpoint-step.ts';
+import type { EndpointNews, EndpointStep, StepFacts } from './endpoint-step.ts';
 import { createFlight } from './flight.ts';
 import type { Flight } from './flight.ts';
 import type { Sender } from './sender.ts';
-import { instantOf } from '../../lib/time/clock.ts';
 
 /** The name under which processes tell each other of due endpoints. */
 export const WEBHOOK_QUEUE = { name: 'webhooks', jobPrefix: 'wh' } as const;

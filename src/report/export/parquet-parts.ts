@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import { collectGarbage } from '../../lib/collect-garbage.ts';
-import { identifier, literal } from '../../mirror/session/sql-text.ts';
 import type { SqlValue, Values } from '../../mirror/session/session.ts';
-import type { ExportColumn, ExportType } from './read-rows.ts';
+import { identifier, literal } from '../../mirror/session/sql-text.ts';
 import { openDuckdb } from './duckdb.ts';
 import type { Duckdb } from './duckdb.ts';
+import type { ExportColumn, ExportType } from './read-rows.ts';
 
 const DUCKDB_TYPES: Record<ExportType, string> = {
   integer: 'BIGINT',

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { shortestNumber } from '../../lib/json/decimal.ts';
-import { SyncError, UsageError, errorCode } from '../../lib/sync-error.ts';
+import { errorCode, SyncError, UsageError } from '../../lib/sync-error.ts';
 import { isCalendarDate } from '../../lib/time/clock.ts';
 import type { Values } from '../../mirror/session/session.ts';
-import { createParts } from './parquet-parts.ts';
 import type { Duckdb } from './duckdb.ts';
-import type { ExportSource, ExportColumn, ExportType } from './read-rows.ts';
+import { createParts } from './parquet-parts.ts';
+import type { ExportColumn, ExportSource, ExportType } from './read-rows.ts';
 
 const ABSENT: readonly string[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
 

@@ -1,8 +1,8 @@
-import { isIPv6, isIPv4 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { Problem } from '../answer/send.ts';
-import { hasSession, sessionCookie, isSameSecret } from './credentials.ts';
+import { hasSession, isSameSecret, sessionCookie } from './credentials.ts';
 import type { SignInCodes } from './credentials.ts';
 
 /** How a caller was authenticated; `loopback` if no token is set and reads are free. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyReply, FastifyError } from 'fastify';
+import type { FastifyError, FastifyReply } from 'fastify';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
+import { html } from '../pages/parts/html.ts';
+import { sendPage } from '../pages/parts/page.ts';
 import type { Server } from '../server.ts';
 import { sendProblem } from './send.ts';
 import type { Problem } from './send.ts';
-import { html } from '../pages/parts/html.ts';
-import { sendPage } from '../pages/parts/page.ts';
 
 /** Answers thrown errors, and requests without a route. */
 export function answerErrors(app: Server, logger: Logger): void {

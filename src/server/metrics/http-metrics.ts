@@ -1,6 +1,6 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { ServerParts, Server } from '../server.ts';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { WaitingLimit } from '../limits.ts';
+import type { Server, ServerParts } from '../server.ts';
 
 const SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
 const REFUSED = [401, 403, 421, 429];

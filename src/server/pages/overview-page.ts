@@ -1,16 +1,32 @@
+import { z } from 'zod';
 import { STATES } from '../../outbound/decisions/entry-list.ts';
+import type { Server } from '../server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { kindsPanel } from './parts/kinds-panel.ts';
 import type { Need } from './parts/needs.ts';
+import { done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { readOverview } from './parts/read-overview.ts';
 import type { Overview } from './parts/read-overview.ts';
 import { runTable } from './parts/runs.ts';
 import { count, counted, when } from './parts/words.ts';
 
+/** Adds the first page. */
+export function addOverviewPage(app: Server, dashboard: Dashboard): void {
+  const summary = 'Show what needs a person, and how every kind stands';
+  const options = pageOptions(summary, { querystring: z.object({ done }) });
+  app.get('/', options, async ({ query }, reply) => {
+    const overview = await readOverview(dashboard);
+    const content = overviewPage(overview, dashboard.access.hasToken);
+    return sendPage(reply, { title: 'Overview', part: '/', content, after: overview.latest, ...query });
+  });
+}
+
 /** The first page: what needs a person, then how each kind stands, then what happened. */
-export function overviewPage(overview: Overview, mayDecide: boolean): Html {
+function overviewPage(overview: Overview, mayDecide: boolean): Html {
   const { now, database, kinds, changes, runs } = overview;
   return html`<div class="title">
       <h1>Overview</h1>

@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { disableEndpoint, enableEndpoint, replayEvents } from '../../feed/webhooks/endpoint-activity.ts';
-import { requestPull } from '../../mirror/runs/run-requests.ts';
 import { decideHeld } from '../../mirror/records/deletion-store.ts';
-import { adoptRecord, abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
+import { requestPull } from '../../mirror/runs/run-requests.ts';
+import { abandonEntry, adoptRecord, retryEntry } from '../../outbound/decisions/decide.ts';
 import { resumeSends } from '../../outbound/freeze.ts';
-import { kindName, recordId, rowId, pulledKinds, requireKind } from '../fields.ts';
-import type { Notice } from './parts/decisions.ts';
-import type { RouteContext, Server } from '../server.ts';
+import { kindName, pulledKinds, recordId, requireKind, rowId } from '../fields.ts';
 import { endpointParams } from '../routes/webhooks.ts';
+import type { RouteContext, Server } from '../server.ts';
+import type { Notice } from './parts/decisions.ts';
 
 const back = z
   .string()
@@ -39,7 +39,7 @@ const goBack = (reply: FastifyReply, path: string | undefined, done: Notice): Fa
   reply.redirect(`${path ?? '/'}?done=${done}`, 303);
 
 /** The forms of the dashboard: the decisions of the API, for a browser without a script. */
-export function pageDecisionRoutes(app: Server, context: RouteContext): void {
+export function addDecisionForms(app: Server, context: RouteContext): void {
   deletionForms(app, context);
   entryForms(app, context);
   adoptionForm(app, context);

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Access } from '../access/access.ts';
+import { SIGN_IN_STYLE } from '../answer/security-headers.ts';
+import { sendProblem } from '../answer/send.ts';
 import type { Problem } from '../answer/send.ts';
+import * as limits from '../limits.ts';
+import { PAGE_CONTENT } from '../openapi.ts';
+import type { RouteContext, Server } from '../server.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { SIGN_IN_STYLE } from '../answer/security-headers.ts';
-import { z } from 'zod';
-import * as limits from '../limits.ts';
-import { sendProblem } from '../answer/send.ts';
-import { PAGE_CONTENT } from '../openapi.ts';
-import type { Access } from '../access/access.ts';
-import type { RouteContext, Server } from '../server.ts';
 
 const STYLE_ELEMENT: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { adoptRecord, abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
+import { abandonEntry, adoptRecord, retryEntry } from '../../outbound/decisions/decide.ts';
 import type { DecidedEntry } from '../../outbound/decisions/decide.ts';
 import { entryDocument } from '../../outbound/decisions/entry-list.ts';
 import { resumeSends } from '../../outbound/freeze.ts';

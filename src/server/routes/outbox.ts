@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import {
-  STATES,
   entryDocument,
   historyDocument,
-  OPEN_STATES,
   listOutbox,
+  OPEN_STATES,
   pageOfOutbox,
   readHistory,
+  STATES,
 } from '../../outbound/decisions/entry-list.ts';
+import { storeEntries } from '../../outbound/intake/intake.ts';
+import { sendJson } from '../answer/send.ts';
+import { changeBody } from '../change-body.ts';
 import {
-  instant,
   afterId,
+  instant,
   jsonObject,
   nextAfter,
   nextId,
@@ -18,10 +21,7 @@ import {
   rowId,
   wholeNumber,
 } from '../fields.ts';
-import { storeEntries } from '../../outbound/intake/intake.ts';
-import { sendJson } from '../answer/send.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
-import { changeBody } from '../change-body.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { frozen, writeBlock } from './status.ts';
 

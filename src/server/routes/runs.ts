@@ -4,7 +4,7 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import { findRun, listRuns, runsAfter } from '../../mirror/runs/run-store.ts';
 import { sendJson, sendJsonText } from '../answer/send.ts';
-import { afterId, instant, kindName, nextAfter, nextId, rowId, wholeNumber, pulledKinds } from '../fields.ts';
+import { afterId, instant, kindName, nextAfter, nextId, pulledKinds, rowId, wholeNumber } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const run = z.object({

@@ -11,7 +11,7 @@ import type { Json } from '../../lib/json/json.ts';
 import { sendJsonText } from '../answer/send.ts';
 import { noBody } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
-import { NO_RULES, endpointParams as params, revealed } from './webhooks.ts';
+import { endpointParams as params, NO_RULES, revealed } from './webhooks.ts';
 
 const tested = z.object({
   ...{ name: z.string(), webhookId: z.string(), delivered: z.boolean(), status: z.int().nullable() },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { addEndpoint, requireEndpoint, endpointDocuments } from '../../feed/webhooks/endpoints.ts';
+import { addEndpoint, endpointDocuments, requireEndpoint } from '../../feed/webhooks/endpoints.ts';
 import { listDeliveries } from '../../mirror/webhooks/delivery-store.ts';
 import { sendJsonText } from '../answer/send.ts';
-import { instant, kindName, wholeNumber, requireKind } from '../fields.ts';
+import { instant, kindName, requireKind, wholeNumber } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const NAME = 'expected a name: letters, digits, _ and -, 64 at most';

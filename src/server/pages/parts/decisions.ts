@@ -1,7 +1,7 @@
-import { html } from './html.ts';
-import type { Html } from './html.ts';
 import { NOT_IN_SETTINGS } from '../../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../../mirror/webhooks/endpoint-store.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
 
 /** A button that carries out a person's decision. */
 export interface DecisionButton {

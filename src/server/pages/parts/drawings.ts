@@ -1,4 +1,4 @@
-import { html, dataTable } from './html.ts';
+import { dataTable, html } from './html.ts';
 import type { Html } from './html.ts';
 import { count, counted } from './words.ts';
 

@@ -1,9 +1,9 @@
 import { instantOf, lengthOf } from '../../../lib/time/clock.ts';
 import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
-import { html, dataTable } from './html.ts';
+import { sparkLine } from './drawings.ts';
+import { dataTable, html } from './html.ts';
 import type { Html } from './html.ts';
 import type { KindLine } from './read-overview.ts';
-import { sparkLine } from './drawings.ts';
 import { count, distance, when } from './words.ts';
 
 /** How fresh and how sound each kind is, a row each. */

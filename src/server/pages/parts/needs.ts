@@ -1,17 +1,17 @@
-import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
-import type { Damage } from '../../../mirror/sqlite/integrity-check.ts';
 import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
+import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
 import type { WriteBlock } from '../../../mirror/outbox/outbox-queue.ts';
 import type { Entry } from '../../../mirror/outbox/outbox-store.ts';
 import { idsShown } from '../../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../../mirror/records/deletion-store.ts';
+import type { Damage } from '../../../mirror/sqlite/integrity-check.ts';
 import { needsPerson } from '../../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../../mirror/webhooks/endpoint-store.ts';
-import type { Frozen } from '../../../outbound/freeze.ts';
 import { candidatesOf } from '../../../outbound/decisions/entry-list.ts';
 import { choicesOf, explain } from '../../../outbound/decisions/verdicts.ts';
-import type { DecisionButton } from './decisions.ts';
+import type { Frozen } from '../../../outbound/freeze.ts';
 import { endpointButtons, endpointEffects } from './decisions.ts';
+import type { DecisionButton } from './decisions.ts';
 import { counted } from './words.ts';
 
 /** Something that does not go on without a person. */

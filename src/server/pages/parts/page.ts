@@ -1,13 +1,13 @@
-import type { FastifyReply } from 'fastify';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { noticeOf } from './decisions.ts';
+import type { FastifyReply, FastifySchema } from 'fastify';
 import { z } from 'zod';
-import { wholeNumber } from '../../fields.ts';
-import { PAGE_CONTENT } from '../../openapi.ts';
 import { createActivity, createRowCounts } from '../../counts.ts';
 import type { Activity, RowCounts } from '../../counts.ts';
+import { wholeNumber } from '../../fields.ts';
+import { PAGE_CONTENT } from '../../openapi.ts';
 import type { RouteContext } from '../../server.ts';
+import { noticeOf } from './decisions.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
 
 /** A page of the dashboard. */
 interface Page {
@@ -73,14 +73,15 @@ function documentOf({ title, part, content, after, hasPlots, done }: Page): Html
 const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />
   <script src="/assets/uplot.js" defer></script>`;
 
-/** The schema that all pages share. */
-export const pageSchema = (summary: string) => ({
-  ...{ summary, tags: ['Pages'] },
-  response: { 200: { description: 'The page', content: PAGE_CONTENT } },
+/** The options of a page's route: without authentication it shows the sign-in form, and its errors are pages. */
+export const pageOptions = <Parts extends FastifySchema>(summary: string, parts: Parts) => ({
+  config: { signsIn: true } as const,
+  schema: {
+    ...{ summary, tags: ['Pages'] },
+    response: { 200: { description: 'The page', content: PAGE_CONTENT } },
+    ...parts,
+  },
 });
-
-/** A page is for people: without authentication it is the sign-in form, and its errors are pages. */
-export const config = { signsIn: true } as const;
 
 export const before = wholeNumber(1)
   .optional()

@@ -1,26 +1,26 @@
 import { isListed } from '../../../catalog/kind.ts';
-import { latestSeq, latestChanges } from '../../../feed/read-changes.ts';
+import { latestChanges, latestSeq } from '../../../feed/read-changes.ts';
 import type { RecordedChange } from '../../../feed/read-changes.ts';
 import { nextPulls, nextSlots } from '../../../jobs/schedule.ts';
 import type { Schedule } from '../../../jobs/schedule.ts';
 import { staleKinds } from '../../../jobs/schedule/stale-kinds.ts';
 import { instantOf } from '../../../lib/time/clock.ts';
-import { readDamage } from '../../../mirror/sqlite/integrity-check.ts';
 import { readFreshness } from '../../../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
 import { readBlocks } from '../../../mirror/outbox/outbox-queue.ts';
 import { countEntries, listEntries } from '../../../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../../../mirror/outbox/outbox-store.ts';
 import { readDisappeared } from '../../../mirror/records/deletion-store.ts';
+import { openRuns } from '../../../mirror/runs/open-runs.ts';
 import { listRuns, sumsOfRuns } from '../../../mirror/runs/run-store.ts';
 import type { Run, RunSums } from '../../../mirror/runs/run-store.ts';
 import { isServed } from '../../../mirror/runs/worker-store.ts';
-import { openRuns } from '../../../mirror/runs/open-runs.ts';
+import { readDamage } from '../../../mirror/sqlite/integrity-check.ts';
 import { listEndpoints } from '../../../mirror/webhooks/endpoint-store.ts';
 import { readFrozen } from '../../../outbound/freeze.ts';
-import type { Dashboard } from './page.ts';
 import { needsYou } from './needs.ts';
 import type { Need } from './needs.ts';
+import type { Dashboard } from './page.ts';
 
 /** A kind's line of the overview. */
 export interface KindLine extends KindFreshness {

@@ -1,8 +1,8 @@
 import { instantOf } from '../../../lib/time/clock.ts';
-import { html, dataTable } from './html.ts';
+import { dataTable, html } from './html.ts';
 import type { Html } from './html.ts';
 import type { SummedRun } from './read-overview.ts';
-import { count, roughly, when, counted } from './words.ts';
+import { count, counted, roughly, when } from './words.ts';
 
 const TONES: Readonly<Record<string, string>> = {
   requested: 'plain',
