@@ -5,10 +5,9 @@ import { HOLD_WORDS, idsShown, readDisappeared } from '../../mirror/records/dele
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
 import type { Server } from '../server.ts';
 import { recordAddress } from './parts/change-list.ts';
-import { decisionForms } from './parts/decisions.ts';
+import { decisionForms, HOLD_EFFECTS, holdButtons } from './parts/decisions.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { HOLD_EFFECTS, holdButtons } from './parts/needs.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { counted, roughly } from './parts/words.ts';

@@ -7,15 +7,14 @@ import { findRecord } from '../../mirror/records/record-store.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 import { candidatesOf, jsonOrText, readHistory } from '../../outbound/decisions/entry-list.ts';
 import type { History } from '../../outbound/decisions/entry-list.ts';
-import { choicesOf, explain } from '../../outbound/decisions/verdicts.ts';
+import { explain } from '../../outbound/decisions/verdicts.ts';
 import { rowId } from '../fields.ts';
 import type { Server } from '../server.ts';
 import { entryBadge, entryRecord } from './outbox-page.ts';
 import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
-import { decisionForms } from './parts/decisions.ts';
+import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { entryButtons, entryEffects } from './parts/needs.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { exactly } from './parts/words.ts';
@@ -68,7 +67,7 @@ function entryPage({ candidates, mayDecide, ...history }: EntryFacts): Html {
         <header><h2 id="state-title">State</h2></header>
         <div class="body">
           <p>${explain(entry).meaning}</p>
-          ${decisions(entry, mayDecide)} ${factsOf(history)}
+          ${entryDecisions(entry, mayDecide)} ${factsOf(history)}
         </div>
       </section>
       ${conflictPanel(entry)}
@@ -93,27 +92,6 @@ function entryPage({ candidates, mayDecide, ...history }: EntryFacts): Html {
         }
       </section>
     </div>`;
-}
-
-function decisions(entry: Entry, mayDecide: boolean): Html | null {
-  const choices = choicesOf(entry);
-  if (choices.length === 0) return null;
-  const back = `/outbox/${entry.id}`;
-  return html`<p class="quiet">${entryEffects(entry)}</p>
-    ${
-      mayDecide
-        ? html`${decisionForms(entryButtons(entry), back)}
-          ${choices.includes('adopt') ? adoptForm(entry, back) : null}`
-        : null
-    }`;
-}
-
-function adoptForm({ id }: Entry, back: string): Html {
-  return html`<form class="filters adopt" method="post" action="/outbox/${id}/adopt">
-    <input type="hidden" name="back" value="${back}" />
-    <label>another record <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
-    <button>Adopt</button>
-  </form>`;
 }
 
 function factsOf({ entry, isMaker }: History): Html {

@@ -17,7 +17,7 @@ import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { readKindLines } from './parts/read-overview.ts';
 import type { KindLine } from './parts/read-overview.ts';
-import { count, exactly, when } from './parts/words.ts';
+import { count, exactly, sentence, when } from './parts/words.ts';
 
 const CHANGES_SHOWN = 20;
 const READINGS_SHOWN = 200;
@@ -123,8 +123,6 @@ function standing(line: KindLine, { now, mayDecide }: Pick<KindFacts, 'now' | 'm
     </div>
   </section>`;
 }
-
-const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 function plots({ hours }: KindLine, readings: readonly ReportedReading[], now: Date): Html {
   const present = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;

@@ -171,12 +171,7 @@ function issuePanel({ issues }: RecordStory): Html | null {
         <p class="small quiet">${cut(detail ?? '', LONGEST_VALUE)}</p>
       </li>`,
   );
-  return html`<section class="panel" aria-labelledby="issues-title">
-    <header><h2 id="issues-title">Issues</h2></header>
-    <ol class="feed">
-      ${items}
-    </ol>
-  </section>`;
+  return feedPanel('issues', 'Issues', items);
 }
 
 function entryPanel(entries: readonly TriedEntry[], now: Date): Html | null {
@@ -195,10 +190,13 @@ function entryPanel(entries: readonly TriedEntry[], now: Date): Html | null {
         </p>
       </li>`,
   );
-  return html`<section class="panel" aria-labelledby="entries-title">
-    <header><h2 id="entries-title">Outbox</h2></header>
+  return feedPanel('entries', 'Outbox', items);
+}
+
+const feedPanel = (id: string, title: string, items: readonly Html[]): Html =>
+  html`<section class="panel" aria-labelledby="${id}-title">
+    <header><h2 id="${id}-title">${title}</h2></header>
     <ol class="feed">
       ${items}
     </ol>
   </section>`;
-}

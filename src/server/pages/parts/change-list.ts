@@ -2,7 +2,7 @@ import type { RecordedChange } from '../../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, tryParse } from '../../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { shortened } from '../../../lib/text/text.ts';
-import { NOTHING, html } from './html.ts';
+import { html, NOTHING } from './html.ts';
 import type { Html } from './html.ts';
 import { when } from './words.ts';
 

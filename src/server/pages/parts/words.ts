@@ -36,6 +36,9 @@ export const count = (number: number): string => number.toLocaleString('en-US');
 export const counted = (number: number, noun: string, nouns = `${noun}s`): string =>
   `${count(number)} ${number === 1 ? noun : nouns}`;
 
+/** A clause as a sentence. */
+export const sentence = (clause: string): string => `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
+
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
 /** A size in its largest unit: `340 MB`. */
