@@ -12,8 +12,7 @@ import { readBodies } from './body.ts';
 import { createConnections } from './connections.ts';
 import { validateByZod } from './json-schema.ts';
 import * as limits from './limits.ts';
-import { countRequests, tellWrites } from './metrics/http-metrics.ts';
-import { metricsRoute } from './metrics/metrics-route.ts';
+import { countRequests, metricsRoute } from './metrics.ts';
 import { describeApi, openapiRoute } from './openapi.ts';
 import { dashboardRoutes } from './pages/dashboard.ts';
 import { signInRoutes } from './pages/sign-in-page.ts';
@@ -42,15 +41,14 @@ const ROUTES = [
  */
 export async function createServer(parts: ServerParts): Promise<Server> {
   requireToken(parts);
-  const { clock, logger, token, version } = parts;
+  const { clock, logger, token } = parts;
   const app = createApp(parts);
   const closing = endWaiting(app, clock);
   const waitingLimit = limits.createWaitingLimit(limits.WAITING);
   const access = createAccess({ token, clock, codes: parts.codes ?? createSignInCodes(clock) });
   const context: RouteContext = { ...parts, access, closing, waitingLimit };
   logRequests(app, logger);
-  const registry = countRequests(app, { waitingLimit, version });
-  tellWrites(registry, parts);
+  const registry = countRequests(app, context);
   guard(app, context);
   answerErrors(app, logger);
   readBodies(app);
