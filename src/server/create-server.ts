@@ -19,7 +19,7 @@ import { signInRoutes } from './pages/sign-in-page.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
-import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
+import { outboxWriteRoutes } from './routes/outbox-writes.ts';
 import { outboxRoutes } from './routes/outbox.ts';
 import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -30,7 +30,7 @@ import type { RouteContext, Server, ServerParts } from './server.ts';
 
 const ROUTES = [
   ...[healthRoutes, signInRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes],
-  ...[outboxRoutes, outboxDecisionRoutes, deletionRoutes, webhookRoutes, webhookDecisionRoutes, openapiRoute],
+  ...[outboxRoutes, outboxWriteRoutes, deletionRoutes, webhookRoutes, webhookDecisionRoutes, openapiRoute],
   dashboardRoutes,
 ];
 
