@@ -10,7 +10,6 @@ export type Caller = 'bearer' | 'cookie' | 'loopback';
 
 type AccessDecision = { readonly caller: Caller } | { readonly refusal: Problem };
 
-/** Authenticates callers. */
 export interface Access {
   readonly hasToken: boolean;
   readonly judge: (request: FastifyRequest) => AccessDecision;
@@ -52,6 +51,7 @@ interface AccessParts {
   readonly codes: Pick<SignInCodes, 'redeem'>;
 }
 
+/** Authenticates callers by the token, or by the cookie that a browser got for it; without a token, by their address. */
 export function createAccess({ token, clock, codes }: AccessParts): Access {
   const attempts = createAttempts(clock);
   const refuse = (address: string, refusal: Problem): Problem => {
@@ -108,7 +108,6 @@ function bearerOf(header: string | undefined): string | null {
   return /^bearer +(.+?) *$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Counts wrong tokens by the address that they come from. */
 interface Attempts {
   /** Counts a wrong token; returns the seconds to wait before the next attempt, 0 after only a few wrong ones. */
   readonly fail: (address: string) => number;
@@ -127,6 +126,7 @@ interface Failures {
   readonly count: number;
 }
 
+/** Counts wrong tokens by the address that they come from. */
 export function createAttempts(clock: Pick<Clock, 'monotonicMs'>): Attempts {
   const failures = new Map<string, Failures>();
   const recent = (network: string): Failures | null => {

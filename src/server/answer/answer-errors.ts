@@ -31,6 +31,22 @@ export function sendError(reply: FastifyReply, error: unknown, logger: Logger): 
   return sendProblem(reply, problemFor(error, logger));
 }
 
+/** Sends the reason of a refusal as a page. */
+function sendProblemPage(reply: FastifyReply, { status, detail, hint, headers }: Problem): FastifyReply {
+  void reply.code(status).headers({ ...headers });
+  return sendPage(reply, {
+    ...{ title: 'Not done', part: '' },
+    content: html`<div class="title"><h1>${status === 404 ? 'Not here' : 'Not done'}</h1></div>
+      <section class="panel">
+        <div class="body">
+          <p role="alert">${detail}</p>
+          ${hint === undefined ? null : html`<p class="quiet">${hint}</p>`}
+          <p><a href="/">To the overview</a></p>
+        </div>
+      </section>`,
+  });
+}
+
 /** The problem of an error; for a bug, only the number under which it is logged. */
 function problemFor(error: unknown, logger: Logger): Problem {
   const problem = problemOf(error);
@@ -117,23 +133,4 @@ const MALFORMED: Words = { code: 'http.malformed', detail: 'The request could no
 function problemOfFramework({ statusCode = 500 }: FastifyError): Problem | null {
   if (statusCode >= 500) return null;
   return { status: statusCode, ...(WORDS[statusCode] ?? MALFORMED) };
-}
-
-/** Sends the reason of a refusal as a page. */
-export function sendProblemPage(
-  reply: FastifyReply,
-  { status, detail, hint, headers }: Problem,
-): FastifyReply {
-  void reply.code(status).headers({ ...headers });
-  return sendPage(reply, {
-    ...{ title: 'Not done', part: '' },
-    content: html`<div class="title"><h1>${status === 404 ? 'Not here' : 'Not done'}</h1></div>
-      <section class="panel">
-        <div class="body">
-          <p role="alert">${detail}</p>
-          ${hint === undefined ? null : html`<p class="quiet">${hint}</p>`}
-          <p><a href="/">To the overview</a></p>
-        </div>
-      </section>`,
-  });
 }

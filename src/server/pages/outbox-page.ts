@@ -18,20 +18,17 @@ import { count, when } from './parts/words.ts';
 export function addOutboxPage(app: Server, { session, clock }: Dashboard): void {
   const state = z.enum(['', 'open', ...STATES]).optional();
   const options = pageOptions('Show the outbox', { querystring: z.object({ state, before, done }) });
-  app.get(
-    '/outbox',
-    options,
-    async ({ query: { state: wanted = '', before: last, done: carriedOut } }, reply) => {
-      const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
-      const read = await listEntries(session, { states, before: last, limit: PAGE_ROWS + 1 });
-      const content = outboxPage({
-        ...{ counts: await countEntries(session), now: clock.now(), page: listPage(read, ({ id }) => id) },
-        query: { state: wanted === '' ? undefined : wanted, before: last },
-      });
-      const after = await latestSeq(session);
-      return sendPage(reply, { title: 'Outbox', part: '/outbox', content, after, done: carriedOut });
-    },
-  );
+  app.get('/outbox', options, async ({ query }, reply) => {
+    const { state: wanted = '', before: last, done: carriedOut } = query;
+    const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
+    const read = await listEntries(session, { states, before: last, limit: PAGE_ROWS + 1 });
+    const content = outboxPage({
+      ...{ counts: await countEntries(session), now: clock.now(), page: listPage(read, ({ id }) => id) },
+      query: { state: wanted === '' ? undefined : wanted, before: last },
+    });
+    const after = await latestSeq(session);
+    return sendPage(reply, { title: 'Outbox', part: '/outbox', content, after, done: carriedOut });
+  });
 }
 
 /** The facts of the page of the outbox. */
@@ -69,28 +66,8 @@ function outboxPage({ counts, query, page, now }: OutboxFacts): Html {
     </section>`;
 }
 
-const TONES: Record<EntryState, string> = {
-  ready: 'plain',
-  sending: 'info',
-  unsettled: 'warn',
-  done: 'good',
-  parked: 'warn',
-  rejected: 'bad',
-  abandoned: 'plain',
-};
-
-export const entryBadge = (state: EntryState): Html =>
-  html`<span class="state ${TONES[state]}">${state}</span>`;
-
-/** The record of an entry, as a link; nothing while it has none. */
-export function entryRecord({ kind, recordId }: Pick<Entry, 'kind' | 'recordId'>): Html {
-  return recordId === null
-    ? html`${kind}`
-    : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`;
-}
-
 /** Entries of the outbox as a table, in the given order. */
-export function entryTable(entries: readonly Entry[], now: Date): Html {
+function entryTable(entries: readonly Entry[], now: Date): Html {
   return dataTable(
     {
       caption: 'Entries of the outbox',
@@ -119,4 +96,25 @@ function entryRow(entry: Entry, now: Date): Html {
     <td data-title="next try" class="nowrap">${nextAttemptAt === null ? '–' : when(nextAttemptAt, now)}</td>
     <td data-title="tries" class="number">${attempts}</td>
   </tr>`;
+}
+
+const TONES: Record<EntryState, string> = {
+  ready: 'plain',
+  sending: 'info',
+  unsettled: 'warn',
+  done: 'good',
+  parked: 'warn',
+  rejected: 'bad',
+  abandoned: 'plain',
+};
+
+/** The state of an entry as a coloured word. */
+export const entryBadge = (state: EntryState): Html =>
+  html`<span class="state ${TONES[state]}">${state}</span>`;
+
+/** The record of an entry, as a link; nothing while it has none. */
+export function entryRecord({ kind, recordId }: Pick<Entry, 'kind' | 'recordId'>): Html {
+  return recordId === null
+    ? html`${kind}`
+    : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`;
 }

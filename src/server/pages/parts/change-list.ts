@@ -39,9 +39,11 @@ const BADGES: Readonly<Record<string, string>> = {
   restored: 'warn',
 };
 
+/** What an event did, as a coloured word. */
 export const changeBadge = (change: string): Html =>
   html`<span class="state ${BADGES[change] ?? 'plain'}">${change}</span>`;
 
+/** The page of a record. */
 export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
 
@@ -103,6 +105,7 @@ export function diffRow({ name, before, after, longest }: ChangedValue): Html {
   </tr>`;
 }
 
+/** A table of such rows. */
 export function diffTable(caption: string, rows: readonly Html[], more = ''): Html {
   return html`<table class="diff ${more}">
     <caption class="unseen">

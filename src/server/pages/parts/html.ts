@@ -26,6 +26,7 @@ function written(part: Part): string {
   return 'html' in part ? part.html : part.map((some) => some.html).join('');
 }
 
+/** No HTML. */
 export const NOTHING: Html = { html: '' };
 
 /** A heading: a text, a text over numbers, or HTML. */

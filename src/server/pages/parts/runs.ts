@@ -4,18 +4,6 @@ import type { Html } from './html.ts';
 import type { SummedRun } from './read-overview.ts';
 import { count, counted, roughly, when } from './words.ts';
 
-const TONES: Readonly<Record<string, string>> = {
-  requested: 'plain',
-  running: 'info',
-  done: 'good',
-  incomplete: 'warn',
-  failed: 'bad',
-  interrupted: 'warn',
-};
-
-export const runBadge = (state: string): Html =>
-  html`<span class="state ${TONES[state] ?? 'plain'}">${state}</span>`;
-
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], now: Date): Html {
   if (runs.length === 0) return html`<p class="none">No run yet.</p>`;
@@ -54,6 +42,19 @@ export function duration(from: string | null, to: string | null): string {
   const ms = instantOf(to).getTime() - instantOf(from).getTime();
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : roughly(ms);
 }
+
+const TONES: Readonly<Record<string, string>> = {
+  requested: 'plain',
+  running: 'info',
+  done: 'good',
+  incomplete: 'warn',
+  failed: 'bad',
+  interrupted: 'warn',
+};
+
+/** The state of a run as a coloured word. */
+export const runBadge = (state: string): Html =>
+  html`<span class="state ${TONES[state] ?? 'plain'}">${state}</span>`;
 
 const [WIDTH, LANE, BAR] = [1000, 26, 14];
 const HOUR_MS = 3_600_000;
