@@ -12,8 +12,8 @@ import { compareRecord } from './compare-record.ts';
 import { createIdList, hashOf } from './findings.ts';
 import type { AuditFinding, IdList } from './findings.ts';
 import { readElements, readLiveIds, readRows, readSetAside, readStrayParents } from './mirror-rows.ts';
-import { sortRecords } from './record-identity.ts';
-import type { KnownRecord } from './record-identity.ts';
+import { sortRecords } from './read-value.ts';
+import type { KnownRecord } from './read-value.ts';
 
 export interface AuditParts {
   readonly session: Session;
