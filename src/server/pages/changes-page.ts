@@ -17,13 +17,12 @@ import {
   recordName,
   verbatim,
 } from './parts/change-list.ts';
-import { html } from './parts/html.ts';
+import { exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import { exactly } from './parts/words.ts';
 
 /** Adds the pages of change events. */
 export function addChangePages(app: Server, { session, kinds, clock }: Dashboard): void {

@@ -6,11 +6,10 @@ import type { ShownHold } from '../../mirror/records/deletion-store.ts';
 import type { Server } from '../server.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { decisionForms, HOLD_EFFECTS, holdButtons } from './parts/decisions.ts';
-import { html } from './parts/html.ts';
+import { counted, html, roughly } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
-import { counted, roughly } from './parts/words.ts';
 
 /** Adds the page of deletions. */
 export function addDeletionsPage(app: Server, { session, clock, access }: Dashboard): void {

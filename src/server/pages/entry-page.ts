@@ -13,11 +13,10 @@ import type { Server } from '../server.ts';
 import { entryBadge, entryRecord } from './outbox-page.ts';
 import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
-import { dataTable, html } from './parts/html.ts';
+import { dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
-import { exactly } from './parts/words.ts';
 
 /** Adds the page of an entry of the outbox. */
 export function addEntryPage(app: Server, { session, access }: Dashboard): void {

@@ -7,13 +7,12 @@ import { listOpenIssues } from '../../mirror/records/issue-store.ts';
 import type { ListedIssue } from '../../mirror/records/issue-store.ts';
 import type { Server } from '../server.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
-import { dataTable, html } from './parts/html.ts';
+import { count, dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import { count, exactly } from './parts/words.ts';
 
 const PATH = '/issues';
 const DRIFT_SHOWN = 50;

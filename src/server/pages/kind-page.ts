@@ -10,14 +10,13 @@ import type { Server } from '../server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
-import { dataTable, html } from './parts/html.ts';
+import { count, dataTable, exactly, html, sentence, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { freshness, stateBadge, stateWords, unseen } from './parts/kinds-panel.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { readKindLines } from './parts/read-overview.ts';
 import type { KindLine } from './parts/read-overview.ts';
-import { count, exactly, sentence, when } from './parts/words.ts';
 
 const CHANGES_SHOWN = 20;
 const READINGS_SHOWN = 200;

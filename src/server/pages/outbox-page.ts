@@ -6,13 +6,12 @@ import { OPEN_STATES, STATES } from '../../outbound/decisions/entry-list.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
 import type { Server } from '../server.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
-import { dataTable, html } from './parts/html.ts';
+import { count, dataTable, html, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { before, done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import { count, when } from './parts/words.ts';
 
 /** Adds the page of the outbox. */
 export function addOutboxPage(app: Server, { session, clock }: Dashboard): void {

@@ -3,7 +3,7 @@ import { STATES } from '../../outbound/decisions/entry-list.ts';
 import type { Server } from '../server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { html } from './parts/html.ts';
+import { count, counted, html, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { kindsPanel } from './parts/kinds-panel.ts';
 import type { Need } from './parts/needs.ts';
@@ -12,7 +12,6 @@ import type { Dashboard } from './parts/page.ts';
 import { readOverview } from './parts/read-overview.ts';
 import type { Overview } from './parts/read-overview.ts';
 import { runTable } from './parts/runs.ts';
-import { count, counted, when } from './parts/words.ts';
 
 /** Adds the first page. */
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {

@@ -19,12 +19,11 @@ import {
   valueText,
   verbatim,
 } from './parts/change-list.ts';
-import { html } from './parts/html.ts';
+import { exactly, html, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf } from './parts/paging.ts';
-import { exactly, when } from './parts/words.ts';
 
 const CHANGES_SHOWN = 20;
 

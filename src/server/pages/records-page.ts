@@ -4,12 +4,11 @@ import type { ListedRecord } from '../../mirror/records/record-store.ts';
 import { kindName, recordId, requireKind } from '../fields.ts';
 import type { Server } from '../server.ts';
 import { recordAddress, recordName } from './parts/change-list.ts';
-import { dataTable, html } from './parts/html.ts';
+import { dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf, PAGE_ROWS } from './parts/paging.ts';
-import { exactly } from './parts/words.ts';
 
 /** Adds the page of a kind's records. */
 export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void {

@@ -6,7 +6,7 @@ import { findRun } from '../../mirror/runs/run-store.ts';
 import type { KindReport, Run } from '../../mirror/runs/run-store.ts';
 import { rowId } from '../fields.ts';
 import type { Server } from '../server.ts';
-import { dataTable, html } from './parts/html.ts';
+import { count, dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { stateBadge } from './parts/kinds-panel.ts';
 import { before, pageOptions, sendPage } from './parts/page.ts';
@@ -16,7 +16,6 @@ import type { RowsShown } from './parts/paging.ts';
 import { readRuns } from './parts/read-overview.ts';
 import type { SummedRun } from './parts/read-overview.ts';
 import { duration, runBadge, runTable, runTimeline } from './parts/runs.ts';
-import { count, exactly } from './parts/words.ts';
 
 const RUNS_DRAWN = 200;
 

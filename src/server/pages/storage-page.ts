@@ -3,11 +3,10 @@ import type { ChangeLogSize } from '../../mirror/records/change-store.ts';
 import { databaseSize, databaseVersion, tableSizes } from '../../mirror/session/database-facts.ts';
 import type { TableSize } from '../../mirror/session/database-facts.ts';
 import type { Server } from '../server.ts';
-import { dataTable, html } from './parts/html.ts';
+import { bytesText, count, dataTable, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
-import { bytesText, count } from './parts/words.ts';
 
 /** Adds the page of sizes. */
 export function addStoragePage(app: Server, { session, clock }: Dashboard): void {

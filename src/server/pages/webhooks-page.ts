@@ -8,13 +8,12 @@ import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import type { Server } from '../server.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
 import { decisionForms, endpointButtons } from './parts/decisions.ts';
-import { dataTable, html } from './parts/html.ts';
+import { count, dataTable, html, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
 import { before, chosen, done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import { count, when } from './parts/words.ts';
 
 const PATH = '/webhooks';
 

@@ -2,9 +2,8 @@ import type { RecordedChange } from '../../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, tryParse } from '../../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { shortened } from '../../../lib/text/text.ts';
-import { html, NOTHING } from './html.ts';
+import { html, when } from './html.ts';
 import type { Html } from './html.ts';
-import { when } from './words.ts';
 
 const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
@@ -50,7 +49,7 @@ export const recordAddress = (kind: string, id: string): string =>
 /** Says that bms-sync itself wrote the change. */
 export function originBadge(origin: string): Html {
   const entry = /^outbox:(\d+)$/.exec(origin)?.[1];
-  if (entry === undefined) return NOTHING;
+  if (entry === undefined) return html``;
   return html`<a class="state plain" href="/outbox/${entry}">written by entry ${entry}</a>`;
 }
 

@@ -1,6 +1,5 @@
-import { dataTable, html } from './html.ts';
+import { count, counted, dataTable, html } from './html.ts';
 import type { Html } from './html.ts';
-import { count, counted } from './words.ts';
 
 interface Plot {
   /** Unique on the page. */

@@ -1,10 +1,9 @@
 import { instantOf, lengthOf } from '../../../lib/time/clock.ts';
 import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
 import { sparkLine } from './drawings.ts';
-import { dataTable, html } from './html.ts';
+import { count, dataTable, distance, html, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { KindLine } from './read-overview.ts';
-import { count, distance, when } from './words.ts';
 
 /** How fresh and how sound each kind is, a row each. */
 export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {

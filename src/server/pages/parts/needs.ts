@@ -18,7 +18,7 @@ import {
   holdButtons,
 } from './decisions.ts';
 import type { DecisionButton } from './decisions.ts';
-import { counted, sentence } from './words.ts';
+import { counted, sentence } from './html.ts';
 
 /** Something that does not go on without a person. */
 export interface Need {

@@ -1,8 +1,7 @@
 import { instantOf } from '../../../lib/time/clock.ts';
-import { dataTable, html } from './html.ts';
+import { count, counted, dataTable, html, roughly, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { SummedRun } from './read-overview.ts';
-import { count, counted, roughly, when } from './words.ts';
 
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], now: Date): Html {
