@@ -12,11 +12,10 @@ import { decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
 import { count, dataTable, exactly, html, sentence, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { freshness, stateBadge, stateWords, unseen } from './parts/kinds-panel.ts';
+import { freshness, readKindLines, stateBadge, stateWords, unseen } from './parts/kinds.ts';
+import type { KindLine } from './parts/kinds.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
-import { readKindLines } from './parts/read-overview.ts';
-import type { KindLine } from './parts/read-overview.ts';
 
 const CHANGES_SHOWN = 20;
 const READINGS_SHOWN = 200;

@@ -8,14 +8,13 @@ import { rowId } from '../fields.ts';
 import type { Server } from '../server.ts';
 import { count, dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { stateBadge } from './parts/kinds-panel.ts';
+import { stateBadge } from './parts/kinds.ts';
 import { before, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import { readRuns } from './parts/read-overview.ts';
-import type { SummedRun } from './parts/read-overview.ts';
-import { duration, runBadge, runTable, runTimeline } from './parts/runs.ts';
+import { duration, readRuns, runBadge, runTable, runTimeline } from './parts/runs.ts';
+import type { SummedRun } from './parts/runs.ts';
 
 const RUNS_DRAWN = 200;
 

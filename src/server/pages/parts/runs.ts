@@ -1,7 +1,26 @@
 import { instantOf } from '../../../lib/time/clock.ts';
+import { listRuns, sumsOfRuns } from '../../../mirror/runs/run-store.ts';
+import type { Run, RunSums } from '../../../mirror/runs/run-store.ts';
 import { count, counted, dataTable, html, roughly, when } from './html.ts';
 import type { Html } from './html.ts';
-import type { SummedRun } from './read-overview.ts';
+import type { Dashboard } from './page.ts';
+
+/** A run with what it changed. */
+export type SummedRun = Run & { readonly sums: RunSums };
+
+/** The latest runs before an id, newest first. */
+export async function readRuns(
+  { session, clock }: Dashboard,
+  wanted: { readonly limit: number; readonly before?: number | undefined },
+): Promise<readonly SummedRun[]> {
+  const runs = await listRuns(session, { ...wanted, now: clock.now() });
+  const sums = await sumsOfRuns(
+    session,
+    runs.map(({ id }) => id),
+  );
+  const none = { rows: 0, changes: 0 };
+  return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? none }));
+}
 
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], now: Date): Html {
