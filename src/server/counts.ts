@@ -8,6 +8,8 @@ import { countLive, countLiveUpTo } from '../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../mirror/kinds/status-store.ts';
 import { firstSeqSince } from '../mirror/records/change-store.ts';
 import type { Queryable, Session } from '../mirror/session/session.ts';
+import { integer, text } from '../mirror/tables/engine-column.ts';
+import { readRows } from '../mirror/tables/rows.ts';
 
 /** The hours that are counted, the present one included. */
 const HOURS = 48;
@@ -89,25 +91,22 @@ const HOUR = {
   postgres: sql`to_char(observed_at at time zone 'UTC', 'YYYY-MM-DD HH24')`,
 };
 
-async function readHours(
-  session: Queryable & Pick<Session, 'dialect'>,
-  from: number,
-  to: number,
-): Promise<readonly { readonly kind: string; readonly hour: string; readonly events: number }[]> {
-  const rows = await session.query(sql`
+const HOUR_COLUMNS = [text('kind'), text('hour'), integer('events')] as const;
+
+async function readHours(session: Queryable & Pick<Session, 'dialect'>, from: number, to: number) {
+  const hours = sql`
     select kind, ${HOUR[session.dialect]} as hour, count(*) as events from changes
-    where seq > ${from} and seq <= ${to} group by 1, 2`);
-  return rows.map((row) => ({
-    kind: String(row['kind']),
-    hour: String(row['hour']),
-    events: Number(row['events']),
-  }));
+    where seq > ${from} and seq <= ${to} group by 1, 2`;
+  return await readRows(session, HOUR_COLUMNS, hours);
 }
 
 type Counted = Pick<KindFreshness, 'kind' | 'last_sweep_at' | 'last_change_at'>;
 
 export interface RowCounts {
-  /** Live rows by kind. Counts small kinds again where a sweep has ended or an event was found. A large kind is absent until it was counted once. */
+  /**
+   * Live rows by kind. Counts small kinds again where a sweep has ended or an event was found. A large kind is absent until it
+   * was counted once.
+   */
   readonly read: (kinds: readonly Counted[]) => Promise<ReadonlyMap<string, number>>;
 }
 
