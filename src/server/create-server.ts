@@ -34,6 +34,12 @@ const ROUTES = [
   dashboardRoutes,
 ];
 
+/** Stands for the parts that a server may lack. */
+const ABSENT: Pick<RouteContext, 'wakeEngine' | 'webhooks'> = {
+  wakeEngine: () => undefined,
+  webhooks: { allowHosts: [], secretsOf: () => null },
+};
+
 /**
  * Creates the HTTP server; the caller listens on `parts.host` and `parts.port`, and closes it.
  *
@@ -46,7 +52,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const closing = endWaiting(app, clock);
   const waitingLimit = limits.createWaitingLimit(limits.WAITING);
   const access = createAccess({ token, clock, codes: parts.codes ?? createSignInCodes(clock) });
-  const context: RouteContext = { ...parts, access, closing, waitingLimit };
+  const context: RouteContext = { ...ABSENT, ...parts, access, closing, waitingLimit };
   logRequests(app, logger);
   const registry = countRequests(app, context);
   guard(app, context);

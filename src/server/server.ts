@@ -74,6 +74,8 @@ export type Server = FastifyInstance<
 
 /** The dependencies of the routes. */
 export interface RouteContext extends ServerParts {
+  readonly wakeEngine: () => void;
+  readonly webhooks: WebhookRules;
   readonly access: Access;
   /** Fires when the server closes: waiting requests end. */
   readonly closing: AbortSignal;

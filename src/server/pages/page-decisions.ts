@@ -57,7 +57,7 @@ function deletionForms(app: Server, { session, kinds, wakeEngine }: RouteContext
       { config, schema: { ...schema(`${name} held deletions by a form`, form), params } },
       async (request, reply) => {
         await decideHeld(session, requireKind(kinds, request.params.kind).name, decision);
-        wakeEngine?.();
+        wakeEngine();
         return goBack(reply, request.body?.back, decision);
       },
     );
@@ -76,7 +76,7 @@ function entryForms(app: Server, { session, clock, wakeEngine }: RouteContext): 
         const { id } = request.params;
         await work(session, id, clock.now());
         request.entryId = id;
-        wakeEngine?.();
+        wakeEngine();
         return goBack(reply, request.body?.back, notice);
       },
     );
@@ -90,7 +90,7 @@ function adoptionForm(app: Server, { session, kinds, clock, wakeEngine }: RouteC
       const { id } = request.params;
       await adoptRecord(session, { kinds, id, recordId: request.body.recordId, now: clock.now() });
       request.entryId = id;
-      wakeEngine?.();
+      wakeEngine();
       return goBack(reply, request.body.back, 'adopted');
     },
   );
@@ -100,7 +100,7 @@ function resumeForm(app: Server, { session, sendMark, wakeEngine }: RouteContext
   const about = { config, schema: schema('Let sends go on by a form', form) };
   app.post('/outbox/resume', about, async (request, reply) => {
     await resumeSends(session, (await sendMark.read()) ?? 0);
-    wakeEngine?.();
+    wakeEngine();
     return goBack(reply, request.body?.back, 'resumed');
   });
 }
@@ -120,7 +120,7 @@ function endpointForms(app: Server, { session, clock, wakeEngine }: RouteContext
       },
       async (request, reply) => {
         await work(session, { name: request.params.name, after: null, now: clock.now() });
-        wakeEngine?.();
+        wakeEngine();
         return goBack(reply, request.body?.back, notice);
       },
     );
@@ -133,7 +133,7 @@ function pullForm(app: Server, { session, kinds, clock, wakeEngine }: RouteConte
     await session.atomically((tx) =>
       requestPull(tx, { kinds: wanted, request: 'the dashboard', now: clock.now() }),
     );
-    wakeEngine?.();
+    wakeEngine();
     return goBack(reply, request.body.back, 'requested');
   });
 }

@@ -72,7 +72,7 @@ function intakeRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCo
       const asked = { ...request.body, key: request.headers['idempotency-key'] };
       const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
       if (result === undefined) throw new Error('An entry was neither stored nor refused.');
-      if (result.isNew) wakeEngine?.();
+      if (result.isNew) wakeEngine();
       const { id, state, key, kind, operation, recordId, isNew, notes } = result;
       request.entryId = id;
       void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
@@ -112,7 +112,7 @@ function decisionRoutes(app: Server, { session, clock, wakeEngine }: RouteContex
       async (request, reply) => {
         const made = await work(session, request.params.id, clock.now());
         request.entryId = request.params.id;
-        wakeEngine?.();
+        wakeEngine();
         return sendJson(reply, documentOf(made));
       },
     );
@@ -137,7 +137,7 @@ function adoptRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCon
         now: clock.now(),
       });
       request.entryId = id;
-      wakeEngine?.();
+      wakeEngine();
       return sendJson(reply, documentOf(made));
     },
   );
@@ -150,7 +150,7 @@ function resumeRoute(app: Server, { session, sendMark, wakeEngine }: RouteContex
     { schema: { ...schema, summary, body: noBody, response: { 200: resumed } } },
     async (_request, reply) => {
       const was = await resumeSends(session, (await sendMark.read()) ?? 0);
-      wakeEngine?.();
+      wakeEngine();
       return sendJson(reply, { wasFrozen: was !== null, ...was });
     },
   );

@@ -92,7 +92,7 @@ function pullRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCont
       const runId = await session.atomically((tx) =>
         requestPull(tx, { kinds: wanted, request: 'the HTTP API', now: clock.now() }),
       );
-      wakeEngine?.();
+      wakeEngine();
       void reply.code(202).header('location', `/v1/runs/${runId}`);
       return sendJson(reply, { runId, state: 'requested', kinds: wanted });
     },
