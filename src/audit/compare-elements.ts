@@ -2,9 +2,9 @@ import { compactJson, isArray, isObject, tryParse } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import type { Row } from '../mirror/session/session.ts';
 import type { NestedTable } from '../mirror/tables/kind-table.ts';
-import { compareColumns, ownMember } from './compare-record.ts';
+import { compareColumns, holdsJson } from './compare-record.ts';
 import type { Difference } from './compare-record.ts';
-import { isSameJson, readValue } from './read-value.ts';
+import { isSameJson, ownMember, readValue } from './read-value.ts';
 
 interface HeldArray {
   /** The record's row. */
@@ -84,8 +84,7 @@ function holdsValue(element: Json, column: string | null): boolean {
   const isText = typeof element === 'string';
   if (element === null || !readValue(isText ? 'text' : 'json', element).fits) return column === null;
   if (isText || column === null) return element === column;
-  const held = tryParse(column);
-  return held !== undefined && isSameJson(element, held);
+  return holdsJson(element, column);
 }
 
 const textOf = (row: Row): string => JSON.stringify(row);

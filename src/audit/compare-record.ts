@@ -4,7 +4,7 @@ import { compactJson, isObject, tryParse } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { isStorable } from '../lib/text/text.ts';
 import type { Row, SqlValue } from '../mirror/session/session.ts';
-import { exactNumber, isSameJson, readColumn, readValue } from './read-value.ts';
+import { exactNumber, isSameJson, ownMember, readColumn, readValue } from './read-value.ts';
 
 /** A place where the mirror differs from the service; values in full, `null` = none. */
 export interface Difference {
@@ -91,7 +91,8 @@ function isBeyondReason(exact: string): boolean {
   return digits.length > LONGEST_DECIMAL || Math.abs(Number(power)) > LONGEST_DECIMAL;
 }
 
-function holdsJson(value: Json, column: string): boolean {
+/** Whether a column has the JSON text of a value. */
+export function holdsJson(value: Json, column: string): boolean {
   const held = tryParse(column);
   return held !== undefined && isSameJson(value, held);
 }
@@ -126,11 +127,6 @@ function isSameMember(field: Field | undefined, a: Json | undefined, b: Json | u
 function only(record: JsonObject, names: readonly string[]): string {
   const members = names.filter((name) => Object.hasOwn(record, name));
   return `{${members.map((name) => `${JSON.stringify(name)}:${compactJson(record[name] ?? null)}`).join(',')}}`;
-}
-
-/** A member of the record itself: never `constructor` and its like from the prototype. */
-export function ownMember(record: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function textOf(value: Json): string | null {

@@ -8,9 +8,6 @@ export interface AuditFinding extends Difference {
   readonly is: 'missing' | 'surplus' | 'value';
 }
 
-/**
- * The findings of a reading, in a few bytes each: even a mirror that is wrong from end to end must fit into memory.
- */
 export interface Findings {
   add(finding: AuditFinding): void;
   /** Whether an equal finding exists: same record, same field, same value of the service. */
@@ -21,6 +18,7 @@ export interface Findings {
   readonly surplus: IdList;
 }
 
+/** Keeps the findings of a reading in a few bytes each: even a mirror that is wrong from end to end must fit into memory. */
 export function createFindings(): Findings {
   const [fingerprints, ids, surplus] = [createIdList(), createIdList(), createIdList()];
   return {
@@ -44,10 +42,6 @@ export function hashOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }
 
-/**
- * A set of 64-bit integers in eight bytes each. A look-up sorts the ids added since the last one, so add all ids
- * first.
- */
 export interface IdList {
   add(id: bigint): void;
   has(id: bigint): boolean;
@@ -56,6 +50,7 @@ export interface IdList {
   values(): Iterable<bigint>;
 }
 
+/** A set of 64-bit integers in eight bytes each. A look-up sorts the ids added since the last one, so add all ids first. */
 export function createIdList(): IdList {
   let ids = new BigInt64Array(16);
   let used = 0;

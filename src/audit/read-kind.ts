@@ -2,18 +2,18 @@ import type { ListedKind } from '../catalog/kind.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
 import { readSuppressed } from '../mirror/records/erasure-store.ts';
 import type { Row, Session } from '../mirror/session/session.ts';
-import { SourceError } from '../source/http/errors.ts';
-import type { Source } from '../source/source.ts';
-import type { ListResponse } from '../source/paging/list-responses.ts';
 import { nestedTables } from '../mirror/tables/kind-table.ts';
 import type { NestedTable } from '../mirror/tables/kind-table.ts';
+import { SourceError } from '../source/http/errors.ts';
+import type { ListResponse } from '../source/paging/list-responses.ts';
+import type { Source } from '../source/source.ts';
 import { compareElements } from './compare-elements.ts';
 import { compareRecord } from './compare-record.ts';
+import { createIdList, hashOf } from './findings.ts';
 import type { AuditFinding, IdList } from './findings.ts';
-import { hashOf, createIdList } from './findings.ts';
 import { readElements, readLiveIds, readRows, readSetAside, readStrayParents } from './mirror-rows.ts';
-import { sortRecords } from './record-identity.ts';
-import type { KnownRecord } from './record-identity.ts';
+import { sortRecords } from './read-value.ts';
+import type { KnownRecord } from './read-value.ts';
 
 export interface AuditParts {
   readonly session: Session;

@@ -1,30 +1,20 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import type { Queryable, Row } from '../mirror/session/session.ts';
+import type { Queryable } from '../mirror/session/session.ts';
 import { sqlList } from '../mirror/session/sql-text.ts';
+import { CHANGES } from '../mirror/tables/change-tables.ts';
+import { readNumber, select, selectOne } from '../mirror/tables/rows.ts';
+import type { RowOf } from '../mirror/tables/rows.ts';
 
-/** One event of the table `changes`. */
-export interface RecordedChange {
-  /** The reader's cursor: who has read up to n never later finds an event ≤ n. */
-  readonly seq: number;
-  readonly kind: string;
-  readonly recordId: string;
-  /** `created`, `updated`, `deleted` or `restored`. */
-  readonly change: string;
-  /** No earlier than this it happened; null = unknown. */
-  readonly observedFrom: string | null;
-  /** No later than this it happened: when it was found out. */
-  readonly observedAt: string;
-  /** The record as JSON text, numbers as received; null = it was not there. */
-  readonly before: string | null;
-  readonly after: string | null;
-  /** `{name: [old, new]}` as JSON text. */
-  readonly fields: string;
-  /** `service`, or `outbox:<id>` for changes written by bms-sync itself. */
-  readonly origin: string;
-  readonly runId: number | null;
-}
+/**
+ * One event of the table `changes`. `seq` is the reader's cursor: who has read up to n never later finds an event ≤ n.
+ *
+ * It happened no earlier than `observedFrom` (null = unknown) and no later than `observedAt`, when it was found out. `before`
+ * and `after` are the record as JSON text, numbers as received; null = it was not there. `fields` is `{name: [old, new]}`, and
+ * `origin` is `service`, or `outbox:<id>` for changes written by bms-sync itself.
+ */
+export type RecordedChange = RowOf<typeof CHANGES>;
 
 interface ChangesWanted {
   /** Events after this `seq`; 0 for all. */
@@ -35,21 +25,14 @@ interface ChangesWanted {
   readonly limit: number;
 }
 
-const PAGE = 500;
-
 /** Reads the first events after a `seq`, in the order of `seq`. */
 export async function readChanges(db: Queryable, wanted: ChangesWanted): Promise<RecordedChange[]> {
   const { after, upTo = Number.MAX_SAFE_INTEGER, kind, limit } = wanted;
-  const rows = await db.query(sql`
-    select * from changes where seq > ${after} and seq <= ${upTo}${ofKind(kind)} order by seq limit ${limit}`);
-  return rows.map(recordedChange);
+  const range = sql`seq > ${after} and seq <= ${upTo}${ofKind(kind)}`;
+  return select(db, CHANGES, sql`where ${range} order by seq limit ${limit}`);
 }
 
-/** Reads the events with these numbers; one that was removed is left out. */
-export async function readChangesOf(db: Queryable, seqs: readonly number[]): Promise<RecordedChange[]> {
-  if (seqs.length === 0) return [];
-  return (await db.query(sql`select * from changes where seq in (${sqlList(seqs)})`)).map(recordedChange);
-}
+const PAGE = 500;
 
 /** Hands out all events after a `seq` and up to another, a page at a time; ends early where the signal is aborted. */
 export async function* changesBetween(
@@ -65,44 +48,14 @@ export async function* changesBetween(
   }
 }
 
-/** The `seq` of the latest event; 0 where there is none. */
-export async function latestSeq(db: Queryable): Promise<number> {
-  const [row] = await db.query(sql`select max(seq) as seq from changes`);
-  return Number(row?.['seq'] ?? 0);
+/** Reads the events with these numbers; one that was removed is left out. */
+export async function readChangesOf(db: Queryable, seqs: readonly number[]): Promise<RecordedChange[]> {
+  return seqs.length === 0 ? [] : select(db, CHANGES, sql`where seq in (${sqlList(seqs)})`);
 }
 
-/** The `seq` after which the latest `count` events (of a kind) lie. */
-export async function seqBeforeLatest(
-  db: Queryable,
-  kind: string | undefined,
-  count: number,
-): Promise<number> {
-  const [row] = await db.query(sql`
-    select min(seq) as seq from (
-      select seq from changes where seq > 0${ofKind(kind)} order by seq desc limit ${count}) latest`);
-  const first = row?.['seq'] ?? null;
-  return first === null ? latestSeq(db) : Number(first) - 1;
-}
-
-const ofKind = (kind: string | undefined): SQL => (kind === undefined ? sql`` : sql` and kind = ${kind}`);
-
-/** Reads a row of the table `changes`. */
-export function recordedChange(row: Row): RecordedChange {
-  const text = (column: string): string => String(row[column]);
-  const textOrNull = (column: string): string | null => (row[column] === null ? null : text(column));
-  return {
-    seq: Number(row['seq']),
-    kind: text('kind'),
-    recordId: text('record_id'),
-    change: text('change'),
-    observedFrom: textOrNull('observed_from'),
-    observedAt: text('observed_at'),
-    before: textOrNull('before'),
-    after: textOrNull('after'),
-    fields: text('fields'),
-    origin: text('origin'),
-    runId: row['run_id'] === null ? null : Number(row['run_id']),
-  };
+/** Reads one event; null if there is none, or it was removed. */
+export async function findChange(db: Queryable, seq: number): Promise<RecordedChange | null> {
+  return selectOne(db, CHANGES, sql`where seq = ${seq}`);
 }
 
 interface LatestWanted {
@@ -120,11 +73,8 @@ const NEAR = 2_000;
 /** Reads the latest events before a `seq`, the newest first: a page at any place of the log costs the same. */
 export async function latestChanges(db: Queryable, wanted: LatestWanted): Promise<RecordedChange[]> {
   const { before = Number.MAX_SAFE_INTEGER, kind, recordId, limit } = wanted;
-  const read = async (condition: SQL): Promise<RecordedChange[]> => {
-    const rows = await db.query(sql`
-      select * from changes where seq < ${before} and ${condition} order by seq desc limit ${limit}`);
-    return rows.map(recordedChange);
-  };
+  const read = (condition: SQL): Promise<RecordedChange[]> =>
+    select(db, CHANGES, sql`where seq < ${before} and ${condition} order by seq desc limit ${limit}`);
   if (kind === undefined) return read(sql`1 = 1`);
   const latest = sql`select min(seq) from (
     select seq from changes where seq < ${before} order by seq desc limit ${NEAR}) near`;
@@ -136,8 +86,23 @@ export async function latestChanges(db: Queryable, wanted: LatestWanted): Promis
     select seq from changes where kind = ${kind}${isOne} and seq < ${before} order by -seq limit ${limit})`);
 }
 
-/** Reads one event; null if there is none, or it was removed. */
-export async function findChange(db: Queryable, seq: number): Promise<RecordedChange | null> {
-  const [row] = await db.query(sql`select * from changes where seq = ${seq}`);
-  return row === undefined ? null : recordedChange(row);
+/** The `seq` of the latest event; 0 where there is none. */
+export async function latestSeq(db: Queryable): Promise<number> {
+  return (await readNumber(db, sql`select max(seq) from changes`)) ?? 0;
 }
+
+/** The `seq` after which the latest `count` events (of a kind) lie. */
+export async function seqBeforeLatest(
+  db: Queryable,
+  kind: string | undefined,
+  count: number,
+): Promise<number> {
+  const first = await readNumber(
+    db,
+    sql`select min(seq) from (
+      select seq from changes where seq > 0${ofKind(kind)} order by seq desc limit ${count}) latest`,
+  );
+  return first === null ? latestSeq(db) : first - 1;
+}
+
+const ofKind = (kind: string | undefined): SQL => (kind === undefined ? sql`` : sql` and kind = ${kind}`);

@@ -6,13 +6,13 @@ import { sql } from 'drizzle-orm';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
-import { SyncError, errorCode } from '../lib/sync-error.ts';
+import { errorCode, SyncError } from '../lib/sync-error.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
+import { isIdle as hasNoRun } from '../mirror/runs/open-runs.ts';
 import { isAway } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { readTexts } from '../mirror/tables/rows.ts';
-import { isIdle as hasNoRun } from '../mirror/runs/open-runs.ts';
 import { snapshotFile } from './output-file.ts';
 import type { MirrorPlace } from './output-file.ts';
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { SyncError, UsageError, errorCode } from '../lib/sync-error.ts';
+import { errorCode, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../mirror/open-session.ts';
 import { isReplaceable } from '../mirror/sqlite/snapshot-file.ts';
 

@@ -5,9 +5,9 @@ import { openSnapshotReader } from '../mirror/postgres/session.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { beginSnapshot } from '../mirror/sqlite/snapshot-file.ts';
 import type { SnapshotFile, SnapshotTable } from '../mirror/sqlite/snapshot-file.ts';
-import type { DeclaredColumn, DialectReader } from '../mirror/views/views.ts';
 import { namesOfViews, readDeclaredColumns } from '../mirror/views/views.ts';
-import { readView, exportColumns, keyOf } from './export/read-rows.ts';
+import type { DeclaredColumn, DialectReader } from '../mirror/views/views.ts';
+import { exportColumns, keyOf, readView } from './export/read-rows.ts';
 
 interface SnapshotRequest {
   /** The address of the mirror. */

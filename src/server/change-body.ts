@@ -2,8 +2,7 @@ import type { Field, FieldType, Kind } from '../catalog/kind.ts';
 import type { SeenNames } from '../mirror/kinds/field-store.ts';
 import type { Operation } from '../mirror/outbox/outbox-store.ts';
 import { LARGEST_BOUND, LARGEST_INTEGER, LEAST_BOUND, patternUpTo } from './json-schema.ts';
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from './json-schema.ts';
 
 const TEXT: JsonSchema = { type: 'string', pattern: '^[^\\u0000]*$' };
 const NUMBER: JsonSchema = { type: 'number' };

@@ -1,24 +1,11 @@
+import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import * as limits from './limits.ts';
-import type { Server } from './server.ts';
-import { STATUS_CODES } from 'node:http';
+import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { PROBLEM_TYPE, problemText } from './answer/send.ts';
 import type { Problem } from './answer/send.ts';
-import { SECURITY_HEADERS } from './answer/security-headers.ts';
-
-/** The state of a connection. */
-interface Standing {
-  /** Requests that came on it and whose answers have not left. */
-  open: number;
-  /** Whether a caller on it was authenticated. */
-  isKnown: boolean;
-  /** Whether bytes came on it that are not a request. */
-  isBroken: boolean;
-  latest: { readonly request: IncomingMessage; readonly answer: ServerResponse } | null;
-}
-
-type Standings = Map<Socket, Standing>;
+import * as limits from './limits.ts';
+import type { Server } from './server.ts';
 
 /** The connections of a server. */
 interface Connections {
@@ -29,6 +16,8 @@ interface Connections {
 }
 
 /**
+ * Seats the connections of a server.
+ *
  * If all connections are taken, a new one replaces an idle one: health checks open a new connection each time and must be
  * answered even if all others are silent. A connection whose body does not arrive counts as idle.
  */
@@ -57,6 +46,19 @@ export function createConnections(): Connections {
     },
   };
 }
+
+/** The state of a connection. */
+interface Standing {
+  /** Requests that came on it and whose answers have not left. */
+  open: number;
+  /** Whether a caller on it was authenticated. */
+  isKnown: boolean;
+  /** Whether bytes came on it that are not a request. */
+  isBroken: boolean;
+  latest: { readonly request: IncomingMessage; readonly answer: ServerResponse } | null;
+}
+
+type Standings = Map<Socket, Standing>;
 
 function seat(standings: Standings, socket: Socket): void {
   if (standings.size >= limits.CONNECTIONS && !makeRoom(standings)) {
@@ -137,7 +139,7 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
 const MALFORMED: Problem = { status: 400, code: 'http.malformed', detail: 'This is no HTTP request.' };
 
 /** Answers bytes that could not be parsed as HTTP; they never reach a route. */
-export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -162,7 +164,7 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
  * A socket that is closed with unread bytes is reset, and a reset may overtake the answer. So the server ends its own side
  * and discards further bytes: for `LINGER_MS` and `LINGER_BYTES` at most, and as long as something arrives.
  */
-export function closeGently(socket: Socket): void {
+function closeGently(socket: Socket): void {
   const until = performance.now() + limits.LINGER_MS;
   let left = limits.LINGER_BYTES;
   const timer = setTimeout(() => socket.destroy(), limits.LINGER_STILL_MS);

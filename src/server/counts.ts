@@ -3,19 +3,20 @@ import { sql } from 'drizzle-orm';
 import { latestSeq } from '../feed/read-changes.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { instantText } from '../lib/time/clock.ts';
-import { firstSeqSince } from '../mirror/records/change-store.ts';
-import type { Queryable, Session } from '../mirror/session/session.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { countLive, countLiveUpTo } from '../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../mirror/kinds/status-store.ts';
+import { firstSeqSince } from '../mirror/records/change-store.ts';
+import type { Queryable, Session } from '../mirror/session/session.ts';
+import { integer, text } from '../mirror/tables/engine-column.ts';
+import { readRows } from '../mirror/tables/rows.ts';
 
 /** The hours that are counted, the present one included. */
 const HOURS = 48;
 
-/** Change events an hour. */
 export interface Activity {
   /**
-   * Counts of the last hours by kind, the oldest first; a kind without events is absent. Null until they were counted for the
+   * Change events an hour by kind, the oldest first; a kind without events is absent. Null until they were counted for the
    * first time, where they are too many to be counted before an answer.
    */
   readonly read: (now: Date) => Promise<ReadonlyMap<string, readonly number[]> | null>;
@@ -84,38 +85,28 @@ function forget(counts: ReadonlyMap<string, Map<string, number>>, oldest: string
   for (const hours of counts.values()) for (const hour of hours.keys()) if (hour < oldest) hours.delete(hour);
 }
 
-interface HourCount {
-  readonly kind: string;
-  /** `YYYY-MM-DD HH`, UTC. */
-  readonly hour: string;
-  readonly events: number;
-}
-
+/** `YYYY-MM-DD HH`, UTC. */
 const HOUR = {
   sqlite: sql`substr(observed_at, 1, 13)`,
   postgres: sql`to_char(observed_at at time zone 'UTC', 'YYYY-MM-DD HH24')`,
 };
 
-async function readHours(
-  session: Queryable & Pick<Session, 'dialect'>,
-  from: number,
-  to: number,
-): Promise<HourCount[]> {
-  const rows = await session.query(sql`
+const HOUR_COLUMNS = [text('kind'), text('hour'), integer('events')] as const;
+
+async function readHours(session: Queryable & Pick<Session, 'dialect'>, from: number, to: number) {
+  const hours = sql`
     select kind, ${HOUR[session.dialect]} as hour, count(*) as events from changes
-    where seq > ${from} and seq <= ${to} group by 1, 2`);
-  return rows.map((row) => ({
-    kind: String(row['kind']),
-    hour: String(row['hour']),
-    events: Number(row['events']),
-  }));
+    where seq > ${from} and seq <= ${to} group by 1, 2`;
+  return await readRows(session, HOUR_COLUMNS, hours);
 }
 
 type Counted = Pick<KindFreshness, 'kind' | 'last_sweep_at' | 'last_change_at'>;
 
-/** How many live rows each kind has. */
 export interface RowCounts {
-  /** Counts small kinds again where a sweep has ended or an event was found. A large kind is absent until it was counted once. */
+  /**
+   * Live rows by kind. Counts small kinds again where a sweep has ended or an event was found. A large kind is absent until it
+   * was counted once.
+   */
   readonly read: (kinds: readonly Counted[]) => Promise<ReadonlyMap<string, number>>;
 }
 
@@ -140,6 +131,7 @@ const FRESH_MS = 10_000;
 /** So many rows are counted within some milliseconds; a million take a page's whole time, or longer. */
 const MOST = 20_000;
 
+/** Counts the live rows of each kind, and keeps the numbers until they may have changed. */
 export function createRowCounts({ session, clock, logger, most = MOST }: CountParts): RowCounts {
   const known = new Map<string, Known>();
   const counting = new Set<string>();

@@ -1,41 +1,44 @@
 import { setMaxListeners } from 'node:events';
-import { LogController, fastify } from 'fastify';
+import { fastify, LogController } from 'fastify';
 import type { FastifyBaseLogger, RouteOptions } from 'fastify';
-import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import { createAccess } from './access/access.ts';
 import { createSignInCodes } from './access/credentials.ts';
-import { guard, requireToken, answerOtherMethods } from './access/guard.ts';
+import { answerOtherMethods, guard, requireToken } from './access/guard.ts';
 import { answerErrors, sendError } from './answer/answer-errors.ts';
 import { SECURITY_HEADERS } from './answer/security-headers.ts';
 import { readBodies } from './body.ts';
 import { createConnections } from './connections.ts';
+import { validateByZod } from './json-schema.ts';
 import * as limits from './limits.ts';
-import { countRequests, tellWrites } from './metrics/http-metrics.ts';
-import { metricsRoute } from './metrics/metrics-route.ts';
+import { countRequests, metricsRoute } from './metrics.ts';
 import { describeApi, openapiRoute } from './openapi.ts';
-import type { ServerParts, RouteContext, Server } from './server.ts';
+import { dashboardRoutes } from './pages/dashboard.ts';
+import { signInRoutes } from './pages/sign-in-page.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
-import { outboxDecisionRoutes } from './routes/outbox-decisions.ts';
+import { outboxWriteRoutes } from './routes/outbox-writes.ts';
 import { outboxRoutes } from './routes/outbox.ts';
-import { pageDecisionRoutes } from './pages/page-decisions.ts';
-import { pageRoutes, assetRoutes } from './pages/dashboard.ts';
 import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
-import { signInRoutes } from './pages/sign-in-page.ts';
 import { statusRoutes } from './routes/status.ts';
 import { webhookDecisionRoutes } from './routes/webhook-decisions.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
-import { createWaitingLimit } from './limits.ts';
-import { validateByZod } from './json-schema.ts';
+import type { RouteContext, Server, ServerParts } from './server.ts';
 
 const ROUTES = [
   ...[healthRoutes, signInRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes],
-  ...[outboxRoutes, outboxDecisionRoutes, deletionRoutes, webhookRoutes, webhookDecisionRoutes, openapiRoute],
-  ...[assetRoutes, pageRoutes, pageDecisionRoutes],
+  ...[outboxRoutes, outboxWriteRoutes, deletionRoutes, webhookRoutes, webhookDecisionRoutes, openapiRoute],
+  dashboardRoutes,
 ];
+
+/** Stands for the parts that a server may lack. */
+const ABSENT: Pick<RouteContext, 'wakeEngine' | 'webhooks'> = {
+  wakeEngine: () => undefined,
+  webhooks: { allowHosts: [], secretsOf: () => null },
+};
 
 /**
  * Creates the HTTP server; the caller listens on `parts.host` and `parts.port`, and closes it.
@@ -44,15 +47,14 @@ const ROUTES = [
  */
 export async function createServer(parts: ServerParts): Promise<Server> {
   requireToken(parts);
-  const { clock, logger, token, version } = parts;
+  const { clock, logger, token } = parts;
   const app = createApp(parts);
   const closing = endWaiting(app, clock);
-  const waitingLimit = createWaitingLimit(limits.WAITING);
+  const waitingLimit = limits.createWaitingLimit(limits.WAITING);
   const access = createAccess({ token, clock, codes: parts.codes ?? createSignInCodes(clock) });
-  const context: RouteContext = { ...parts, access, closing, waitingLimit };
+  const context: RouteContext = { ...ABSENT, ...parts, access, closing, waitingLimit };
   logRequests(app, logger);
-  const registry = countRequests(app, { waitingLimit, version });
-  tellWrites(registry, parts);
+  const registry = countRequests(app, context);
   guard(app, context);
   answerErrors(app, logger);
   readBodies(app);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { isListed } from '../catalog/kind.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { wholeText } from '../lib/json/decimal.ts';
 import { isNumber, isObject } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
-import { LARGEST_BOUND, LARGEST_INTEGER, patternUpTo } from './json-schema.ts';
-import { isListed } from '../catalog/kind.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
+import { LARGEST_BOUND, LARGEST_INTEGER, patternUpTo } from './json-schema.ts';
 
 const LONGEST_NUMBER = 15; // Digits that a JS number always holds exactly.
 

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Server } from './server.ts';
 
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 /** The JSON Schema of a request or an answer. */
 export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const json: Record<string, unknown> = z.toJSONSchema(schema, {

@@ -1,7 +1,6 @@
 import { SyncError } from '../lib/sync-error.ts';
 
-/** Limits for one caller, so that none can block the server for the others. */
-
+// Limits for one caller, so that none can block the server for the others.
 export const HEAD_BYTES = 16_384;
 export const BODY_BYTES = 1_048_576;
 /** Limits of a body on an open route: its bytes, and milliseconds. */
@@ -33,7 +32,6 @@ export const CHECK_MS = 5_000;
 /** Time for open requests to end once the server closes. */
 export const CLOSE_MS = 5_000;
 
-/** A limit on the number of requests that wait at the same time. */
 export interface WaitingLimit {
   readonly taken: () => number;
   /**
@@ -44,6 +42,7 @@ export interface WaitingLimit {
   readonly take: () => () => void;
 }
 
+/** Limits the number of requests that wait at the same time. */
 export function createWaitingLimit(count: number): WaitingLimit {
   const taken = new Set<symbol>();
   return {

@@ -1,15 +1,18 @@
+import { STATUS_CODES } from 'node:http';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { readSeenNames } from '../mirror/kinds/field-store.ts';
 import { SESSION_COOKIE } from './access/credentials.ts';
-import { sendJsonText, PROBLEM_TYPE } from './answer/send.ts';
+import { PROBLEM_TYPE, sendJsonText } from './answer/send.ts';
+import { fieldComponents, STORABLE } from './change-body.ts';
 import { noBody } from './fields.ts';
 import { jsonSchemaOf, writtenExactly } from './json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 import type { RouteContext, Server } from './server.ts';
-import { STORABLE, fieldComponents } from './change-body.ts';
-import type { JsonSchema } from './change-body.ts';
-import { STATUS_CODES } from 'node:http';
+
+/** The content of an answer that is a page. */
+export const PAGE_CONTENT = { 'text/html': { schema: { type: 'string' } } };
 
 const ABOUT =
   'The mirror, the changes for the service, and decisions on both. Other methods of these paths are 405, with `Allow`.';
@@ -34,6 +37,19 @@ export async function describeApi(app: Server, { version }: RouteContext): Promi
     },
     transform: ({ schema, route, url }) => ({ schema: described(route.config, schema), url }),
   });
+}
+
+/** Serves the description of this API, with the fields that the mirror knows by now. */
+export function openapiRoute(app: Server, { session, kinds }: RouteContext): void {
+  app.get(
+    '/openapi.json',
+    { schema: { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } } },
+    async (_request, reply) => {
+      const names = kinds.map(({ name }) => name);
+      const seen = await readSeenNames(session, names);
+      return sendJsonText(reply, descriptionOf(app, fieldComponents(kinds, seen)));
+    },
+  );
 }
 
 const SENT = ['querystring', 'params', 'headers', 'body'];
@@ -89,20 +105,7 @@ function takesNull({ schema: { anyOf } }: { readonly schema: JsonSchema }): bool
   return Array.isArray(anyOf) && (anyOf as readonly JsonSchema[]).some(({ type }) => type === 'null');
 }
 
-/** Serves the description of this API, with the fields that the mirror knows by now. */
-export function openapiRoute(app: Server, { session, kinds }: RouteContext): void {
-  app.get(
-    '/openapi.json',
-    { schema: { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } } },
-    async (_request, reply) => {
-      const names = kinds.map(({ name }) => name);
-      const seen = await readSeenNames(session, names);
-      return sendJsonText(reply, descriptionOf(app, fieldComponents(kinds, seen)));
-    },
-  );
-}
-
-export const PROBLEM: JsonSchema = jsonSchemaOf(
+const PROBLEM: JsonSchema = jsonSchemaOf(
   z.object({
     type: z.string().describe('urn:bms-sync:problem: and the code'),
     title: z.string(),
@@ -144,10 +147,9 @@ const HEADERS: Readonly<Record<number, Readonly<Record<string, JsonSchema>>>> = 
 const EVERYWHERE = [400, 403, 421, 500, 503];
 const OF_BODIES = [408, 413, 415];
 const PROBLEM_CONTENT = { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } };
-export const PAGE_CONTENT = { 'text/html': { schema: { type: 'string' } } };
 
 /** Every refusal of a route, by status. */
-export function refusalsOf(schema: FastifySchema, config: FastifyContextConfig): JsonSchema {
+function refusalsOf(schema: FastifySchema, config: FastifyContextConfig): JsonSchema {
   const statuses = [
     ...EVERYWHERE,
     ...(config.open === true ? [] : [401, 429]),

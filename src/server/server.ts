@@ -8,12 +8,12 @@ import type {
 } from 'fastify';
 import type { z } from 'zod';
 import type { Kind } from '../catalog/kind.ts';
+import type { SecretsOf } from '../feed/webhooks/endpoints.ts';
 import type { Schedule } from '../jobs/schedule.ts';
-import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { WriteStanding } from '../mirror/session/write-watch.ts';
-import type { WebhookEndpoint } from '../mirror/webhooks/endpoint-store.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 import type { Access, Caller } from './access/access.ts';
 import type { SignInCodes } from './access/credentials.ts';
@@ -22,8 +22,7 @@ import type { WaitingLimit } from './limits.ts';
 /** The settings that the routes of webhooks need. */
 interface WebhookRules {
   readonly allowHosts: readonly string[];
-  /** Secrets from the settings; null = those of the table. */
-  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
+  readonly secretsOf: SecretsOf;
 }
 
 /** The dependencies of the HTTP server. */
@@ -75,6 +74,8 @@ export type Server = FastifyInstance<
 
 /** The dependencies of the routes. */
 export interface RouteContext extends ServerParts {
+  readonly wakeEngine: () => void;
+  readonly webhooks: WebhookRules;
   readonly access: Access;
   /** Fires when the server closes: waiting requests end. */
   readonly closing: AbortSignal;

@@ -1,12 +1,10 @@
 import type { Kind } from '../catalog/kind.ts';
 import { nextPulls, nextSlots } from '../jobs/schedule.ts';
-import type { KindSlot, ScheduleSlot, Schedule } from '../jobs/schedule.ts';
+import type { KindSlot, Schedule, ScheduleSlot } from '../jobs/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import type { Drift } from '../mirror/kinds/drift-store.ts';
-import { readDamage } from '../mirror/sqlite/integrity-check.ts';
-import type { Damage } from '../mirror/sqlite/integrity-check.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-import { countIssues, readStatus, isFirstReading, readUncertified } from '../mirror/kinds/status-store.ts';
+import { countIssues, isFirstReading, readStatus, readUncertified } from '../mirror/kinds/status-store.ts';
 import type { IssueCount, KindStatus, UncertifiedKind } from '../mirror/kinds/status-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../mirror/outbox/outbox-queue.ts';
@@ -18,6 +16,8 @@ import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/de
 import type { Hold, ShownHold } from '../mirror/records/deletion-store.ts';
 import { isServed } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../mirror/session/session.ts';
+import { readDamage } from '../mirror/sqlite/integrity-check.ts';
+import type { Damage } from '../mirror/sqlite/integrity-check.ts';
 import { failingEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import type { FailingEndpoint } from '../mirror/webhooks/endpoint-store.ts';
 import { readFrozen } from '../outbound/freeze.ts';

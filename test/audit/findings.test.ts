@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createIdList } from '../../src/audit/findings.ts';
 
-test('is the set of what was added, in whatever order, and while it is asked in between', () => {
+test('a list of ids is the set of what was added, in whatever order, and while it is asked in between', () => {
   const steps = fc.array(
     fc.tuple(
       fc.oneof(fc.bigInt({ min: 0n, max: 40n }), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),

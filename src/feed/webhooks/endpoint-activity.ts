@@ -11,8 +11,10 @@ import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../mirror/webhooks/news.ts';
 import { attemptColumns } from './endpoint-step.ts';
 import { requireEndpoint } from './endpoints.ts';
+import type { SecretsOf } from './endpoints.ts';
 import { isTaken } from './judge-attempt.ts';
-import { TEST_TYPE, formatNews } from './payload.ts';
+import type { SentAttempt } from './judge-attempt.ts';
+import { formatNews, TEST_TYPE } from './payload.ts';
 import { createSender } from './sender.ts';
 
 /** The columns of an active endpoint without failures. */
@@ -102,23 +104,18 @@ async function lastTaken(db: Queryable, endpoint: WebhookEndpoint): Promise<numb
 }
 
 /** How a test of an endpoint ended. */
-export interface EndpointTest {
+export interface EndpointTest extends Pick<SentAttempt, 'status' | 'error' | 'responseStart' | 'durationMs'> {
   readonly name: string;
   readonly webhookId: string;
   /** The receiver has answered 2xx. */
   readonly delivered: boolean;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly responseStart: string | null;
-  readonly durationMs: number;
 }
 
 interface TestParts {
   readonly session: Session;
   readonly clock: Clock;
   readonly allowHosts: readonly string[];
-  /** Secrets from the settings; null = those of the table. */
-  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
+  readonly secretsOf: SecretsOf;
   readonly signal: AbortSignal;
 }
 

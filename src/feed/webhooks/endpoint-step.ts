@@ -14,6 +14,7 @@ import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { readChangesOf } from '../read-changes.ts';
 import type { RecordedChange } from '../read-changes.ts';
+import type { SecretsOf } from './endpoints.ts';
 import { isTaken, judgeAttempt, judgeHealth } from './judge-attempt.ts';
 import type { HealthStep, RetryRules, SentAttempt } from './judge-attempt.ts';
 import { changeBody, formatNews } from './payload.ts';
@@ -45,8 +46,7 @@ export interface StepFacts {
   /** False once this process is to end. */
   readonly takesMore: boolean;
   readonly retrySeconds: RetryRules['retrySeconds'];
-  /** Secrets from the settings; null = those of the table. */
-  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
+  readonly secretsOf: SecretsOf;
   readonly now: Date;
 }
 

@@ -5,11 +5,11 @@ import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { nearestName } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../mirror/session/session.ts';
 import {
-  NOT_IN_SETTINGS,
   endpointNames,
   findEndpoint,
   insertEndpoint,
   listEndpoints,
+  NOT_IN_SETTINGS,
   removeEndpoint,
   saveSecret,
 } from '../../mirror/webhooks/endpoint-store.ts';
@@ -18,9 +18,6 @@ import type {
   EndpointWish,
   WebhookEndpoint,
 } from '../../mirror/webhooks/endpoint-store.ts';
-
-/** How long the secret before a rotation still signs. */
-const OVERLAP_MS = 86_400_000;
 
 /** An endpoint with its secret, which is shown this once. */
 export interface RevealedSecret {
@@ -79,7 +76,9 @@ async function resolvedFault(url: string, allowHosts: readonly string[]): Promis
     : null;
 }
 
+/** A secret in the form of Standard Webhooks. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+/** The part of webhook ids that tells endpoints apart. */
 export const newPublicId = (): string => randomBytes(12).toString('hex');
 
 const nameTaken = (name: string): SyncError =>
@@ -98,52 +97,6 @@ export async function requireEndpoint(db: Queryable, name: string): Promise<Webh
     code: 'webhooks.absent',
     hint: 'bms-sync webhooks list shows them.',
   });
-}
-
-/**
- * Removes an endpoint with its deliveries.
- *
- * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings name it.
- */
-export async function dropEndpoint(session: Session, name: string): Promise<void> {
-  await session.atomically(async (tx) => {
-    const endpoint = await requireEndpoint(tx, name);
-    if (endpoint.source === 'settings' && endpoint.disabledReason !== NOT_IN_SETTINGS) throw ofSettings(name);
-    await removeEndpoint(tx, name);
-  });
-}
-
-const ofSettings = (name: string): SyncError =>
-  new SyncError(`The settings name the webhook endpoint ${name}.`, {
-    code: 'webhooks.of_settings',
-    hint: `Change webhooks.endpoints.${name} there.`,
-  });
-
-interface Rotation {
-  readonly name: string;
-  /** Secrets from the settings; null = those of the table. */
-  readonly secretsOf: (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
-  readonly now: Date;
-}
-
-/**
- * Gives an endpoint a new secret; the present one signs beside it for a day.
- *
- * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings have its secret.
- */
-export async function rotateSecret(
-  session: Session,
-  { name, secretsOf, now }: Rotation,
-): Promise<RevealedSecret> {
-  const secret = newSecret();
-  const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
-  const { url } = await session.atomically(async (tx) => {
-    const endpoint = await requireEndpoint(tx, name);
-    if (secretsOf(endpoint) !== null) throw ofSettings(name);
-    await saveSecret(tx, { endpointId: endpoint.id, secret, now, overlapUntil });
-    return endpoint;
-  });
-  return { name, url, secret };
 }
 
 /** An endpoint as commands and the HTTP API show it: without its secret, and without what its owner works with. */
@@ -168,4 +121,55 @@ export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format
   const { origin, pathname, search } = new URL(url);
   if (format === 'slack' || format === 'teams') return `${origin}/…`;
   return search === '' ? origin + pathname : `${origin}${pathname}?…`;
+}
+
+/**
+ * Removes an endpoint with its deliveries.
+ *
+ * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings name it.
+ */
+export async function dropEndpoint(session: Session, name: string): Promise<void> {
+  await session.atomically(async (tx) => {
+    const endpoint = await requireEndpoint(tx, name);
+    if (endpoint.source === 'settings' && endpoint.disabledReason !== NOT_IN_SETTINGS) throw ofSettings(name);
+    await removeEndpoint(tx, name);
+  });
+}
+
+const ofSettings = (name: string): SyncError =>
+  new SyncError(`The settings name the webhook endpoint ${name}.`, {
+    code: 'webhooks.of_settings',
+    hint: `Change webhooks.endpoints.${name} there.`,
+  });
+
+/** Tells the secrets that the settings give an endpoint; null = those of the table sign. */
+export type SecretsOf = (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
+
+interface Rotation {
+  readonly name: string;
+  readonly secretsOf: SecretsOf;
+  readonly now: Date;
+}
+
+/** How long the secret before a rotation still signs. */
+const OVERLAP_MS = 86_400_000;
+
+/**
+ * Gives an endpoint a new secret; the present one signs beside it for a day.
+ *
+ * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings have its secret.
+ */
+export async function rotateSecret(
+  session: Session,
+  { name, secretsOf, now }: Rotation,
+): Promise<RevealedSecret> {
+  const secret = newSecret();
+  const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
+  const { url } = await session.atomically(async (tx) => {
+    const endpoint = await requireEndpoint(tx, name);
+    if (secretsOf(endpoint) !== null) throw ofSettings(name);
+    await saveSecret(tx, { endpointId: endpoint.id, secret, now, overlapUntil });
+    return endpoint;
+  });
+  return { name, url, secret };
 }

@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
-import { errorCode } from '../../lib/sync-error.ts';
 import { createGuardedConnector } from '../../lib/net/guarded-connector.ts';
 import type { Resolve } from '../../lib/net/guarded-connector.ts';
 import { targetFault } from '../../lib/net/target-url.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';

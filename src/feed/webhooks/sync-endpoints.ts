@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Session, Transaction } from '../../mirror/session/session.ts';
 import {
-  NOT_IN_SETTINGS,
   changeEndpoint,
   columnsOf,
   findEndpoint,
   insertEndpoint,
+  NOT_IN_SETTINGS,
   readEndpoints,
   readSecrets,
   saveSecret,

@@ -1,25 +1,41 @@
+import type { Logger } from '../../lib/log/logger.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { Session } from '../../mirror/session/session.ts';
 import {
+  claimEndpoint,
   dueEndpoints,
   freeEndpoints,
   raiseEndpoint,
-  claimEndpoint,
 } from '../../mirror/webhooks/endpoint-queue.ts';
-import type { Clock } from '../../lib/time/clock.ts';
-import type { Logger } from '../../lib/log/logger.ts';
-import type { Session } from '../../mirror/session/session.ts';
 import { takeStep } from './endpoint-step.ts';
-import type { EndpointStep, StepFacts, EndpointNews } from './endpoint-step.ts';
+import type { EndpointNews, EndpointStep, StepFacts } from './endpoint-step.ts';
 import { createFlight } from './flight.ts';
 import type { Flight } from './flight.ts';
 import type { Sender } from './sender.ts';
-import { instantOf } from '../../lib/time/clock.ts';
 
 /** The name under which processes tell each other of due endpoints. */
 export const WEBHOOK_QUEUE = { name: 'webhooks', jobPrefix: 'wh' } as const;
 
 /** Endpoints worked at once: a slow one keeps its place for as long as it has deliveries, so there must be places for all. */
 const ENDPOINTS_AT_ONCE = 200;
+
+/** The dependencies of deliveries. */
+interface DeliveryParts extends Pick<StepFacts, 'retrySeconds' | 'secretsOf'> {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The name of this process in rows that it owns. */
+  readonly owner: string;
+  readonly sender: Sender;
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number;
+  /** Fires when this process is to end: attempts under way are finished, no more are taken. */
+  readonly stopping: AbortSignal;
+  /** Calls back when this process has committed changes; returns the function that ends it. */
+  readonly onCommit: (listener: () => void) => () => Promise<void>;
+}
 
 interface WebhookQueueParts extends DeliveryParts {
   /** Called after each work: an event may have been committed just as the endpoint was given back. */
@@ -61,24 +77,8 @@ export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
   };
 }
 
-/** The dependencies of deliveries. */
-export interface DeliveryParts extends Pick<StepFacts, 'retrySeconds' | 'secretsOf'> {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The name of this process in rows that it owns. */
-  readonly owner: string;
-  readonly sender: Sender;
-  /** From 0 to 1, for jitter. */
-  readonly random: () => number;
-  /** Fires when this process is to end: attempts under way are finished, no more are taken. */
-  readonly stopping: AbortSignal;
-  /** Calls back when this process has committed changes; returns the function that ends it. */
-  readonly onCommit: (listener: () => void) => () => Promise<void>;
-}
-
 /** Claims an endpoint and sends its deliveries until nothing is due; does nothing if it is no longer free. */
-export async function workEndpoint(parts: DeliveryParts, ref: WorkRef, signal: AbortSignal): Promise<void> {
+async function workEndpoint(parts: DeliveryParts, ref: WorkRef, signal: AbortSignal): Promise<void> {
   const { session, clock, owner } = parts;
   const claimed = await session.atomically((tx) => claimEndpoint(tx, { ...ref, owner, now: clock.now() }));
   if (claimed === null) return;
@@ -107,7 +107,7 @@ async function nextStep(parts: DeliveryParts, flight: Flight, ref: WorkRef): Pro
 }
 
 /** Tells in the log of an endpoint that fails, takes deliveries again, or was disabled. Its address may be a secret. */
-export function tellEndpoint(logger: Logger, { tell, endpoint, attempt }: EndpointNews): void {
+function tellEndpoint(logger: Logger, { tell, endpoint, attempt }: EndpointNews): void {
   const { name, failingSince, failures, disabledReason } = endpoint;
   const since = failingSince === null ? null : instantOf(failingSince).toISOString();
   const facts = { event: `webhook.${tell}`, endpoint: name };

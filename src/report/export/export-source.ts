@@ -7,7 +7,7 @@ import { readKnownPast } from '../../mirror/records/as-of.ts';
 import type { KnownPast } from '../../mirror/records/as-of.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
-import { readAsOf, readView, exportColumns } from './read-rows.ts';
+import { exportColumns, readAsOf, readView } from './read-rows.ts';
 import type { ExportSource, ViewToRead } from './read-rows.ts';
 
 /** The rows that a person asks for. */

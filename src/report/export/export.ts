@@ -3,11 +3,11 @@ import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Values } from '../../mirror/session/session.ts';
-import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
-import type { TextEncoding } from './text-encodings.ts';
-import { loadDuckdb, writeParquet } from './parquet.ts';
+import { writeParquet } from './parquet.ts';
 import type { Unfit } from './parquet.ts';
 import type { ExportSource } from './read-rows.ts';
+import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
+import type { TextEncoding } from './text-encodings.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -115,10 +115,9 @@ async function exportParquet(
   path: string,
   { onRows, signal }: ExportOptions,
 ): Promise<Exported> {
-  const library = await loadDuckdb();
   let rows = 0;
   const unfit = await writeParquet({
-    ...{ path, library, source: { columns, batches: stoppable(batches, signal) } },
+    ...{ path, source: { columns, batches: stoppable(batches, signal) } },
     onRows: (count) => {
       rows += count;
       onRows(count);

@@ -11,6 +11,7 @@ export interface ExportSource {
   readonly batches: AsyncIterable<readonly Values[]>;
 }
 
+/** A view with the columns that are wanted of it. */
 export interface ViewToRead {
   readonly name: string;
   readonly columns: readonly ExportColumn[];
@@ -86,6 +87,7 @@ export async function* readAsOf(
  */
 export type ExportType = 'integer' | 'decimal' | 'exact' | 'real' | 'date' | 'timestamp' | 'text' | 'untyped';
 
+/** A column of exported rows. */
 export interface ExportColumn {
   readonly name: string;
   readonly type: ExportType;
@@ -118,10 +120,10 @@ const typeOf = (declared: string): ExportType =>
   TYPES.find(([pattern]) => pattern.test(declared))?.[1] ?? 'text';
 
 /** The name of the column that has the exact digits of an amount. */
-export const exactName = (amount: string): string => `${amount}${EXACT}`;
+const exactName = (amount: string): string => `${amount}${EXACT}`;
 
 /** The name of the amount whose exact digits a column has. */
-export const amountName = (exact: string): string => exact.slice(0, -EXACT.length);
+const amountName = (exact: string): string => exact.slice(0, -EXACT.length);
 
 /**
  * The columns that order a view's rows and name each of them, so that it can be read in steps; null where there are none:

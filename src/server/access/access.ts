@@ -1,8 +1,8 @@
-import { isIPv6, isIPv4 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { Problem } from '../answer/send.ts';
-import { hasSession, sessionCookie, isSameSecret } from './credentials.ts';
+import { hasSession, isSameSecret, sessionCookie } from './credentials.ts';
 import type { SignInCodes } from './credentials.ts';
 
 /** How a caller was authenticated; `loopback` if no token is set and reads are free. */
@@ -10,7 +10,6 @@ export type Caller = 'bearer' | 'cookie' | 'loopback';
 
 type AccessDecision = { readonly caller: Caller } | { readonly refusal: Problem };
 
-/** Authenticates callers. */
 export interface Access {
   readonly hasToken: boolean;
   readonly judge: (request: FastifyRequest) => AccessDecision;
@@ -52,6 +51,7 @@ interface AccessParts {
   readonly codes: Pick<SignInCodes, 'redeem'>;
 }
 
+/** Authenticates callers by the token, or by the cookie that a browser got for it; without a token, by their address. */
 export function createAccess({ token, clock, codes }: AccessParts): Access {
   const attempts = createAttempts(clock);
   const refuse = (address: string, refusal: Problem): Problem => {
@@ -108,7 +108,6 @@ function bearerOf(header: string | undefined): string | null {
   return /^bearer +(.+?) *$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Counts wrong tokens by the address that they come from. */
 interface Attempts {
   /** Counts a wrong token; returns the seconds to wait before the next attempt, 0 after only a few wrong ones. */
   readonly fail: (address: string) => number;
@@ -127,6 +126,7 @@ interface Failures {
   readonly count: number;
 }
 
+/** Counts wrong tokens by the address that they come from. */
 export function createAttempts(clock: Pick<Clock, 'monotonicMs'>): Attempts {
   const failures = new Map<string, Failures>();
   const recent = (network: string): Failures | null => {

@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../lib/time/clock.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -8,15 +8,12 @@ export function isSameSecret(given: string, secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-/** The HMAC of a text, keyed with the token. */
-function sealOf(token: string, text: string): string {
-  return createHmac('sha256', token).update(text).digest('base64url');
-}
-
+/** The name of the cookie. */
 export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
-const sealed = (token: string, until: string): string => sealOf(token, `bms-sync session until ${until}`);
+const sealed = (token: string, until: string): string =>
+  createHmac('sha256', token).update(`bms-sync session until ${until}`).digest('base64url');
 
 interface CookieRequest {
   readonly token: string;
@@ -77,4 +74,4 @@ export function createSignInCodes(clock: Pick<Clock, 'monotonicMs'>): SignInCode
   };
 }
 
-const hashOf = (code: string): string => createHash('sha256').update(code).digest('base64');
+const hashOf = (code: string): string => digest(code).toString('base64');

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
-import { parseUrl } from '../../lib/net/target-url.ts';
 import type { FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
+import { parseUrl } from '../../lib/net/target-url.ts';
 import { UsageError } from '../../lib/sync-error.ts';
+import { SECURITY_HEADERS } from '../answer/security-headers.ts';
 import { sendProblem } from '../answer/send.ts';
 import type { Problem } from '../answer/send.ts';
-import { SECURITY_HEADERS } from '../answer/security-headers.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
-import type { ServerParts, RouteContext, Server } from '../server.ts';
-import { isLoopback, isEveryAddress, plainAddress } from './access.ts';
+import type { RouteContext, Server, ServerParts } from '../server.ts';
+import { isEveryAddress, isLoopback, plainAddress } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
 export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'>): void {

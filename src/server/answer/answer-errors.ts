@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyReply, FastifyError } from 'fastify';
+import type { FastifyError, FastifyReply } from 'fastify';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
+import { html } from '../pages/parts/html.ts';
+import { sendPage } from '../pages/parts/page.ts';
 import type { Server } from '../server.ts';
 import { sendProblem } from './send.ts';
 import type { Problem } from './send.ts';
-import { html } from '../pages/parts/html.ts';
-import { sendPage } from '../pages/parts/page.ts';
 
 /** Answers thrown errors, and requests without a route. */
 export function answerErrors(app: Server, logger: Logger): void {
@@ -29,6 +29,22 @@ export function answerErrors(app: Server, logger: Logger): void {
 /** Sends an error as a problem document. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
   return sendProblem(reply, problemFor(error, logger));
+}
+
+/** Sends the reason of a refusal as a page. */
+function sendProblemPage(reply: FastifyReply, { status, detail, hint, headers }: Problem): FastifyReply {
+  void reply.code(status).headers({ ...headers });
+  return sendPage(reply, {
+    ...{ title: 'Not done', part: '' },
+    content: html`<div class="title"><h1>${status === 404 ? 'Not here' : 'Not done'}</h1></div>
+      <section class="panel">
+        <div class="body">
+          <p role="alert">${detail}</p>
+          ${hint === undefined ? null : html`<p class="quiet">${hint}</p>`}
+          <p><a href="/">To the overview</a></p>
+        </div>
+      </section>`,
+  });
 }
 
 /** The problem of an error; for a bug, only the number under which it is logged. */
@@ -117,23 +133,4 @@ const MALFORMED: Words = { code: 'http.malformed', detail: 'The request could no
 function problemOfFramework({ statusCode = 500 }: FastifyError): Problem | null {
   if (statusCode >= 500) return null;
   return { status: statusCode, ...(WORDS[statusCode] ?? MALFORMED) };
-}
-
-/** Sends the reason of a refusal as a page. */
-export function sendProblemPage(
-  reply: FastifyReply,
-  { status, detail, hint, headers }: Problem,
-): FastifyReply {
-  void reply.code(status).headers({ ...headers });
-  return sendPage(reply, {
-    ...{ title: 'Not done', part: '' },
-    content: html`<div class="title"><h1>${status === 404 ? 'Not here' : 'Not done'}</h1></div>
-      <section class="panel">
-        <div class="body">
-          <p role="alert">${detail}</p>
-          ${hint === undefined ? null : html`<p class="quiet">${hint}</p>`}
-          <p><a href="/">To the overview</a></p>
-        </div>
-      </section>`,
-  });
 }

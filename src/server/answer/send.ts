@@ -15,13 +15,16 @@ export interface Problem {
   readonly more?: Readonly<Record<string, string | readonly string[]>>;
 }
 
+/** The media type of a problem. */
 export const PROBLEM_TYPE = 'application/problem+json';
 
+/** Writes a problem as JSON. */
 export function problemText({ status, code, detail, hint, more }: Problem): string {
   const title = STATUS_CODES[status] ?? 'Error';
   return JSON.stringify({ type: `urn:bms-sync:problem:${code}`, title, status, detail, code, hint, ...more });
 }
 
+/** Sends a problem with its status and headers. */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   return reply
     .code(problem.status)

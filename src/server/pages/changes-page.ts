@@ -1,6 +1,11 @@
+import { z } from 'zod';
+import { findChange, latestChanges, latestSeq } from '../../feed/read-changes.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { canonicalJson } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { checkKind, rowId } from '../fields.ts';
+import type { Server } from '../server.ts';
 import {
   changeBadge,
   changeList,
@@ -12,11 +17,34 @@ import {
   recordName,
   verbatim,
 } from './parts/change-list.ts';
-import { html } from './parts/html.ts';
+import { exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { filterForm, pageLinks } from './parts/paging.ts';
+import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import { exactly } from './parts/words.ts';
+
+/** Adds the pages of change events. */
+export function addChangePages(app: Server, { session, kinds, clock }: Dashboard): void {
+  const names = kinds.map(({ name }) => name);
+  const querystring = z.object({ kind: chosen, record: chosen, before });
+  const listOptions = pageOptions('Show change events', { querystring, refusals: [422] });
+  app.get('/changes', listOptions, async ({ query }, reply) => {
+    checkKind(kinds, query.kind);
+    const after = await latestSeq(session);
+    const read = await latestChanges(session, { ...query, recordId: query.record, limit: PAGE_ROWS + 1 });
+    const page = listPage(read, ({ seq }) => seq);
+    const content = changesPage({ kinds: names, query, page, now: clock.now() });
+    return sendPage(reply, { title: 'Changes', part: '/changes', content, after });
+  });
+  const options = pageOptions('Show one change event', { params: rowId });
+  app.get('/changes/:id', options, async ({ params: { id } }, reply) => {
+    const change = await findChange(session, id);
+    if (change === null)
+      throw new SyncError(`There is no event ${id}, or it was removed.`, { code: 'record.absent' });
+    return sendPage(reply, { title: `Event ${id}`, part: '/changes', content: changePage(change) });
+  });
+}
 
 interface ChangesQuery {
   readonly kind?: string | undefined;
@@ -33,7 +61,7 @@ interface ChangesFacts {
 }
 
 /** Change events, newest first, of all records or some. */
-export function changesPage({ kinds, query, page, now }: ChangesFacts): Html {
+function changesPage({ kinds, query, page, now }: ChangesFacts): Html {
   const { kind, record } = query;
   const about =
     kind === undefined ? 'of all kinds' : record === undefined ? `of ${kind}` : `of ${kind} ${record}`;
@@ -59,7 +87,7 @@ export function changesPage({ kinds, query, page, now }: ChangesFacts): Html {
 const LONGEST = 20_000;
 
 /** One event whole: all fields of the record before and after, the changed ones first. */
-export function changePage(change: RecordedChange): Html {
+function changePage(change: RecordedChange): Html {
   const { seq, kind, recordId, before, after } = change;
   const [old, now] = [objectIn(before), objectIn(after)];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];

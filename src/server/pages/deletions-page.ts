@@ -1,12 +1,26 @@
+import { z } from 'zod';
+import { latestSeq } from '../../feed/read-changes.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import { HOLD_WORDS, idsShown } from '../../mirror/records/deletion-store.ts';
+import { HOLD_WORDS, idsShown, readDisappeared } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
+import type { Server } from '../server.ts';
 import { recordAddress } from './parts/change-list.ts';
-import { decisionForms } from './parts/decisions.ts';
-import { html } from './parts/html.ts';
+import { decisionForms, HOLD_EFFECTS, holdButtons } from './parts/decisions.ts';
+import { counted, html, roughly } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { HOLD_EFFECTS, holdButtons } from './parts/needs.ts';
-import { counted, roughly } from './parts/words.ts';
+import { done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+
+/** Adds the page of deletions. */
+export function addDeletionsPage(app: Server, { session, clock, access }: Dashboard): void {
+  const options = pageOptions('Show records that disappeared', { querystring: z.object({ done }) });
+  app.get('/deletions', options, async ({ query }, reply) => {
+    const groups = await readDisappeared(session);
+    const content = deletionsPage(groups, { now: clock.now(), mayDecide: access.hasToken });
+    const after = await latestSeq(session);
+    return sendPage(reply, { title: 'Deletions', part: '/deletions', content, after, ...query });
+  });
+}
 
 const TONES: Readonly<Record<string, string>> = {
   suspected: 'info',
@@ -22,7 +36,7 @@ interface View {
 }
 
 /** Records that the lists no longer show, and that are not proven to be gone. */
-export function deletionsPage(groups: readonly ShownHold[], view: View): Html {
+function deletionsPage(groups: readonly ShownHold[], view: View): Html {
   return html`<div class="title">
       <h1>Deletions</h1>
       <p>Records that their lists no longer show, and that are still in the mirror</p>

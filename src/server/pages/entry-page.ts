@@ -1,19 +1,47 @@
+import { z } from 'zod';
+import { latestSeq } from '../../feed/read-changes.ts';
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { candidatesOf, jsonOrText } from '../../outbound/decisions/entry-list.ts';
+import { findRecord } from '../../mirror/records/record-store.ts';
+import type { Queryable } from '../../mirror/session/session.ts';
+import { candidatesOf, jsonOrText, readHistory } from '../../outbound/decisions/entry-list.ts';
 import type { History } from '../../outbound/decisions/entry-list.ts';
-import { choicesOf, explain } from '../../outbound/decisions/verdicts.ts';
-import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
-import { decisionForms } from './parts/decisions.ts';
+import { explain } from '../../outbound/decisions/verdicts.ts';
+import { rowId } from '../fields.ts';
+import type { Server } from '../server.ts';
 import { entryBadge, entryRecord } from './outbox-page.ts';
-import { html, dataTable } from './parts/html.ts';
+import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
+import { entryDecisions } from './parts/decisions.ts';
+import { dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { entryButtons, entryEffects } from './parts/needs.ts';
-import { exactly } from './parts/words.ts';
+import { done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+
+/** Adds the page of an entry of the outbox. */
+export function addEntryPage(app: Server, { session, access }: Dashboard): void {
+  const parts = { params: rowId, querystring: z.object({ done }) };
+  app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
+    const { id } = request.params;
+    const found = await readHistory(session, id);
+    const candidates = await readCandidates(session, found.entry);
+    const content = entryPage({ ...found, candidates, mayDecide: access.hasToken });
+    const after = await latestSeq(session);
+    return sendPage(reply, { title: `Entry ${id}`, part: '/outbox', content, after, ...request.query });
+  });
+}
+
+const CANDIDATES_SHOWN = 3;
+
+async function readCandidates(session: Queryable, entry: Entry): Promise<readonly Candidate[]> {
+  const candidates: Candidate[] = [];
+  for (const id of candidatesOf(entry).slice(0, CANDIDATES_SHOWN))
+    candidates.push({ id, raw: (await findRecord(session, entry.kind, id))?.raw ?? null });
+  return candidates;
+}
 
 /** A record that a create may have made. */
-export interface Candidate {
+interface Candidate {
   readonly id: string;
   /** As JSON text; null if it is not in the mirror. */
   readonly raw: string | null;
@@ -26,7 +54,7 @@ interface EntryFacts extends History {
 }
 
 /** One entry of the outbox: its content, its state, what can be decided, and every request that was sent for it. */
-export function entryPage({ candidates, mayDecide, ...history }: EntryFacts): Html {
+function entryPage({ candidates, mayDecide, ...history }: EntryFacts): Html {
   const { entry, attempts } = history;
   const { id, operation, state } = entry;
   return html`<div class="title">
@@ -38,7 +66,7 @@ export function entryPage({ candidates, mayDecide, ...history }: EntryFacts): Ht
         <header><h2 id="state-title">State</h2></header>
         <div class="body">
           <p>${explain(entry).meaning}</p>
-          ${decisions(entry, mayDecide)} ${factsOf(history)}
+          ${entryDecisions(entry, mayDecide)} ${factsOf(history)}
         </div>
       </section>
       ${conflictPanel(entry)}
@@ -63,27 +91,6 @@ export function entryPage({ candidates, mayDecide, ...history }: EntryFacts): Ht
         }
       </section>
     </div>`;
-}
-
-function decisions(entry: Entry, mayDecide: boolean): Html | null {
-  const choices = choicesOf(entry);
-  if (choices.length === 0) return null;
-  const back = `/outbox/${entry.id}`;
-  return html`<p class="quiet">${entryEffects(entry)}</p>
-    ${
-      mayDecide
-        ? html`${decisionForms(entryButtons(entry), back)}
-          ${choices.includes('adopt') ? adoptForm(entry, back) : null}`
-        : null
-    }`;
-}
-
-function adoptForm({ id }: Entry, back: string): Html {
-  return html`<form class="filters adopt" method="post" action="/outbox/${id}/adopt">
-    <input type="hidden" name="back" value="${back}" />
-    <label>another record <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
-    <button>Adopt</button>
-  </form>`;
 }
 
 function factsOf({ entry, isMaker }: History): Html {

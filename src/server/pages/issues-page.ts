@@ -1,12 +1,37 @@
+import { z } from 'zod';
+import { readDrift } from '../../mirror/kinds/drift-store.ts';
 import type { Drift } from '../../mirror/kinds/drift-store.ts';
+import { countIssues } from '../../mirror/kinds/status-store.ts';
 import type { IssueCount } from '../../mirror/kinds/status-store.ts';
+import { listOpenIssues } from '../../mirror/records/issue-store.ts';
 import type { ListedIssue } from '../../mirror/records/issue-store.ts';
+import type { Server } from '../server.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
-import { html, dataTable } from './parts/html.ts';
+import { count, dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { addressOf, filterForm, pageLinks } from './parts/paging.ts';
+import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import { count, exactly } from './parts/words.ts';
+
+const PATH = '/issues';
+const DRIFT_SHOWN = 50;
+
+/** Adds the page of issues. */
+export function addIssuesPage(app: Server, { session, kinds }: Dashboard): void {
+  const names = kinds.map(({ name }) => name);
+  const summary = 'Show values that fit no rule, and changes in how the service answers';
+  const querystring = z.object({ kind: chosen, code: chosen, before });
+  app.get(PATH, pageOptions(summary, { querystring }), async ({ query }, reply) => {
+    const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
+    const content = issuesPage({
+      ...{ kinds: names, query, page: listPage(read, ({ id }) => id) },
+      counts: await countIssues(session),
+      drift: await readDrift(session, DRIFT_SHOWN),
+    });
+    return sendPage(reply, { title: 'Issues', part: PATH, content });
+  });
+}
 
 /** The facts of the page of issues. */
 interface IssueFacts {
@@ -21,10 +46,8 @@ interface IssueFacts {
   readonly drift: readonly (Drift & { readonly seenAt: string })[];
 }
 
-const PATH = '/issues';
-
 /** Values and records that no rule fits, and changes in how the service answers. */
-export function issuesPage({ kinds, counts, page, query, drift }: IssueFacts): Html {
+function issuesPage({ kinds, counts, page, query, drift }: IssueFacts): Html {
   const codes = [...new Set(counts.map(({ code }) => code))].sort();
   return html`<div class="title">
       <h1>Issues and drift</h1>

@@ -1,14 +1,48 @@
+import { z } from 'zod';
+import { latestChanges, latestSeq } from '../../feed/read-changes.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
+import { SyncError } from '../../lib/sync-error.ts';
 import { instantOf } from '../../lib/time/clock.ts';
+import { latestReadings } from '../../mirror/runs/run-store.ts';
 import type { ReportedReading } from '../../mirror/runs/run-store.ts';
+import { kindName, requireKind } from '../fields.ts';
+import type { Server } from '../server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { html, dataTable } from './parts/html.ts';
-import type { Html } from './parts/html.ts';
-import { freshness, stateBadge, stateWords, unseen } from './parts/kinds-panel.ts';
 import { plotFigure } from './parts/drawings.ts';
-import type { KindLine } from './parts/read-overview.ts';
-import { count, exactly, when } from './parts/words.ts';
+import { count, dataTable, exactly, html, sentence, when } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { freshness, readKindLines, stateBadge, stateWords, unseen } from './parts/kinds.ts';
+import type { KindLine } from './parts/kinds.ts';
+import { done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+
+const CHANGES_SHOWN = 20;
+const READINGS_SHOWN = 200;
+
+/** Adds the page of a record kind. */
+export function addKindPage(app: Server, dashboard: Dashboard): void {
+  const { session, kinds, clock, access } = dashboard;
+  const params = z.strictObject({ kind: kindName(kinds) });
+  const options = pageOptions('Show one record kind', { params, querystring: z.object({ done }) });
+  app.get('/kinds/:kind', options, async ({ params: { kind: name }, query }, reply) => {
+    const { name: kind } = requireKind(kinds, name);
+    const now = clock.now();
+    const line = (await readKindLines(dashboard, now)).find((one) => one.kind === kind);
+    if (line === undefined)
+      throw new SyncError(`${kind} has no list: its records are read one by one.`, {
+        code: 'record.unknown_kind',
+        hint: `/records/${kind} shows those that were read.`,
+      });
+    const after = await latestSeq(session);
+    const content = kindPage({
+      ...{ line, now, mayDecide: access.hasToken },
+      changes: await latestChanges(session, { kind, limit: CHANGES_SHOWN }),
+      readings: await latestReadings(session, kind, READINGS_SHOWN),
+    });
+    return sendPage(reply, { title: kind, part: '/', content, after, hasPlots: true, ...query });
+  });
+}
 
 /** The facts of a kind's page. */
 interface KindFacts {
@@ -23,7 +57,7 @@ interface KindFacts {
 const HOUR_MS = 3_600_000;
 
 /** One record kind: how fresh and how sound it is, its changes, and its latest readings. */
-export function kindPage({ line, changes, readings, now, mayDecide }: KindFacts): Html {
+function kindPage({ line, changes, readings, now, mayDecide }: KindFacts): Html {
   const { kind } = line;
   return html`<div class="title">
       <h1>${kind}</h1>
@@ -87,8 +121,6 @@ function standing(line: KindLine, { now, mayDecide }: Pick<KindFacts, 'now' | 'm
     </div>
   </section>`;
 }
-
-const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 function plots({ hours }: KindLine, readings: readonly ReportedReading[], now: Date): Html {
   const present = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;

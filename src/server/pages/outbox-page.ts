@@ -1,12 +1,34 @@
+import { z } from 'zod';
+import { latestSeq } from '../../feed/read-changes.ts';
+import { countEntries, listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
-import { STATES } from '../../outbound/decisions/entry-list.ts';
-import { html, dataTable } from './parts/html.ts';
-import type { Html } from './parts/html.ts';
-import { filterForm, pageLinks } from './parts/paging.ts';
-import type { RowsShown } from './parts/paging.ts';
-import { count, when } from './parts/words.ts';
+import { OPEN_STATES, STATES } from '../../outbound/decisions/entry-list.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
+import type { Server } from '../server.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
+import { count, dataTable, html, when } from './parts/html.ts';
+import type { Html } from './parts/html.ts';
+import { before, done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import type { RowsShown } from './parts/paging.ts';
+
+/** Adds the page of the outbox. */
+export function addOutboxPage(app: Server, { session, clock }: Dashboard): void {
+  const state = z.enum(['', 'open', ...STATES]).optional();
+  const options = pageOptions('Show the outbox', { querystring: z.object({ state, before, done }) });
+  app.get('/outbox', options, async ({ query }, reply) => {
+    const { state: wanted = '', before: last, done: carriedOut } = query;
+    const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
+    const read = await listEntries(session, { states, before: last, limit: PAGE_ROWS + 1 });
+    const content = outboxPage({
+      ...{ counts: await countEntries(session), now: clock.now(), page: listPage(read, ({ id }) => id) },
+      query: { state: wanted === '' ? undefined : wanted, before: last },
+    });
+    const after = await latestSeq(session);
+    return sendPage(reply, { title: 'Outbox', part: '/outbox', content, after, done: carriedOut });
+  });
+}
 
 /** The facts of the page of the outbox. */
 interface OutboxFacts {
@@ -17,7 +39,7 @@ interface OutboxFacts {
 }
 
 /** Creates and updates on their way to the service, the newest first. */
-export function outboxPage({ counts, query, page, now }: OutboxFacts): Html {
+function outboxPage({ counts, query, page, now }: OutboxFacts): Html {
   return html`<div class="title">
       <h1>Outbox</h1>
       <p>Creates and updates for the service, the newest first</p>
@@ -43,28 +65,8 @@ export function outboxPage({ counts, query, page, now }: OutboxFacts): Html {
     </section>`;
 }
 
-const TONES: Record<EntryState, string> = {
-  ready: 'plain',
-  sending: 'info',
-  unsettled: 'warn',
-  done: 'good',
-  parked: 'warn',
-  rejected: 'bad',
-  abandoned: 'plain',
-};
-
-export const entryBadge = (state: EntryState): Html =>
-  html`<span class="state ${TONES[state]}">${state}</span>`;
-
-/** The record of an entry, as a link; nothing while it has none. */
-export function entryRecord({ kind, recordId }: Pick<Entry, 'kind' | 'recordId'>): Html {
-  return recordId === null
-    ? html`${kind}`
-    : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`;
-}
-
 /** Entries of the outbox as a table, in the given order. */
-export function entryTable(entries: readonly Entry[], now: Date): Html {
+function entryTable(entries: readonly Entry[], now: Date): Html {
   return dataTable(
     {
       caption: 'Entries of the outbox',
@@ -93,4 +95,25 @@ function entryRow(entry: Entry, now: Date): Html {
     <td data-title="next try" class="nowrap">${nextAttemptAt === null ? '–' : when(nextAttemptAt, now)}</td>
     <td data-title="tries" class="number">${attempts}</td>
   </tr>`;
+}
+
+const TONES: Record<EntryState, string> = {
+  ready: 'plain',
+  sending: 'info',
+  unsettled: 'warn',
+  done: 'good',
+  parked: 'warn',
+  rejected: 'bad',
+  abandoned: 'plain',
+};
+
+/** The state of an entry as a coloured word. */
+export const entryBadge = (state: EntryState): Html =>
+  html`<span class="state ${TONES[state]}">${state}</span>`;
+
+/** The record of an entry, as a link; nothing while it has none. */
+export function entryRecord({ kind, recordId }: Pick<Entry, 'kind' | 'recordId'>): Html {
+  return recordId === null
+    ? html`${kind}`
+    : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`;
 }

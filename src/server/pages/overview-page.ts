@@ -1,16 +1,74 @@
+import { z } from 'zod';
+import { latestChanges, latestSeq } from '../../feed/read-changes.ts';
+import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
+import { countEntries, listEntries } from '../../mirror/outbox/outbox-store.ts';
+import { readDisappeared } from '../../mirror/records/deletion-store.ts';
+import { readDamage } from '../../mirror/sqlite/integrity-check.ts';
+import { listEndpoints } from '../../mirror/webhooks/endpoint-store.ts';
 import { STATES } from '../../outbound/decisions/entry-list.ts';
+import { readFrozen } from '../../outbound/freeze.ts';
+import type { Server } from '../server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { html } from './parts/html.ts';
+import { count, counted, html, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { kindsPanel } from './parts/kinds-panel.ts';
+import { kindsPanel, readKindLines } from './parts/kinds.ts';
+import type { KindLine } from './parts/kinds.ts';
+import { needsYou } from './parts/needs.ts';
 import type { Need } from './parts/needs.ts';
-import type { Overview } from './parts/read-overview.ts';
-import { runTable } from './parts/runs.ts';
-import { count, counted, when } from './parts/words.ts';
+import { done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { readRuns, runTable } from './parts/runs.ts';
+
+/** Adds the first page. */
+export function addOverviewPage(app: Server, dashboard: Dashboard): void {
+  const summary = 'Show what needs a person, and how every kind stands';
+  const options = pageOptions(summary, { querystring: z.object({ done }) });
+  app.get('/', options, async ({ query }, reply) => {
+    const overview = await readOverview(dashboard);
+    const content = overviewPage(overview, dashboard.access.hasToken);
+    return sendPage(reply, { title: 'Overview', part: '/', content, after: overview.latest, ...query });
+  });
+}
+
+const [CHANGES_SHOWN, RUNS_SHOWN, PARKED_SHOWN] = [14, 6, 5];
+
+/** Reads the facts of the overview. */
+async function readOverview(dashboard: Dashboard) {
+  const { session, clock } = dashboard;
+  const now = clock.now();
+  const latest = await latestSeq(session);
+  const [kinds, outbox, changes, runs] = await Promise.all([
+    readKindLines(dashboard, now),
+    countEntries(session),
+    latestChanges(session, { limit: CHANGES_SHOWN }),
+    readRuns(dashboard, { limit: RUNS_SHOWN }),
+  ]);
+  const needs = await readNeeds(dashboard, kinds, outbox.parked ?? 0);
+  return { now, database: session.location, latest, kinds, outbox, needs, changes, runs };
+}
+
+type Overview = Awaited<ReturnType<typeof readOverview>>;
+
+async function readNeeds(
+  { session }: Dashboard,
+  kinds: readonly KindLine[],
+  parkedInAll: number,
+): Promise<readonly Need[]> {
+  const [disappeared, damage, frozen, parked, blocks, endpoints] = await Promise.all([
+    readDisappeared(session),
+    readDamage(session),
+    readFrozen(session),
+    parkedInAll === 0 ? [] : listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
+    readBlocks(session),
+    listEndpoints(session),
+  ]);
+  const held = disappeared.filter(({ state }) => state === 'held');
+  return needsYou({ kinds, held, parked, parkedInAll, damage, frozen, blocks, endpoints });
+}
 
 /** The first page: what needs a person, then how each kind stands, then what happened. */
-export function overviewPage(overview: Overview, mayDecide: boolean): Html {
+function overviewPage(overview: Overview, mayDecide: boolean): Html {
   const { now, database, kinds, changes, runs } = overview;
   return html`<div class="title">
       <h1>Overview</h1>

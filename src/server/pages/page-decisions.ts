@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { disableEndpoint, enableEndpoint, replayEvents } from '../../feed/webhooks/endpoint-activity.ts';
-import { requestPull } from '../../mirror/runs/run-requests.ts';
 import { decideHeld } from '../../mirror/records/deletion-store.ts';
-import { adoptRecord, abandonEntry, retryEntry } from '../../outbound/decisions/decide.ts';
+import { requestPull } from '../../mirror/runs/run-requests.ts';
+import { abandonEntry, adoptRecord, retryEntry } from '../../outbound/decisions/decide.ts';
 import { resumeSends } from '../../outbound/freeze.ts';
-import { kindName, recordId, rowId, pulledKinds, requireKind } from '../fields.ts';
-import type { Notice } from './parts/decisions.ts';
-import type { RouteContext, Server } from '../server.ts';
+import { kindName, pulledKinds, recordId, requireKind, rowId } from '../fields.ts';
 import { endpointParams } from '../routes/webhooks.ts';
+import type { RouteContext, Server } from '../server.ts';
+import type { Notice } from './parts/decisions.ts';
 
 const back = z
   .string()
@@ -39,7 +39,7 @@ const goBack = (reply: FastifyReply, path: string | undefined, done: Notice): Fa
   reply.redirect(`${path ?? '/'}?done=${done}`, 303);
 
 /** The forms of the dashboard: the decisions of the API, for a browser without a script. */
-export function pageDecisionRoutes(app: Server, context: RouteContext): void {
+export function addDecisionForms(app: Server, context: RouteContext): void {
   deletionForms(app, context);
   entryForms(app, context);
   adoptionForm(app, context);
@@ -57,7 +57,7 @@ function deletionForms(app: Server, { session, kinds, wakeEngine }: RouteContext
       { config, schema: { ...schema(`${name} held deletions by a form`, form), params } },
       async (request, reply) => {
         await decideHeld(session, requireKind(kinds, request.params.kind).name, decision);
-        wakeEngine?.();
+        wakeEngine();
         return goBack(reply, request.body?.back, decision);
       },
     );
@@ -76,7 +76,7 @@ function entryForms(app: Server, { session, clock, wakeEngine }: RouteContext): 
         const { id } = request.params;
         await work(session, id, clock.now());
         request.entryId = id;
-        wakeEngine?.();
+        wakeEngine();
         return goBack(reply, request.body?.back, notice);
       },
     );
@@ -90,7 +90,7 @@ function adoptionForm(app: Server, { session, kinds, clock, wakeEngine }: RouteC
       const { id } = request.params;
       await adoptRecord(session, { kinds, id, recordId: request.body.recordId, now: clock.now() });
       request.entryId = id;
-      wakeEngine?.();
+      wakeEngine();
       return goBack(reply, request.body.back, 'adopted');
     },
   );
@@ -100,7 +100,7 @@ function resumeForm(app: Server, { session, sendMark, wakeEngine }: RouteContext
   const about = { config, schema: schema('Let sends go on by a form', form) };
   app.post('/outbox/resume', about, async (request, reply) => {
     await resumeSends(session, (await sendMark.read()) ?? 0);
-    wakeEngine?.();
+    wakeEngine();
     return goBack(reply, request.body?.back, 'resumed');
   });
 }
@@ -120,7 +120,7 @@ function endpointForms(app: Server, { session, clock, wakeEngine }: RouteContext
       },
       async (request, reply) => {
         await work(session, { name: request.params.name, after: null, now: clock.now() });
-        wakeEngine?.();
+        wakeEngine();
         return goBack(reply, request.body?.back, notice);
       },
     );
@@ -133,7 +133,7 @@ function pullForm(app: Server, { session, kinds, clock, wakeEngine }: RouteConte
     await session.atomically((tx) =>
       requestPull(tx, { kinds: wanted, request: 'the dashboard', now: clock.now() }),
     );
-    wakeEngine?.();
+    wakeEngine();
     return goBack(reply, request.body.back, 'requested');
   });
 }

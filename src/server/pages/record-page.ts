@@ -1,9 +1,15 @@
+import { z } from 'zod';
+import { latestChanges, latestSeq } from '../../feed/read-changes.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
+import { SyncError } from '../../lib/sync-error.ts';
 import type { TriedEntry } from '../../mirror/outbox/attempts-and-links.ts';
-import { proofWords, STORY_STATES } from '../../mirror/records/record-story.ts';
+import { proofWords, readRecordStory, STORY_STATES } from '../../mirror/records/record-story.ts';
 import type { RecordStory } from '../../mirror/records/record-story.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
+import { kindName, recordId, requireKind } from '../fields.ts';
+import type { Server } from '../server.ts';
+import { entryBadge } from './outbox-page.ts';
 import {
   changeList,
   cut,
@@ -13,14 +19,34 @@ import {
   valueText,
   verbatim,
 } from './parts/change-list.ts';
-import { entryBadge } from './outbox-page.ts';
-import { html } from './parts/html.ts';
+import { exactly, html, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
+import { pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
 import { addressOf } from './parts/paging.ts';
-import { exactly, when } from './parts/words.ts';
+
+const CHANGES_SHOWN = 20;
+
+/** Adds the page of a record. */
+export function addRecordPage(app: Server, { session, kinds, clock }: Dashboard): void {
+  const params = z.strictObject({ kind: kindName(kinds), id: recordId });
+  const options = pageOptions('Show everything that is known of one record', { params });
+  app.get('/records/:kind/:id', options, async ({ params: { kind: name, id } }, reply) => {
+    const kind = requireKind(kinds, name);
+    const after = await latestSeq(session);
+    const story = await readRecordStory(session, kind, id);
+    const title = `${kind.name} ${id}`;
+    if (story === null)
+      throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
+        code: 'record.absent',
+      });
+    const changes = await latestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
+    return sendPage(reply, { title, part: '/', content: recordPage(story, changes, clock.now()), after });
+  });
+}
 
 /** Everything that the mirror knows of one record; `changes` are its latest events. */
-export function recordPage(story: RecordStory, changes: readonly RecordedChange[], now: Date): Html {
+function recordPage(story: RecordStory, changes: readonly RecordedChange[], now: Date): Html {
   const { kind, id, row, createdBy } = story;
   return html`<div class="title">
       <h1>${kind} ${id}</h1>
@@ -144,12 +170,7 @@ function issuePanel({ issues }: RecordStory): Html | null {
         <p class="small quiet">${cut(detail ?? '', LONGEST_VALUE)}</p>
       </li>`,
   );
-  return html`<section class="panel" aria-labelledby="issues-title">
-    <header><h2 id="issues-title">Issues</h2></header>
-    <ol class="feed">
-      ${items}
-    </ol>
-  </section>`;
+  return feedPanel('issues', 'Issues', items);
 }
 
 function entryPanel(entries: readonly TriedEntry[], now: Date): Html | null {
@@ -168,10 +189,13 @@ function entryPanel(entries: readonly TriedEntry[], now: Date): Html | null {
         </p>
       </li>`,
   );
-  return html`<section class="panel" aria-labelledby="entries-title">
-    <header><h2 id="entries-title">Outbox</h2></header>
+  return feedPanel('entries', 'Outbox', items);
+}
+
+const feedPanel = (id: string, title: string, items: readonly Html[]): Html =>
+  html`<section class="panel" aria-labelledby="${id}-title">
+    <header><h2 id="${id}-title">${title}</h2></header>
     <ol class="feed">
       ${items}
     </ol>
   </section>`;
-}

@@ -1,12 +1,35 @@
+import { z } from 'zod';
+import { recordsAfter } from '../../mirror/records/record-store.ts';
 import type { ListedRecord } from '../../mirror/records/record-store.ts';
+import { kindName, recordId, requireKind } from '../fields.ts';
+import type { Server } from '../server.ts';
 import { recordAddress, recordName } from './parts/change-list.ts';
-import { html, dataTable } from './parts/html.ts';
+import { dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { PAGE_ROWS, addressOf } from './parts/paging.ts';
-import { exactly } from './parts/words.ts';
+import { pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { addressOf, PAGE_ROWS } from './parts/paging.ts';
+
+/** Adds the page of a kind's records. */
+export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void {
+  const options = pageOptions('Show records of a kind by their ids', {
+    params: z.strictObject({ kind: kindName(kinds) }),
+    querystring: z.object({ after: recordId.optional(), id: recordId.optional() }),
+  });
+  app.get('/records/:kind', options, async ({ params: { kind: name }, query: { after, id } }, reply) => {
+    const { name: kind } = requireKind(kinds, name);
+    if (id !== undefined) return reply.redirect(`/records/${kind}/${id}`, 303);
+    const records = await recordsAfter(session, kind, { after, limit: PAGE_ROWS + 1 });
+    return sendPage(reply, {
+      title: `Records of ${kind}`,
+      part: '/',
+      content: recordsPage(kind, records, after),
+    });
+  });
+}
 
 /** Records of a kind in the order of their ids; `records` may be one more than the page shows. */
-export function recordsPage(kind: string, records: readonly ListedRecord[], after: string | undefined): Html {
+function recordsPage(kind: string, records: readonly ListedRecord[], after: string | undefined): Html {
   const shown = records.slice(0, PAGE_ROWS);
   const last = records.length > PAGE_ROWS ? shown.at(-1)?.id : undefined;
   const path = `/records/${encodeURIComponent(kind)}`;

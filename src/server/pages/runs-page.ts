@@ -1,13 +1,43 @@
-import type { KindReport, Run } from '../../mirror/runs/run-store.ts';
+import { z } from 'zod';
+import { latestSeq } from '../../feed/read-changes.ts';
+import { SyncError } from '../../lib/sync-error.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
-import { html, dataTable } from './parts/html.ts';
+import { findRun } from '../../mirror/runs/run-store.ts';
+import type { KindReport, Run } from '../../mirror/runs/run-store.ts';
+import { rowId } from '../fields.ts';
+import type { Server } from '../server.ts';
+import { count, dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { stateBadge } from './parts/kinds-panel.ts';
-import { pageLinks } from './parts/paging.ts';
+import { stateBadge } from './parts/kinds.ts';
+import { before, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import type { SummedRun } from './parts/read-overview.ts';
-import { duration, runBadge, runTable, runTimeline } from './parts/runs.ts';
-import { count, exactly } from './parts/words.ts';
+import { duration, readRuns, runBadge, runTable, runTimeline } from './parts/runs.ts';
+import type { SummedRun } from './parts/runs.ts';
+
+const RUNS_DRAWN = 200;
+
+/** Adds the pages of runs. */
+export function addRunPages(app: Server, dashboard: Dashboard): void {
+  const { session, clock } = dashboard;
+  const listOptions = pageOptions('Show runs', { querystring: z.object({ before }) });
+  app.get('/runs', listOptions, async ({ query }, reply) => {
+    const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), ({ id }) => id);
+    const recent = await readRuns(dashboard, { limit: RUNS_DRAWN });
+    const content = runsPage({ page, recent, query, now: clock.now() });
+    return sendPage(reply, { title: 'Runs', part: '/runs', content, after: await latestSeq(session) });
+  });
+  const options = pageOptions('Show one run', { params: rowId });
+  app.get('/runs/:id', options, async ({ params: { id } }, reply) => {
+    const run = await findRun(session, id, clock.now());
+    if (run === null)
+      throw new SyncError(`There is no run ${id}, or it was removed.`, { code: 'run.absent' });
+    const page = { title: `Run ${id}`, part: '/runs', content: runPage(run) };
+    const isLive = run.finishedAt === null;
+    return sendPage(reply, { ...page, ...(isLive && { after: await latestSeq(session) }) });
+  });
+}
 
 /** The facts of the page of runs. */
 interface RunsFacts {
@@ -19,7 +49,7 @@ interface RunsFacts {
 }
 
 /** Runs, newest first, with a drawing of the latest. */
-export function runsPage({ page, recent, query, now }: RunsFacts): Html {
+function runsPage({ page, recent, query, now }: RunsFacts): Html {
   const drawing = query.before === undefined ? runTimeline(recent, now) : null;
   return html`<div class="title">
       <h1>Runs</h1>
@@ -39,7 +69,7 @@ export function runsPage({ page, recent, query, now }: RunsFacts): Html {
 }
 
 /** One run, kind by kind. */
-export function runPage({
+function runPage({
   id,
   command,
   state,

@@ -1,8 +1,26 @@
+import { readChangeLogSize } from '../../mirror/records/change-store.ts';
 import type { ChangeLogSize } from '../../mirror/records/change-store.ts';
+import { databaseSize, databaseVersion, tableSizes } from '../../mirror/session/database-facts.ts';
 import type { TableSize } from '../../mirror/session/database-facts.ts';
-import { html, dataTable } from './parts/html.ts';
+import type { Server } from '../server.ts';
+import { bytesText, count, dataTable, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { bytesText, count } from './parts/words.ts';
+import { pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+
+/** Adds the page of sizes. */
+export function addStoragePage(app: Server, { session, clock }: Dashboard): void {
+  app.get('/storage', pageOptions('Show how large the mirror is', {}), async (_request, reply) => {
+    const content = storagePage({
+      database: session.location,
+      version: await databaseVersion(session),
+      bytes: await databaseSize(session),
+      changeLog: await readChangeLogSize(session, clock.now()),
+      tables: await tableSizes(session),
+    });
+    return sendPage(reply, { title: 'Storage', part: '/storage', content });
+  });
+}
 
 /** The facts of the page of sizes. */
 interface StorageFacts {
@@ -14,7 +32,7 @@ interface StorageFacts {
 }
 
 /** How large the mirror is, and how fast it grows. */
-export function storagePage({ database, version, bytes, changeLog, tables }: StorageFacts): Html {
+function storagePage({ database, version, bytes, changeLog, tables }: StorageFacts): Html {
   const tile = (strong: string, words: string): Html =>
     html`<li><strong>${strong}</strong><span>${words}</span></li>`;
   return html`<div class="title">

@@ -1,13 +1,36 @@
+import { z } from 'zod';
+import { latestSeq } from '../../feed/read-changes.ts';
 import { shownUrl } from '../../feed/webhooks/endpoints.ts';
+import { listDeliveries } from '../../mirror/webhooks/delivery-store.ts';
 import type { LoggedDelivery } from '../../mirror/webhooks/delivery-store.ts';
+import { listEndpoints } from '../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
+import type { Server } from '../server.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
 import { decisionForms, endpointButtons } from './parts/decisions.ts';
-import { html, dataTable } from './parts/html.ts';
+import { count, dataTable, html, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { filterForm, pageLinks } from './parts/paging.ts';
+import { before, chosen, done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import type { RowsShown } from './parts/paging.ts';
-import { count, when } from './parts/words.ts';
+
+const PATH = '/webhooks';
+
+/** Adds the page of webhooks. */
+export function addWebhooksPage(app: Server, { session, clock, access }: Dashboard): void {
+  const querystring = z.object({ endpoint: chosen, before, done });
+  const options = pageOptions('Show endpoints and their deliveries', { querystring });
+  app.get(PATH, options, async ({ query: { done: carriedOut, ...query } }, reply) => {
+    const read = await listDeliveries(session, { ...query, limit: PAGE_ROWS + 1 });
+    const content = webhooksPage({
+      ...{ query, now: clock.now(), page: listPage(read, ({ id }) => id), mayDecide: access.hasToken },
+      endpoints: await listEndpoints(session),
+    });
+    const after = await latestSeq(session);
+    return sendPage(reply, { title: 'Webhooks', part: PATH, content, after, done: carriedOut });
+  });
+}
 
 /** The facts of the page of webhooks. */
 interface WebhookFacts {
@@ -18,11 +41,10 @@ interface WebhookFacts {
   readonly mayDecide: boolean;
 }
 
-const PATH = '/webhooks';
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' } as const;
 
 /** Receivers of events, and their deliveries. */
-export function webhooksPage(facts: WebhookFacts): Html {
+function webhooksPage(facts: WebhookFacts): Html {
   const { endpoints, query, page, now } = facts;
   const names = endpoints.map(({ name }) => name);
   return html`<div class="title">

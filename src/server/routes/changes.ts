@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
 import { awaitChanges, changeLine } from '../../feed/follow-changes.ts';
 import { sendJsonText } from '../answer/send.ts';
-import { instant, jsonObject, kindName, wholeNumber, wholeNumberText, checkKind } from '../fields.ts';
+import { checkKind, instant, jsonObject, kindName, wholeNumber, wholeNumberText } from '../fields.ts';
 import { jsonSchemaOf } from '../json-schema.ts';
 import type { RouteContext, Server } from '../server.ts';
 

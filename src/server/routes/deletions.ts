@@ -46,7 +46,7 @@ export function deletionRoutes(app: Server, { session, kinds, wakeEngine }: Rout
       async (request, reply) => {
         const { name: kind } = requireKind(kinds, request.params.kind);
         const made = await decideHeld(session, kind, decision);
-        wakeEngine?.();
+        wakeEngine();
         return sendJson(reply, { ...made });
       },
     );

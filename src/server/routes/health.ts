@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { LATE, within } from '../../lib/time/deadline.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { LATE, within } from '../../lib/time/deadline.ts';
 import { readDamage } from '../../mirror/sqlite/integrity-check.ts';
-import { sendProblem, sendJson } from '../answer/send.ts';
+import { sendJson, sendProblem } from '../answer/send.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const PATIENCE_MS = 2_000;

@@ -1,32 +1,20 @@
 import { z } from 'zod';
 import {
-  STATES,
   entryDocument,
   historyDocument,
-  OPEN_STATES,
   listOutbox,
+  OPEN_STATES,
   pageOfOutbox,
   readHistory,
+  STATES,
 } from '../../outbound/decisions/entry-list.ts';
-import {
-  instant,
-  afterId,
-  jsonObject,
-  nextAfter,
-  nextId,
-  recordIdOrNumber,
-  rowId,
-  wholeNumber,
-} from '../fields.ts';
-import { storeEntries } from '../../outbound/intake/intake.ts';
 import { sendJson } from '../answer/send.ts';
-import { jsonSchemaOf } from '../json-schema.ts';
-import { changeBody } from '../change-body.ts';
+import { afterId, instant, nextAfter, nextId, rowId, wholeNumber } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { frozen, writeBlock } from './status.ts';
 
-const state = z.enum(STATES);
-const operation = z.enum(['create', 'update']);
+export const state = z.enum(STATES);
+export const operation = z.enum(['create', 'update']);
 const json = z.any().describe('JSON');
 
 /** An entry in a list. */
@@ -58,7 +46,7 @@ const attempt = z.object({
 });
 
 /** An entry with all its attempts. */
-export const history = entry.extend({
+const history = entry.extend({
   next: z.array(z.string()).describe('what a person can do'),
   owner: z.string().nullable(),
   naturalKey: z.string().nullable(),
@@ -68,21 +56,6 @@ export const history = entry.extend({
   preimage: json,
   history: z.array(attempt),
 });
-
-/** An entry just stored, or stored before under the same key. */
-export const stored = z.object({
-  id: z.int(),
-  state,
-  key: z.string(),
-  kind: z.string(),
-  operation,
-  recordId: z.string().nullable(),
-  isNew: z.boolean(),
-  notes: z.array(z.string()),
-});
-
-/** An entry after a person's decision. */
-export const decided = entry.extend({ warning: z.string().nullable() });
 
 const query = z.strictObject({
   state: z
@@ -100,35 +73,16 @@ const list = z.object({
   frozen,
 });
 
-const change = z.strictObject({
-  operation: z.enum(['create', 'update']),
-  kind: z.string().max(100),
-  id: recordIdOrNumber.nullish().describe('of the record to update'),
-  data: jsonObject.describe('the fields to write'),
-  base: jsonObject.nullish().describe('the record as seen before the update'),
-  allowUnknown: z.boolean().optional().describe('true: fields that nobody knows are sent, too'),
-});
-
-const headers = z.looseObject({
-  'idempotency-key': z
-    .string('expected the caller’s own name for this change: the same key is stored once')
-    .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/, 'expected 1 to 200 characters of ASCII'),
-});
-
 const tags = ['Outbox'];
 
-/** Routes of the outbox. */
-export function outboxRoutes(app: Server, context: RouteContext): void {
-  const { session } = context;
+/** Lists and shows the entries of the outbox. */
+export function outboxRoutes(app: Server, { session }: RouteContext): void {
   app.get(
     '/v1/outbox',
     {
       schema: {
-        ...{
-          summary: 'List entries: those that need a person first, then the newest; or page by page',
-          tags,
-        },
-        ...{ querystring: query, response: { 200: list } },
+        summary: 'List entries: those that need a person first, then the newest; or page by page',
+        ...{ tags, querystring: query, response: { 200: list } },
       },
     },
     async ({ query: { state, after, limit } }, reply) => {
@@ -155,39 +109,5 @@ export function outboxRoutes(app: Server, context: RouteContext): void {
       },
     },
     async ({ params }, reply) => sendJson(reply, historyDocument(await readHistory(session, params.id))),
-  );
-  intakeRoute(app, context);
-}
-
-/** Operations on an entry that was stored. */
-const links = Object.fromEntries(
-  ['showEntry', 'retryEntry', 'abandonEntry', 'adoptRecord'].map((operationId) => [
-    operationId,
-    { operationId, parameters: { id: '$response.body#/id' } },
-  ]),
-);
-
-function intakeRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
-  const toldBody = changeBody(kinds, jsonSchemaOf(recordIdOrNumber, 'input'));
-  app.post(
-    '/v1/outbox',
-    {
-      schema: {
-        summary: 'Put a create or an update into the outbox',
-        description: 'The same key and body again: 200 and the entry as it is by now. Another body: 409.',
-        ...{ tags, headers, body: change, toldBody, refusals: [409, 422] },
-        ...{ response: { 202: stored, 200: stored }, links: { 202: links, 200: links } },
-      },
-    },
-    async (request, reply) => {
-      const asked = { ...request.body, key: request.headers['idempotency-key'] };
-      const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
-      if (result === undefined) throw new Error('An entry was neither stored nor refused.');
-      if (result.isNew) wakeEngine?.();
-      const { id, state, key, kind, operation, recordId, isNew, notes } = result;
-      request.entryId = id;
-      void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
-      return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });
-    },
   );
 }

@@ -4,7 +4,7 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import { findRun, listRuns, runsAfter } from '../../mirror/runs/run-store.ts';
 import { sendJson, sendJsonText } from '../answer/send.ts';
-import { afterId, instant, kindName, nextAfter, nextId, rowId, wholeNumber, pulledKinds } from '../fields.ts';
+import { afterId, instant, kindName, nextAfter, nextId, pulledKinds, rowId, wholeNumber } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const run = z.object({
@@ -92,7 +92,7 @@ function pullRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCont
       const runId = await session.atomically((tx) =>
         requestPull(tx, { kinds: wanted, request: 'the HTTP API', now: clock.now() }),
       );
-      wakeEngine?.();
+      wakeEngine();
       void reply.code(202).header('location', `/v1/runs/${runId}`);
       return sendJson(reply, { runId, state: 'requested', kinds: wanted });
     },

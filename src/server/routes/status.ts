@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { STATES } from '../../outbound/decisions/entry-list.ts';
 import { sendJsonText } from '../answer/send.ts';
 import { instant } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { readStatusReport } from '../status.ts';
-import { STATES } from '../../outbound/decisions/entry-list.ts';
 
 const kindStatus = z.object({
   kind: z.string(),

@@ -11,7 +11,7 @@ import type { Json } from '../../lib/json/json.ts';
 import { sendJsonText } from '../answer/send.ts';
 import { noBody } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
-import { NO_RULES, endpointParams as params, revealed } from './webhooks.ts';
+import { endpointParams as params, revealed } from './webhooks.ts';
 
 const tested = z.object({
   ...{ name: z.string(), webhookId: z.string(), delivered: z.boolean(), status: z.int().nullable() },
@@ -33,7 +33,7 @@ const DECISIONS = {
   rotate: {
     summary: 'Give a receiver a new secret; the present one stays valid for a day',
     ...{ refusals: [409], answer: revealed },
-    carryOut: ({ session, clock, webhooks = NO_RULES }: RouteContext, name: string) =>
+    carryOut: ({ session, clock, webhooks }: RouteContext, name: string) =>
       rotateSecret(session, { name, secretsOf: webhooks.secretsOf, now: clock.now() }),
   },
   enable: {
@@ -41,7 +41,7 @@ const DECISIONS = {
     ...{ refusals: [], answer: standing },
     carryOut: async ({ session, clock, wakeEngine }: RouteContext, name: string) => {
       const enabled = await enableEndpoint(session, { name, now: clock.now() });
-      wakeEngine?.();
+      wakeEngine();
       return enabled;
     },
   },
@@ -54,7 +54,7 @@ const DECISIONS = {
   test: {
     summary: 'Send a receiver one test event now',
     ...{ refusals: [], answer: tested },
-    carryOut: ({ session, clock, closing: signal, webhooks = NO_RULES }: RouteContext, name: string) =>
+    carryOut: ({ session, clock, closing: signal, webhooks }: RouteContext, name: string) =>
       testEndpoint({ session, clock, signal, ...webhooks }, name),
   },
 } as const;
@@ -98,7 +98,7 @@ function replayRoute(app: Server, { session, clock, wakeEngine }: RouteContext):
     const { name } = request.params;
     const { after = null } = request.body;
     const asked = await replayEvents(session, { name, after, now: clock.now() });
-    wakeEngine?.();
+    wakeEngine();
     return sendJsonText(reply, JSON.stringify(asked));
   });
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { addEndpoint, requireEndpoint, endpointDocuments } from '../../feed/webhooks/endpoints.ts';
+import { addEndpoint, endpointDocuments, requireEndpoint } from '../../feed/webhooks/endpoints.ts';
 import { listDeliveries } from '../../mirror/webhooks/delivery-store.ts';
 import { sendJsonText } from '../answer/send.ts';
-import { instant, kindName, wholeNumber, requireKind } from '../fields.ts';
+import { instant, kindName, requireKind, wholeNumber } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const NAME = 'expected a name: letters, digits, _ and -, 64 at most';
@@ -51,9 +51,6 @@ const delivery = z.object({
 
 const tags = ['Webhooks'];
 
-/** Where the settings of webhooks are absent. */
-export const NO_RULES = { allowHosts: [], secretsOf: () => null };
-
 /** Receivers of events, what they were sent, and decisions on them. */
 export function webhookRoutes(app: Server, context: RouteContext): void {
   const { session } = context;
@@ -88,7 +85,7 @@ export function webhookRoutes(app: Server, context: RouteContext): void {
   addRoute(app, context);
 }
 
-function addRoute(app: Server, { session, kinds, clock, webhooks = NO_RULES }: RouteContext): void {
+function addRoute(app: Server, { session, kinds, clock, webhooks }: RouteContext): void {
   const wish = z.strictObject({
     name: endpointName,
     url: z.string().max(2048).describe('a public https URL, or one whose host stands in webhooks.allowHosts'),

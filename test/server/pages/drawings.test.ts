@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { html } from '../../../src/server/pages/parts/html.ts';
+import { html, bytesText, distance, roughly } from '../../../src/server/pages/parts/html.ts';
 import { addressOf, listPage, PAGE_ROWS } from '../../../src/server/pages/parts/paging.ts';
 import { lanesOf } from '../../../src/server/pages/parts/runs.ts';
-import type { SummedRun } from '../../../src/server/pages/parts/read-overview.ts';
+import type { SummedRun } from '../../../src/server/pages/parts/runs.ts';
 import { stepsPath } from '../../../src/server/pages/parts/drawings.ts';
-import { bytesText, distance, roughly } from '../../../src/server/pages/parts/words.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
 import { NOON, later } from '../../mirror/temp-mirror.ts';
 

@@ -2,9 +2,8 @@ import type { RecordedChange } from '../../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, tryParse } from '../../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { shortened } from '../../../lib/text/text.ts';
-import { NOTHING, html } from './html.ts';
+import { html, when } from './html.ts';
 import type { Html } from './html.ts';
-import { when } from './words.ts';
 
 const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
@@ -39,16 +38,18 @@ const BADGES: Readonly<Record<string, string>> = {
   restored: 'warn',
 };
 
+/** What an event did, as a coloured word. */
 export const changeBadge = (change: string): Html =>
   html`<span class="state ${BADGES[change] ?? 'plain'}">${change}</span>`;
 
+/** The page of a record. */
 export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
 
 /** Says that bms-sync itself wrote the change. */
 export function originBadge(origin: string): Html {
   const entry = /^outbox:(\d+)$/.exec(origin)?.[1];
-  if (entry === undefined) return NOTHING;
+  if (entry === undefined) return html``;
   return html`<a class="state plain" href="/outbox/${entry}">written by entry ${entry}</a>`;
 }
 
@@ -103,6 +104,7 @@ export function diffRow({ name, before, after, longest }: ChangedValue): Html {
   </tr>`;
 }
 
+/** A table of such rows. */
 export function diffTable(caption: string, rows: readonly Html[], more = ''): Html {
   return html`<table class="diff ${more}">
     <caption class="unseen">

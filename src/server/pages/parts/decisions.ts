@@ -1,7 +1,10 @@
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import type { Entry } from '../../../mirror/outbox/outbox-store.ts';
 import { NOT_IN_SETTINGS } from '../../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../../mirror/webhooks/endpoint-store.ts';
+import { candidatesOf } from '../../../outbound/decisions/entry-list.ts';
+import { choicesOf } from '../../../outbound/decisions/verdicts.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
 
 /** A button that carries out a person's decision. */
 export interface DecisionButton {
@@ -30,6 +33,71 @@ export function decisionForms(buttons: readonly DecisionButton[], back: string):
       </form>`;
     })}
   </div>`;
+}
+
+/** The effects of decisions on disappeared records. */
+export const HOLD_EFFECTS =
+  'Approve: each is marked as deleted once the service proves that it is gone. Reject: they stay live, however long the list leaves them out.';
+
+/** The decisions on a kind's disappeared records. */
+export const holdButtons = (kind: string): readonly DecisionButton[] => [
+  {
+    label: 'Approve',
+    about: `the deletions of ${kind}`,
+    address: `/deletions/${kind}/approve`,
+    isMain: true,
+  },
+  { label: 'Reject', about: `the deletions of ${kind}`, address: `/deletions/${kind}/reject` },
+];
+
+const EFFECTS = {
+  adopt: 'Adopt: that record is the one to be created, and nothing is sent.',
+  retry: 'Retry: it is looked for once more, and sent if it is not there.',
+  abandon: 'Abandon: nothing more is sent for it.',
+} as const;
+
+const ADOPTABLE = 2;
+
+/** The effects of decisions on an entry. */
+export const entryEffects = (entry: Entry): string =>
+  choicesOf(entry)
+    .map((choice) => EFFECTS[choice])
+    .join(' ');
+
+/** The decisions on an entry; a create can be given each of the first records that it may have made. */
+export function entryButtons(entry: Entry): readonly DecisionButton[] {
+  const { id } = entry;
+  const about = `entry ${id}`;
+  return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
+    const address = `/outbox/${id}/${choice}`;
+    if (choice === 'retry') return [{ label: 'Retry', about, address }];
+    if (choice === 'abandon') return [{ label: 'Abandon', about, address }];
+    return candidatesOf(entry)
+      .slice(0, ADOPTABLE)
+      .map((recordId) => ({ label: `Adopt ${recordId}`, address, values: { recordId }, isMain: true }));
+  });
+}
+
+/** The decisions on an entry, with their effects and a form for another record; null if there are none. */
+export function entryDecisions(entry: Entry, mayDecide: boolean): Html | null {
+  const choices = choicesOf(entry);
+  if (choices.length === 0) return null;
+  const back = `/outbox/${entry.id}`;
+  return html`<p class="quiet">${entryEffects(entry)}</p>
+    ${
+      mayDecide
+        ? html`${decisionForms(entryButtons(entry), back)}
+          ${choices.includes('adopt') ? adoptForm(entry, back) : null}`
+        : null
+    }`;
+}
+
+function adoptForm({ id }: Entry, back: string): Html {
+  return html`<form class="filters adopt" method="post" action="/outbox/${id}/adopt">
+    <input type="hidden" name="back" value="${back}" />
+    <label>another record <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
+    <button>Adopt</button>
+  </form>`;
 }
 
 type Decided = Pick<EndpointStanding, 'name' | 'health' | 'disabledReason'>;

@@ -1,8 +1,6 @@
-import { html, dataTable } from './html.ts';
+import { count, counted, dataTable, html } from './html.ts';
 import type { Html } from './html.ts';
-import { count, counted } from './words.ts';
 
-/** Numbers over time, to be drawn large; the oldest first. */
 interface Plot {
   /** Unique on the page. */
   readonly id: string;
@@ -18,7 +16,7 @@ interface PlotPoint {
   readonly value: number;
 }
 
-/** A plot: the script draws it from its data; without the script, and for who does not see it, it is a table. */
+/** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
 export function plotFigure({ id, title, unit, points, shape }: Plot): Html {
   const data = JSON.stringify({
     ...{ unit, shape, at: points.map(({ at }) => at.getTime() / 1000) },

@@ -1,18 +1,24 @@
-import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
-import type { Damage } from '../../../mirror/sqlite/integrity-check.ts';
 import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
+import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
 import type { WriteBlock } from '../../../mirror/outbox/outbox-queue.ts';
 import type { Entry } from '../../../mirror/outbox/outbox-store.ts';
 import { idsShown } from '../../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../../mirror/records/deletion-store.ts';
+import type { Damage } from '../../../mirror/sqlite/integrity-check.ts';
 import { needsPerson } from '../../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../../mirror/webhooks/endpoint-store.ts';
+import { explain } from '../../../outbound/decisions/verdicts.ts';
 import type { Frozen } from '../../../outbound/freeze.ts';
-import { candidatesOf } from '../../../outbound/decisions/entry-list.ts';
-import { choicesOf, explain } from '../../../outbound/decisions/verdicts.ts';
+import {
+  endpointButtons,
+  endpointEffects,
+  entryButtons,
+  entryEffects,
+  HOLD_EFFECTS,
+  holdButtons,
+} from './decisions.ts';
 import type { DecisionButton } from './decisions.ts';
-import { endpointButtons, endpointEffects } from './decisions.ts';
-import { counted } from './words.ts';
+import { counted, sentence } from './html.ts';
 
 /** Something that does not go on without a person. */
 export interface Need {
@@ -70,21 +76,6 @@ const frozenNeed = ({ reason, since }: Frozen): Need => ({
   buttons: [{ label: 'Resume', address: '/outbox/resume' }],
 });
 
-/** The effects of decisions on disappeared records. */
-export const HOLD_EFFECTS =
-  'Approve: each is marked as deleted once the service proves that it is gone. Reject: they stay live, however long the list leaves them out.';
-
-/** The decisions on a kind's disappeared records. */
-export const holdButtons = (kind: string): readonly DecisionButton[] => [
-  {
-    label: 'Approve',
-    about: `the deletions of ${kind}`,
-    address: `/deletions/${kind}/approve`,
-    isMain: true,
-  },
-  { label: 'Reject', about: `the deletions of ${kind}`, address: `/deletions/${kind}/reject` },
-];
-
 function heldNeed(hold: ShownHold): Need {
   const { kind, records, since } = hold;
   return {
@@ -95,34 +86,6 @@ function heldNeed(hold: ShownHold): Need {
     ...{ address: '/deletions', since, isGrave: false, effect: HOLD_EFFECTS, buttons: holdButtons(kind) },
     why: `The list no longer shows so many records at once: ${idsShown(hold, 5)}.`,
   };
-}
-
-const EFFECTS = {
-  adopt: 'Adopt: that record is the one to be created, and nothing is sent.',
-  retry: 'Retry: it is looked for once more, and sent if it is not there.',
-  abandon: 'Abandon: nothing more is sent for it.',
-} as const;
-
-const ADOPTABLE = 2;
-
-/** The effects of decisions on an entry. */
-export const entryEffects = (entry: Entry): string =>
-  choicesOf(entry)
-    .map((choice) => EFFECTS[choice])
-    .join(' ');
-
-/** The decisions on an entry; a create can be given each of the first records that it may have made. */
-export function entryButtons(entry: Entry): readonly DecisionButton[] {
-  const { id } = entry;
-  const about = `entry ${id}`;
-  return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
-    const address = `/outbox/${id}/${choice}`;
-    if (choice === 'retry') return [{ label: 'Retry', about, address }];
-    if (choice === 'abandon') return [{ label: 'Abandon', about, address }];
-    return candidatesOf(entry)
-      .slice(0, ADOPTABLE)
-      .map((recordId) => ({ label: `Adopt ${recordId}`, address, values: { recordId }, isMain: true }));
-  });
 }
 
 function parkedNeed(entry: Entry): Need {
@@ -177,8 +140,6 @@ function kindNeed({
     },
   ];
 }
-
-const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 function endpointNeed(endpoint: EndpointStanding): Need {
   const { name, health, disabledReason, failures, failingSince, pending } = endpoint;

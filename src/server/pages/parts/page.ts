@@ -1,13 +1,51 @@
-import type { FastifyReply } from 'fastify';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
-import { noticeOf } from './decisions.ts';
+import type { FastifyReply, FastifySchema } from 'fastify';
 import { z } from 'zod';
-import { wholeNumber } from '../../fields.ts';
-import { PAGE_CONTENT } from '../../openapi.ts';
 import { createActivity, createRowCounts } from '../../counts.ts';
 import type { Activity, RowCounts } from '../../counts.ts';
+import { wholeNumber } from '../../fields.ts';
+import { PAGE_CONTENT } from '../../openapi.ts';
 import type { RouteContext } from '../../server.ts';
+import { noticeOf } from './decisions.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+
+/** The dependencies of the dashboard's pages. */
+export interface Dashboard extends RouteContext {
+  readonly activity: Activity;
+  readonly rowCounts: RowCounts;
+  readonly startedAt: Date;
+}
+
+/** Creates what the pages share, for as long as the server runs. */
+export function createDashboard(context: RouteContext): Dashboard {
+  const activity = createActivity(context);
+  return { ...context, activity, rowCounts: createRowCounts(context), startedAt: context.clock.now() };
+}
+
+/** The options of a page's route: without authentication it shows the sign-in form, and its errors are pages. */
+export const pageOptions = <Parts extends FastifySchema>(summary: string, parts: Parts) => ({
+  config: { signsIn: true } as const,
+  schema: {
+    ...{ summary, tags: ['Pages'] },
+    response: { 200: { description: 'The page', content: PAGE_CONTENT } },
+    ...parts,
+  },
+});
+
+/** The place in a list. */
+export const before = wholeNumber(1)
+  .optional()
+  .describe('only rows before this one: where a page of the list begins');
+
+/** A value of a filter; an empty one, as a form sends it, filters nothing. */
+export const chosen = z
+  .string()
+  .max(100)
+  .optional()
+  .transform((value) => (value === '' ? undefined : value));
+
+/** The decision that was just carried out. */
+export const done = z.string().max(40).optional().describe('the decision that was just carried out');
 
 /** A page of the dashboard. */
 interface Page {
@@ -72,39 +110,3 @@ function documentOf({ title, part, content, after, hasPlots, done }: Page): Html
 
 const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />
   <script src="/assets/uplot.js" defer></script>`;
-
-/** The schema that all pages share. */
-export const pageSchema = (summary: string) => ({
-  ...{ summary, tags: ['Pages'] },
-  response: { 200: { description: 'The page', content: PAGE_CONTENT } },
-});
-
-/** A page is for people: without authentication it is the sign-in form, and its errors are pages. */
-export const config = { signsIn: true } as const;
-
-export const before = wholeNumber(1)
-  .optional()
-  .describe('only rows before this one: where a page of the list begins');
-
-/** A value of a filter; an empty one, as a form sends it, filters nothing. */
-export const chosen = z
-  .string()
-  .max(100)
-  .optional()
-  .transform((value) => (value === '' ? undefined : value));
-
-/** The decision that was just carried out. */
-export const done = z.string().max(40).optional().describe('the decision that was just carried out');
-
-/** The dependencies of the dashboard's pages. */
-export interface Dashboard extends RouteContext {
-  readonly activity: Activity;
-  readonly rowCounts: RowCounts;
-  readonly startedAt: Date;
-}
-
-export function createDashboard(context: RouteContext): Dashboard {
-  const { clock } = context;
-  const activity = createActivity(context);
-  return { ...context, activity, rowCounts: createRowCounts(context), startedAt: clock.now() };
-}

@@ -1,20 +1,26 @@
 import { instantOf } from '../../../lib/time/clock.ts';
-import { html, dataTable } from './html.ts';
+import { listRuns, sumsOfRuns } from '../../../mirror/runs/run-store.ts';
+import type { Run, RunSums } from '../../../mirror/runs/run-store.ts';
+import { count, counted, dataTable, html, roughly, when } from './html.ts';
 import type { Html } from './html.ts';
-import type { SummedRun } from './read-overview.ts';
-import { count, roughly, when, counted } from './words.ts';
+import type { Dashboard } from './page.ts';
 
-const TONES: Readonly<Record<string, string>> = {
-  requested: 'plain',
-  running: 'info',
-  done: 'good',
-  incomplete: 'warn',
-  failed: 'bad',
-  interrupted: 'warn',
-};
+/** A run with what it changed. */
+export type SummedRun = Run & { readonly sums: RunSums };
 
-export const runBadge = (state: string): Html =>
-  html`<span class="state ${TONES[state] ?? 'plain'}">${state}</span>`;
+/** The latest runs before an id, newest first. */
+export async function readRuns(
+  { session, clock }: Dashboard,
+  wanted: { readonly limit: number; readonly before?: number | undefined },
+): Promise<readonly SummedRun[]> {
+  const runs = await listRuns(session, { ...wanted, now: clock.now() });
+  const sums = await sumsOfRuns(
+    session,
+    runs.map(({ id }) => id),
+  );
+  const none = { rows: 0, changes: 0 };
+  return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? none }));
+}
 
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], now: Date): Html {
@@ -54,6 +60,19 @@ export function duration(from: string | null, to: string | null): string {
   const ms = instantOf(to).getTime() - instantOf(from).getTime();
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : roughly(ms);
 }
+
+const TONES: Readonly<Record<string, string>> = {
+  requested: 'plain',
+  running: 'info',
+  done: 'good',
+  incomplete: 'warn',
+  failed: 'bad',
+  interrupted: 'warn',
+};
+
+/** The state of a run as a coloured word. */
+export const runBadge = (state: string): Html =>
+  html`<span class="state ${TONES[state] ?? 'plain'}">${state}</span>`;
 
 const [WIDTH, LANE, BAR] = [1000, 26, 14];
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,47 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { ServerParts, Server } from '../server.ts';
-import type { WaitingLimit } from '../limits.ts';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { z } from 'zod';
+import { LATE, within } from '../lib/time/deadline.ts';
+import { mirrorMetrics } from './mirror-metrics.ts';
+import type { RouteContext, Server, ServerParts } from './server.ts';
+
+const QUEUE_PATIENCE_MS = 2_000;
+
+/** Serves the metrics for Prometheus: of this process, of the mirror as it is now, and of the queue. */
+export function metricsRoute(app: Server, context: RouteContext, registry: Registry): void {
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        ...{ summary: 'Export metrics for Prometheus', tags: ['Health'] },
+        ...{ produces: ['text/plain'], response: { 200: z.string() } },
+      },
+    },
+    async (_request, reply) => {
+      const own = await registry.metrics();
+      const texts = [own, await mirrorMetrics(context), await queueMetrics(context)];
+      return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));
+    },
+  );
+}
+
+/** BullMQ's gauge of jobs, whose name ends like a part of a histogram. */
+const BULLMQ_JOBS = 'bullmq_job_count';
+
+const UP = 'bms_sync_queue_metrics_up';
+
+/** A queue that does not answer must not keep the rest from being scraped. */
+async function queueMetrics({ queueMetrics: read, clock, logger }: RouteContext): Promise<string> {
+  if (read === undefined) return '';
+  const isUp = (up: 0 | 1): string =>
+    `# HELP ${UP} Whether the queue told its metrics.\n# TYPE ${UP} gauge\n${UP} ${up}\n`;
+  try {
+    const text = await within(clock, QUEUE_PATIENCE_MS, read());
+    return text === LATE ? isUp(0) : `${isUp(1)}${text.replaceAll(BULLMQ_JOBS, 'bullmq_jobs')}`;
+  } catch (error) {
+    logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log tells of its outage once.
+    return isUp(0);
+  }
+}
 
 const SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
 const REFUSED = [401, 403, 421, 429];
@@ -8,11 +49,8 @@ const REFUSED = [401, 403, 421, 429];
 /** Gauges that are named like counters; beside them stand the same figures by type. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
 
-/** Counts the answers of this process, and the resources that it uses. */
-export function countRequests(
-  app: Server,
-  { waitingLimit, version }: { waitingLimit: WaitingLimit; version: string },
-): Registry {
+/** Counts the answers of this process, and tells its release, the resources that it uses, and whether its writes land. */
+export function countRequests(app: Server, { waitingLimit, version, writes }: RouteContext): Registry {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -37,6 +75,7 @@ export function countRequests(
   });
   const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
   new Gauge(build).set({ version }, 1);
+  tellWrites(registry, writes);
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request;
     const route = routeOptions.url ?? 'none';
@@ -50,7 +89,7 @@ export function countRequests(
 }
 
 /** Metrics of whether this process's writes land in the mirror. */
-export function tellWrites(registry: Registry, { writes }: Pick<ServerParts, 'writes'>): void {
+function tellWrites(registry: Registry, writes: ServerParts['writes']): void {
   const registers = [registry];
   const age = new Gauge({
     ...{ name: 'bms_sync_unlanded_write_age_seconds', registers },

@@ -1,10 +1,64 @@
+import { isListed } from '../../../catalog/kind.ts';
+import { nextPulls, nextSlots } from '../../../jobs/schedule.ts';
+import type { Schedule } from '../../../jobs/schedule.ts';
+import { staleKinds } from '../../../jobs/schedule/stale-kinds.ts';
 import { instantOf, lengthOf } from '../../../lib/time/clock.ts';
 import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
-import { html, dataTable } from './html.ts';
-import type { Html } from './html.ts';
-import type { KindLine } from './read-overview.ts';
+import { readFreshness } from '../../../mirror/kinds/status-store.ts';
+import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
+import { openRuns } from '../../../mirror/runs/open-runs.ts';
 import { sparkLine } from './drawings.ts';
-import { count, distance, when } from './words.ts';
+import { count, dataTable, distance, html, when } from './html.ts';
+import type { Html } from './html.ts';
+import type { Dashboard } from './page.ts';
+
+/** A kind's line of the overview. */
+export interface KindLine extends KindFreshness {
+  /** Null = not counted yet. */
+  readonly rows: number | null;
+  /** Change events an hour, the oldest first; null = not counted yet. */
+  readonly hours: readonly number[] | null;
+  /** The next slot of a schedule that reads it, UTC; null if it has none. */
+  readonly nextAt: string | null;
+  /** Three slots have passed since its list was read to its end. */
+  readonly isStale: boolean;
+}
+
+/** How fresh each kind with a list is, in the order of the catalogue. */
+export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
+  const { session, kinds, rowCounts, activity, schedules } = dashboard;
+  const fresh = new Map((await readFreshness(session)).map((line) => [line.kind, line]));
+  const names = kinds.filter(isListed).map(({ name }) => name);
+  const listed = names.flatMap((name) => fresh.get(name) ?? []);
+  const [rows, hours, stale] = await Promise.all([
+    rowCounts.read(listed),
+    activity.read(now),
+    staleNow(dashboard, fresh, now),
+  ]);
+  const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
+  return listed.map((line) => {
+    const { kind } = line;
+    const seen = { rows: rows.get(kind) ?? null, hours: hours === null ? null : (hours.get(kind) ?? []) };
+    return { ...line, ...seen, nextAt: next.get(kind)?.at ?? null, isStale: stale.has(kind) };
+  });
+}
+
+const readsWhole = ({ pages, verifies }: Schedule): boolean => pages === null && verifies === undefined;
+
+/** The stale kinds; one that is read or about to be read is not. */
+async function staleNow(
+  { session, schedules, startedAt }: Dashboard,
+  fresh: ReadonlyMap<string, KindFreshness>,
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const sweptAt = new Map(
+    [...fresh].map(([kind, { last_sweep_at: at }]) => [kind, at === null ? null : instantOf(at)]),
+  );
+  const stale = staleKinds(schedules.filter(readsWhole), { sweptAt, startedAt, now });
+  if (stale.length === 0) return new Set();
+  const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
+  return new Set(stale.map(({ kind }) => kind).filter((kind) => !reading.has(kind)));
+}
 
 /** How fresh and how sound each kind is, a row each. */
 export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {
