@@ -1,9 +1,8 @@
 import { isListed } from '../../../catalog/kind.ts';
 import { latestSeq, latestChanges } from '../../../feed/read-changes.ts';
 import type { RecordedChange } from '../../../feed/read-changes.ts';
-import { nextPulls, nextSlots } from '../../../jobs/schedule.ts';
+import { nextPulls, nextSlots, staleKinds } from '../../../jobs/schedule.ts';
 import type { Schedule } from '../../../jobs/schedule.ts';
-import { staleKinds } from '../../../jobs/schedule/stale-kinds.ts';
 import { instantOf } from '../../../lib/time/clock.ts';
 import { readDamage } from '../../../mirror/sqlite/integrity-check.ts';
 import { readFreshness } from '../../../mirror/kinds/status-store.ts';
