@@ -19,8 +19,7 @@ import type { WorkerPool } from './worker-pool.ts';
 
 interface EngineParts {
   readonly queues: readonly WorkQueue[];
-  /** The engine closes it. */
-  readonly notifier: Notifier;
+  readonly notifier: Notifier; // The engine closes it.
   readonly session: Session;
   /** This process's row in the table `workers`: other processes take its rows over once it is not seen any more. */
   readonly worker: Worker;

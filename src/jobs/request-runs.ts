@@ -108,13 +108,10 @@ async function requestDue(
   due: Pick<SlotRequest, 'slot' | 'now'>,
 ): Promise<void> {
   const end = await request(parts, { ...due, schedule, kinds, pages, ...(verifies && { verifies }) });
-  const facts = { ...end, schedule, slot: due.slot.toISOString() };
-  if (end.is === 'requested') parts.logger.debug(facts, 'a schedule has come due: its run is asked for');
-  if (end.is === 'served')
-    parts.logger.debug(
-      facts,
-      `the schedule ${schedule} gets no run: its kinds are asked for or being read already`,
-    );
+  if (end.is === 'taken') return;
+  const isOpen = `the schedule ${schedule} gets no run: its kinds are asked for or being read already`;
+  const message = end.is === 'served' ? isOpen : 'a schedule has come due: its run is asked for';
+  parts.logger.debug({ ...end, schedule, slot: due.slot.toISOString() }, message);
 }
 
 const request = ({ session, isDead }: ScheduleParts, due: Omit<SlotRequest, 'isDead'>): Promise<SlotEnd> =>

@@ -16,11 +16,7 @@ export interface Schedule {
   readonly verifies?: true;
 }
 
-interface SlotQuestion extends Pick<Schedule, 'cron' | 'timezone'> {
-  /** Slots up to here are handled. */
-  readonly lastSlot: Date;
-  readonly now: Date;
-}
+type SlotQuestion = Pick<Schedule, 'cron' | 'timezone'> & Readonly<Record<'lastSlot' | 'now', Date>>;
 
 const HOUR_MS = 3_600_000;
 
@@ -103,26 +99,6 @@ export function nextSlots(schedules: readonly Schedule[], now: Date): readonly S
       return { ...{ name, cron, timezone, kinds, pages, verifies }, at };
     })
     .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
-}
-
-/** When `serve` pulls a kind next. */
-export interface KindSlot {
-  readonly kind: string;
-  /** The name of the schedule. */
-  readonly schedule: string;
-  /** The number of pages from the beginning of the list; null = the whole list. */
-  readonly pages: number | null;
-  /** UTC. */
-  readonly at: string;
-}
-
-/** The next pull of each kind that has a schedule, in the order of the kinds. */
-export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]): readonly KindSlot[] {
-  const pulls = slots.filter(({ verifies }) => !verifies);
-  return kinds.flatMap((kind) => {
-    const slot = pulls.find(({ kinds: named }) => named.includes(kind));
-    return slot === undefined ? [] : [{ kind, schedule: slot.name, pages: slot.pages, at: slot.at }];
-  });
 }
 
 /** Milliseconds between the sweeps of a list, and when the next one is due; null = never. */

@@ -30,15 +30,22 @@ const WORKER_OPTIONS = {
   removeOnFail: { count: 0 },
 } as const;
 
+const PRODUCER_OPTIONS = {
+  enableOfflineQueue: false, // While Redis is away a command fails at once, instead of waiting for it.
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+} as const;
+
 function openInRedis(url: string, options: ClientOptions): QueueClient {
   const { name, concurrency, commandMs, onJob, onFault } = options;
-  const { connect, drop } = createConnections(url, onFault);
-  const producer = connect({
-    enableOfflineQueue: false, // While Redis is away a command fails at once, instead of waiting for it.
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    commandTimeout: commandMs,
-  });
+  const connections: Redis[] = [];
+  const keep = (connection: Redis): void => {
+    connection.on('error', (error) => {
+      onFault(error); // Without a listener ioredis writes to the console.
+    });
+    connections.push(connection);
+  };
+  const producer = connectTo(url, { ...PRODUCER_OPTIONS, commandTimeout: commandMs }, keep);
   const ready = new Promise((resolve) => producer.once('ready', resolve));
   const queue = new Queue(name, {
     ...QUEUE_OPTIONS,
@@ -46,12 +53,12 @@ function openInRedis(url: string, options: ClientOptions): QueueClient {
     skipWaitingForReady: true,
     skipVersionCheck: true, // A queue whose check has failed once, with Redis away, could never be used again.
   });
+  const consuming = onJob && connectTo(url, { maxRetriesPerRequest: null }, keep);
   const worker =
-    onJob &&
-    new Worker(name, onJob, {
-      ...{ ...WORKER_OPTIONS, concurrency },
-      connection: connect({ maxRetriesPerRequest: null }),
-    });
+    consuming && new Worker(name, onJob, { ...WORKER_OPTIONS, connection: consuming, concurrency });
+  const drop = (): void => {
+    for (const each of connections) each.disconnect();
+  };
   return { queue, worker, ready, drop };
 }
 
@@ -61,35 +68,21 @@ const LONGEST_PAUSE_MS = 2_000;
 const retryStrategy = (times: number): number =>
   Math.min(50 * 2 ** times, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
 
-const CONNECTING = { connectTimeout: CONNECT_MS, keepAlive: 5_000, retryStrategy };
-
-/** Opens connections that are cut together with those that BullMQ duplicates from them. */
-function createConnections(
+/** Connects; `keep` gets the connection, and those that BullMQ duplicates from it. */
+function connectTo(
   url: string,
-  onFault: ClientOptions['onFault'],
-): {
-  readonly connect: (more: Omit<CommonRedisOptions, 'replyMapping'>) => Redis;
-  readonly drop: () => void;
-} {
-  const connections: Redis[] = [];
-  const keep = (one: Redis): Redis => {
-    one.on('error', (error) => {
-      onFault(error); // Without a listener ioredis writes to the console.
-    });
-    connections.push(one);
-    return one;
+  options: Omit<CommonRedisOptions, 'replyMapping'>,
+  keep: (connection: Redis) => void,
+): Redis {
+  const first = new Redis(url, { connectTimeout: CONNECT_MS, keepAlive: 5_000, retryStrategy, ...options });
+  const duplicate = first.duplicate.bind(first);
+  first.duplicate = (override) => {
+    const other = duplicate(override);
+    keep(other);
+    return other;
   };
-  return {
-    connect: (more) => {
-      const first = keep(new Redis(url, { ...CONNECTING, ...more }));
-      const duplicate = first.duplicate.bind(first);
-      first.duplicate = (override) => keep(duplicate(override));
-      return first;
-    },
-    drop: () => {
-      for (const each of connections) each.disconnect();
-    },
-  };
+  keep(first);
+  return first;
 }
 
 const Postgres = withBackend(createPostgresBackend);
@@ -117,7 +110,6 @@ function openInPostgres(url: string, options: ClientOptions): QueueClient {
 
 interface PoolTarget {
   readonly url: string;
-  /** The maximum number of connections. */
   readonly max: number;
   readonly connectMs: number;
 }

@@ -1,7 +1,7 @@
 import { isListed } from '../../../catalog/kind.ts';
 import { latestSeq, latestChanges } from '../../../feed/read-changes.ts';
 import type { RecordedChange } from '../../../feed/read-changes.ts';
-import { nextPulls, nextSlots, staleKinds } from '../../../jobs/schedule.ts';
+import { nextSlots, staleKinds } from '../../../jobs/schedule.ts';
 import type { Schedule } from '../../../jobs/schedule.ts';
 import { instantOf } from '../../../lib/time/clock.ts';
 import { readDamage } from '../../../mirror/sqlite/integrity-check.ts';
@@ -17,6 +17,7 @@ import { isServed } from '../../../mirror/runs/worker-store.ts';
 import { openRuns } from '../../../mirror/runs/open-runs.ts';
 import { listEndpoints } from '../../../mirror/webhooks/endpoint-store.ts';
 import { readFrozen } from '../../../outbound/freeze.ts';
+import { nextPulls } from '../../status.ts';
 import type { Dashboard } from './page.ts';
 import { needsYou } from './needs.ts';
 import type { Need } from './needs.ts';
