@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KINDS } from '../src/catalog/catalog.ts';
-import * as peopleAndPlaces from '../src/sandbox/generate/vocabulary.ts';
-import * as trade from '../src/sandbox/generate/vocabulary.ts';
+import * as vocabulary from '../src/sandbox/generate/vocabulary.ts';
 
 /** A word of docs/glossary.md. */
 export interface Term {
@@ -20,6 +19,6 @@ export function readGlossary(): readonly Term[] {
 
 /** The words of the service: names of kinds and fields, paths, and the labels of the simulated company. */
 export function serviceWords(): readonly string[] {
-  const text = JSON.stringify([KINDS, peopleAndPlaces, trade]);
+  const text = JSON.stringify([KINDS, vocabulary]);
   return [...new Set(text.match(/\p{L}{4,}/gu))];
 }

@@ -38,7 +38,7 @@ const WINGS: Record<string, readonly string[]> = {
   ],
   pull: ['run', 'land', 'deletions', 'sweep', 'freshness', ''],
   outbound: ['', 'attempt', 'decisions', 'intake', 'send'],
-  jobs: ['', 'bullmq', 'schedule'],
+  jobs: ['', 'bullmq'],
   app: ['', 'commands'],
   cli: ['parts', 'demo', ''],
 };

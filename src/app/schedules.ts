@@ -1,9 +1,8 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { startFirstReads } from '../jobs/schedule/first-reads.ts';
-import { startQuietSweeps } from '../jobs/schedule/quiet-sweeps.ts';
-import { startStaleWatch } from '../jobs/schedule/stale-kinds.ts';
-import { startSchedules as startTicking, wholeSweeps } from '../jobs/schedule.ts';
+import { startStaleWatch } from '../checks/stale-kinds.ts';
+import { startSchedules as startRequesting } from '../jobs/request-runs.ts';
+import { wholeSweeps } from '../jobs/schedule.ts';
 import type { Schedule } from '../jobs/schedule.ts';
 import type { ServiceParts } from './queues.ts';
 import type { Role } from './roles.ts';
@@ -20,13 +19,10 @@ export function startSchedules(
   roles: readonly Role[],
 ): () => Promise<void> {
   if (!roles.includes('pulls')) return () => Promise.resolve();
-  const ticked = { ...parts, isDead: owner.isDead };
-  const pulls = schedulesOf(config);
+  const schedules = allSchedules(config);
   const stops = [
-    startFirstReads(ticked, [...new Set(pulls.flatMap(({ kinds }) => kinds))]),
-    startTicking(ticked, [...pulls, ...verifySchedule(config)]),
-    startQuietSweeps(ticked, namesOf(config, [])),
-    startStaleWatch(ticked, pulls),
+    startRequesting({ ...parts, isDead: owner.isDead }, schedules, namesOf(config, [])),
+    startStaleWatch(parts, schedules),
   ];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));

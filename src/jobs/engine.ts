@@ -1,17 +1,17 @@
-import type { Clock } from '../lib/time/clock.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import { LATE, within } from '../lib/time/deadline.ts';
-import type { WorkQueue } from '../lib/work-queue.ts';
-import { isAway } from '../mirror/session/errors.ts';
-import type { Session } from '../mirror/session/session.ts';
-import { registerWorker, removeWorker, seeWorker } from '../mirror/runs/worker-store.ts';
-import type { Worker } from '../mirror/runs/worker-store.ts';
-import { createDispatcher } from './dispatcher.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { FaultLog } from '../lib/log/fault-log.ts';
-import type { Notifier } from './notifier.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import type { Repeating } from '../lib/log/repeat.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { LATE, within } from '../lib/time/deadline.ts';
+import type { WorkQueue } from '../lib/work-queue.ts';
+import { registerWorker, removeWorker, seeWorker } from '../mirror/runs/worker-store.ts';
+import type { Worker } from '../mirror/runs/worker-store.ts';
+import { isAway } from '../mirror/session/errors.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { createDispatcher } from './dispatcher.ts';
+import type { Notifier } from './notifier.ts';
 import { TIMINGS } from './timings.ts';
 import type { Timings } from './timings.ts';
 import { createWorkerPool } from './worker-pool.ts';
@@ -19,8 +19,7 @@ import type { WorkerPool } from './worker-pool.ts';
 
 interface EngineParts {
   readonly queues: readonly WorkQueue[];
-  /** The engine closes it. */
-  readonly notifier: Notifier;
+  readonly notifier: Notifier; // The engine closes it.
   readonly session: Session;
   /** This process's row in the table `workers`: other processes take its rows over once it is not seen any more. */
   readonly worker: Worker;
@@ -51,14 +50,10 @@ interface EngineContext extends Omit<EngineParts, 'timings'> {
 /** Starts to find due rows, notify them, work them, and take over the rows of dead processes. */
 export function startEngine(parts: EngineParts): Engine {
   const context: EngineContext = {
-    ...parts,
-    timings: { ...TIMINGS, ...parts.timings },
+    ...{ ...parts, timings: { ...TIMINGS, ...parts.timings } },
     faults: createFaultLog({ ...parts, isTold: isAway }),
-    stop: new AbortController(),
-    closing: new AbortController(),
-    pools: [],
-    polls: new Map(),
-    chores: [],
+    ...{ stop: new AbortController(), closing: new AbortController() },
+    ...{ pools: [], polls: new Map(), chores: [] },
   };
   const begun = begin(context);
   let closed: Promise<void> | undefined;
@@ -72,9 +67,19 @@ export function startEngine(parts: EngineParts): Engine {
   };
 }
 
+/** Registers this process, retrying as long as the database is away, and starts its queues. */
 async function begin(context: EngineContext): Promise<void> {
-  const { timings, session, worker, clock } = context;
-  if (!(await register(context))) return;
+  const { session, worker, clock, timings, faults, closing } = context;
+  for (let isRegistered = false; !isRegistered;) {
+    if (closing.signal.aborted) return;
+    try {
+      await registerWorker(session, worker, clock.now());
+      isRegistered = true;
+    } catch (error) {
+      faults('registering this process', error);
+      await clock.sleep(timings.pollMs);
+    }
+  }
   for (const queue of context.queues) startQueue(context, queue);
   const task = (): Promise<void> => seeWorker(session, worker, clock.now());
   context.chores.push(repeat({ ...context, everyMs: timings.heartbeatMs, name: 'the heartbeat', task }));
@@ -94,21 +99,6 @@ function startQueue(context: EngineContext, queue: WorkQueue): void {
   context.pools.push(pool);
   context.polls.set(queue.name, poll);
   context.chores.push(every(timings.takeOverMs, 'taking over', () => queue.takeOver()));
-}
-
-/** Registers this process, retrying as long as the database is away; false if the engine closes first. */
-async function register(context: EngineContext): Promise<boolean> {
-  const { session, worker, clock, timings, faults, closing } = context;
-  while (!closing.signal.aborted) {
-    try {
-      await registerWorker(session, worker, clock.now());
-      return true;
-    } catch (error) {
-      faults('registering this process', error);
-    }
-    await clock.sleep(timings.pollMs);
-  }
-  return false;
 }
 
 async function shutDown(context: EngineContext, begun: Promise<void>): Promise<void> {

@@ -1,16 +1,16 @@
 import { verifyKind } from '../audit/verify-kind.ts';
 import type { KindComparison, PullOutcome } from '../audit/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
-import type { RunState } from '../mirror/runs/run-store.ts';
-import { claimSource } from '../mirror/kinds/source-binding.ts';
-import type { PullParts } from '../pull/run/parts.ts';
-import { recordRun } from '../pull/run/record-run.ts';
-import type { RunFacts } from '../pull/run/record-run.ts';
 import { describe } from '../lib/sync-error.ts';
+import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { isRead } from '../mirror/runs/run-store.ts';
+import type { RunState } from '../mirror/runs/run-store.ts';
 import { OtherSourceError } from '../mirror/session/errors.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullRequest } from '../pull/pull-kinds.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+import { recordRun } from '../pull/run/record-run.ts';
+import type { RunFacts } from '../pull/run/record-run.ts';
 import { OTHER_SOURCE } from '../pull/sweep/read-list.ts';
 
 export interface VerifyReport extends RunFacts {

@@ -1,6 +1,6 @@
 import type { Kind, ListOrder } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json/json.ts';
-import { pickupDay } from './generate/booking.ts';
+import { pickupDay } from './generate/work.ts';
 
 /** Which record, by creation, stands at which rank; both ways in constant time, so that no list is ever built. */
 interface Permutation {

@@ -3,10 +3,9 @@ import type { JsonObject } from '../lib/json/json.ts';
 import type { Company } from './generate/draw.ts';
 import { blankRecord } from './generate/from-catalogue.ts';
 import { LAST_DAY, datesUntil } from './generate/text-values.ts';
-import { planOf } from './kind-plans.ts';
 import { orderingOf } from './ordering.ts';
 import { hash, randomFrom } from './generate/draw.ts';
-import { servedKind } from './served-kinds.ts';
+import { servedKind, planOf } from './served-kinds.ts';
 import { createTable } from './table.ts';
 import type { Pristine, Table } from './table.ts';
 

@@ -1,6 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
-import { nextPulls, nextSlots } from '../jobs/schedule.ts';
-import type { KindSlot, Schedule, ScheduleSlot } from '../jobs/schedule.ts';
+import { nextSlots } from '../jobs/schedule.ts';
+import type { Schedule, ScheduleSlot } from '../jobs/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import type { Drift } from '../mirror/kinds/drift-store.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
@@ -58,6 +58,26 @@ export interface StatusReport extends Status {
   readonly nextPulls: readonly KindSlot[];
   /** Whether a process is at work that pulls by its schedules. */
   readonly isServed: boolean;
+}
+
+/** When `serve` pulls a kind next. */
+interface KindSlot {
+  readonly kind: string;
+  /** The name of the schedule. */
+  readonly schedule: string;
+  /** The number of pages from the beginning of the list; null = the whole list. */
+  readonly pages: number | null;
+  /** UTC. */
+  readonly at: string;
+}
+
+/** The next pull of each kind that has a schedule, in the order of the kinds. */
+export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]): readonly KindSlot[] {
+  const pulls = slots.filter(({ verifies }) => !verifies);
+  return kinds.flatMap((kind) => {
+    const slot = pulls.find(({ kinds: named }) => named.includes(kind));
+    return slot === undefined ? [] : [{ kind, schedule: slot.name, pages: slot.pages, at: slot.at }];
+  });
 }
 
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runsQueue } from '../../src/app/queues.ts';
 import { schedulesOf } from '../../src/app/schedules.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { createScheduleCheck } from '../../src/jobs/schedule.ts';
+import { createScheduleCheck } from '../../src/jobs/request-runs.ts';
 import type { Clock } from '../../src/lib/time/clock.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { openPostgresSession } from '../../src/mirror/postgres/session.ts';

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runsQueue } from '../../src/app/queues.ts';
 import { verifySchedule } from '../../src/app/schedules.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { createScheduleCheck } from '../../src/jobs/schedule.ts';
+import { createScheduleCheck } from '../../src/jobs/request-runs.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';

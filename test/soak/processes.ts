@@ -1,4 +1,4 @@
-import { createScheduleCheck } from '../../src/jobs/schedule.ts';
+import { createScheduleCheck } from '../../src/jobs/request-runs.ts';
 import { closeDeadRuns, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
 import type { WakeUp } from '../outbound-simulation/wake-up.ts';
 import { employ } from '../outbound-simulation/run-schedule.ts';

@@ -1,19 +1,14 @@
 import type { Job } from 'bullmq';
-import type { Clock } from '../../lib/time/clock.ts';
-import { createFaultLog } from '../../lib/log/fault-log.ts';
-import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Logger } from '../../lib/log/logger.ts';
-import { UsageError } from '../../lib/sync-error.ts';
+import { createProbingLog } from '../../lib/log/outage-log.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { LATE, within } from '../../lib/time/deadline.ts';
 import type { Notifier, WorkHandler } from '../notifier.ts';
 import { TIMINGS } from '../timings.ts';
 import type { Timings } from '../timings.ts';
-import { jobOf, readJob, createReopening } from './queue-client.ts';
-import { openPostgresClient } from './postgres-client.ts';
-import type { ClientOptions, QueueClient, Reopening } from './queue-client.ts';
-import { openRedisClient } from './redis-client.ts';
-import { createOutageLog } from '../../lib/log/outage-log.ts';
-import { sleepUnlessStopped } from '../../lib/time/clock.ts';
+import { createReopening, jobOf, readJob } from './queue-client.ts';
+import type { ClientOptions, QueueClient, Reopening, ReopeningParts } from './queue-client.ts';
+import { storeAt } from './stores.ts';
 
 interface BullmqParts {
   readonly clock: Clock;
@@ -29,20 +24,20 @@ interface BullmqParts {
  *
  * @throws {UsageError} `jobs.bad_address` where the address is none of these.
  */
-export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier {
-  const timings = { ...TIMINGS, ...parts.timings };
-  const openClient = openerOf(url);
-  const clients = new Map<string, Reopening>(); // By the name of their queue.
-  const metrics = (): Promise<string> => allMetrics(clients);
-  const faultLog = createFaultLog(parts);
-  const { faults, stop } = createQueueWatch({ ...parts, timings, faults: faultLog, probe: metrics });
-  const open = createOpener((options) => openClient(url, options), { ...parts, timings, faults });
+export function createBullmqNotifier(url: string, given: BullmqParts): Notifier {
+  const parts = { ...given, timings: { ...TIMINGS, ...given.timings } };
+  const { clock, timings, prefix = 'bms' } = parts;
+  const open = storeAt(url);
+  const queues = new Map<string, Reopening>(); // By their names.
+  const metrics = async (): Promise<string> => joined(await Promise.all([...queues].map(metricsOf)));
+  const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
+  const { faults, stop } = createProbingLog(parts, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
   const openQueue = (queue: string, consumer: Consumer | null): Reopening => {
-    const client = open(queue, consumer);
-    client.get(); // Connects at once.
-    clients.set(queue, client);
-    return client;
+    const opened = openNamed(`${prefix}-${queue}`, consumer, { ...parts, open, faults });
+    opened.get(); // Connects at once.
+    queues.set(queue, opened);
+    return opened;
   };
   return {
     subscribe: ({ name, concurrency }, handler) => {
@@ -50,21 +45,22 @@ export function createBullmqNotifier(url: string, parts: BullmqParts): Notifier 
     },
     notify: async (queue, refs) => {
       if (isClosed) return false;
-      const client = (clients.get(queue.name) ?? openQueue(queue.name, null)).get();
+      const client = (queues.get(queue.name) ?? openQueue(queue.name, null)).get();
       if (client === null) return false;
       try {
-        await inTime(client.add(refs.map((ref) => jobOf(queue, ref))), parts.clock, timings.notifyMs);
-        return true;
+        const added = client.ready.then(() => client.queue.addBulk(refs.map((ref) => jobOf(queue, ref))));
+        if ((await within(clock, timings.notifyMs, added)) !== LATE) return true;
+        faults(`notifying ${queue.name}`, new Error(`no answer within ${timings.notifyMs / 1000} s`));
       } catch (error) {
         faults(`notifying ${queue.name}`, error);
-        return false;
       }
+      return false;
     },
     metrics,
     close: async () => {
       isClosed = true;
       await stop();
-      await Promise.all([...clients.values()].map((client) => client.close()));
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
     },
   };
 }
@@ -75,74 +71,28 @@ interface Consumer {
   readonly handler: WorkHandler;
 }
 
-interface OpenerParts extends Pick<BullmqParts, 'clock' | 'logger' | 'prefix'> {
-  readonly timings: Timings;
-  readonly faults: FaultLog;
+interface OpeningParts extends Omit<ReopeningParts, 'name' | 'running' | 'open'> {
+  readonly logger: Logger;
+  readonly open: (options: ClientOptions) => QueueClient;
 }
 
-/** Opens queues by their names; without a consumer, jobs are only added. */
-function createOpener(
-  open: (options: ClientOptions) => QueueClient,
-  { clock, logger, prefix = 'bms', timings, faults }: OpenerParts,
-): (queue: string, consumer: Consumer | null) => Reopening {
-  return (queue, consumer) => {
-    const running = new Set<Promise<void>>();
-    const name = `${prefix}-${queue}`;
-    const onJob = consumer && consume(consumer.handler, running, createDropLog(logger, name));
-    const options = { name, concurrency: consumer?.concurrency ?? 1, commandMs: timings.notifyMs, onJob };
-    return createReopening({
-      ...{ name, clock, timings, faults },
-      running: async () => {
-        await Promise.all(running);
-      },
-      open: (onFault) => open({ ...options, onFault }),
-    });
+/** Opens a queue by its name in BullMQ; without a consumer, jobs are only added. */
+function openNamed(name: string, consumer: Consumer | null, parts: OpeningParts): Reopening {
+  const running = new Set<Promise<void>>();
+  const tellDropped = (dropped: number): void => {
+    parts.logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
   };
+  const onJob = consumer && consume(consumer.handler, running, tellDropped);
+  const { concurrency = 1 } = consumer ?? {};
+  const options = { name, concurrency, commandMs: parts.timings.notifyMs, onJob };
+  return createReopening({ ...parts, name, running, open: (onFault) => parts.open({ ...options, onFault }) });
 }
 
-/** @throws If a queue does not tell them. */
-async function allMetrics(clients: ReadonlyMap<string, Reopening>): Promise<string> {
-  return joined(await Promise.all([...clients].map(([name, client]) => metricsOf(name, client))));
-}
-
-/** @throws If it takes longer. */
-async function inTime(work: Promise<void>, clock: Clock, ms: number): Promise<void> {
-  if ((await within(clock, ms, work)) === LATE) throw new Error(`no answer within ${ms / 1000} s`);
-}
-
-async function metricsOf(queue: string, client: Reopening): Promise<string> {
-  const present = client.get();
-  if (present === null) throw new Error(`the queue ${queue} is being opened again`);
-  return present.metrics();
-}
-
-/** Passes jobs of ours to the handler, and drops the others. */
-function consume(
-  handler: WorkHandler,
-  running: Set<Promise<void>>,
-  drop: () => void,
-): (job: Job) => Promise<void> {
-  return async (job) => {
-    const ref = readJob(job);
-    if (ref === null) {
-      drop();
-      return;
-    }
-    const work = handler(ref);
-    running.add(work);
-    await work;
-    running.delete(work);
-  };
-}
-
-/** Logs the 1st, 10th, 100th … foreign job: a client that can add one can add a million. */
-function createDropLog(logger: Logger, queue: string): () => void {
-  let dropped = 0;
-  return () => {
-    dropped += 1;
-    if (Number.isInteger(Math.log10(dropped)))
-      logger.warn({ queue, dropped }, 'jobs that are not ours were dropped');
-  };
+/** @throws If the queue does not tell them. */
+async function metricsOf([name, queue]: readonly [string, Reopening]): Promise<string> {
+  const client = queue.get();
+  if (client === null) throw new Error(`the queue ${name} is being opened again`);
+  return client.queue.exportPrometheusMetrics();
 }
 
 /** Joins the metrics of several queues, so that each comment appears once, before all its samples. */
@@ -153,70 +103,23 @@ function joined(texts: readonly string[]): string {
   return [...comments, ...rows.filter((row) => !isComment(row)), ''].join('\n');
 }
 
-function openerOf(url: string): (url: string, options: ClientOptions) => QueueClient {
-  if (/^rediss?:\/\//.test(url)) return openRedisClient;
-  if (/^postgres(?:ql)?:\/\//.test(url)) return openPostgresClient;
-  throw new UsageError('QUEUE_URL is not an address that a queue can be kept at.', {
-    code: 'jobs.bad_address',
-    hint: 'Write redis://HOST:6379, rediss://… or postgres://USER:PASSWORD@HOST:5432/DATABASE; or leave it out for a single process.',
-  });
-}
-
-interface QueueWatchParts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly timings: Timings;
-  /** Logs faults of a store that answers. */
-  readonly faults: FaultLog;
-  /** Asks the store for something. @throws If it does not answer. */
-  readonly probe: () => Promise<unknown>;
-}
-
-/** Tells in the log when the queue's store goes away and comes back. */
-interface QueueWatch {
-  readonly faults: FaultLog;
-  readonly stop: () => Promise<void>;
-}
-
-/**
- * Creates a watch that asks the store itself after a fault: libraries report faults in too many forms to tell by them whether
- * it is away. While it is away it is asked again now and then, because nothing else may use it for hours.
- */
-export function createQueueWatch(parts: QueueWatchParts): QueueWatch {
-  const { clock, timings, faults: log } = parts;
-  const outage = createOutageLog(parts, { event: 'queue', name: 'the queue' });
-  const stopping = new AbortController();
-  let asking: Promise<void> | null = null;
-
-  const ask = async (work: string, error: unknown): Promise<void> => {
-    const begunAt = clock.now().getTime();
-    if (await answers(parts)) log(work, error);
-    else outage.failed(error, begunAt);
-    while (outage.isOn()) {
-      await sleepUnlessStopped(timings.reopenMs, { clock, signal: stopping.signal });
-      if (stopping.signal.aborted) return;
-      if (await answers(parts)) outage.answered();
-      else outage.failed(error, begunAt);
+/** Passes jobs of ours to a handler, and drops others; logs the 1st, 10th, 100th … one: a client may add a million. */
+function consume(
+  handler: WorkHandler,
+  running: Set<Promise<void>>,
+  tell: (dropped: number) => void,
+): (job: Job) => Promise<void> {
+  let dropped = 0;
+  return async (job) => {
+    const ref = readJob(job);
+    if (ref === null) {
+      dropped += 1;
+      if (Number.isInteger(Math.log10(dropped))) tell(dropped);
+      return;
     }
+    const work = handler(ref);
+    running.add(work);
+    await work;
+    running.delete(work);
   };
-  return {
-    faults: (work, error) => {
-      if (stopping.signal.aborted) return;
-      asking ??= ask(work, error).finally(() => {
-        asking = null;
-      });
-    },
-    stop: async () => {
-      stopping.abort();
-      await asking;
-    },
-  };
-}
-
-async function answers({ clock, timings, probe }: QueueWatchParts): Promise<boolean> {
-  try {
-    return (await within(clock, timings.notifyMs, probe())) !== LATE;
-  } catch {
-    return false; // The fault that led here says why.
-  }
 }

@@ -1,21 +1,24 @@
-import type { Job, Queue, Worker, BulkJobOptions } from 'bullmq';
+import type { Job, Queue, Worker } from 'bullmq';
 import { z } from 'zod';
-import type { WorkRef } from '../../lib/work-queue.ts';
-import type { NotifiedQueue } from '../notifier.ts';
+import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { within } from '../../lib/time/deadline.ts';
-import type { FaultLog } from '../../lib/log/fault-log.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import type { NotifiedQueue } from '../notifier.ts';
 import type { Timings } from '../timings.ts';
 
 /** One BullMQ queue, and its worker where this process works it, with connections of their own. */
 export interface QueueClient {
-  add(jobs: readonly NewJob[]): Promise<void>;
-  /** The queue's own metrics in Prometheus's text format. */
-  metrics(): Promise<string>;
-  /** Stops taking jobs and resolves once queue and worker have ended, which may be never if the store does not respond. */
-  close(): Promise<void>;
+  readonly queue: Pick<Queue, 'addBulk' | 'exportPrometheusMetrics' | 'close'> & Emitter;
+  readonly worker: (Pick<Worker, 'waitUntilReady' | 'run' | 'close'> & Emitter) | null;
+  /** Resolves once jobs can be added. */
+  readonly ready: Promise<unknown>;
   /** Cuts the connections. */
-  drop(): void;
+  readonly drop: () => void;
+}
+
+interface Emitter {
+  on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 export interface ClientOptions {
@@ -30,69 +33,107 @@ export interface ClientOptions {
   readonly onFault: (error: unknown, isFatal?: 'fatal') => void;
 }
 
-/** Options of every worker. */
-export const WORKER_OPTIONS = {
-  autorun: false, // See `queueClient`.
-  maxStalledCount: 1_000_000, // By default the second crash of a worker fails the job.
-  removeOnComplete: { count: 0 }, // For jobs that another client has added without options.
-  removeOnFail: { count: 0 },
-} as const;
-
-type AnyQueue = Pick<Queue, 'addBulk' | 'exportPrometheusMetrics' | 'close'> & Emitter;
-type AnyWorker = Pick<Worker, 'waitUntilReady' | 'run' | 'close'> & Emitter;
-
-interface Emitter {
-  on(event: 'error', listener: (error: Error) => void): unknown;
+export interface ReopeningParts {
+  /** The queue's name in BullMQ. */
+  readonly name: string;
+  readonly open: (onFault: ClientOptions['onFault']) => QueueClient;
+  /** The handlers that run. */
+  readonly running: ReadonlySet<Promise<void>>;
+  readonly clock: Clock;
+  readonly timings: Timings;
+  readonly faults: FaultLog;
 }
 
-interface QueueParts {
-  readonly queue: AnyQueue;
-  readonly worker: AnyWorker | null;
-  readonly drop: () => void;
+/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
+export interface Reopening {
+  /** The present client; null if it broke a moment ago, or after `close`. */
+  get(): QueueClient | null;
+  close(): Promise<void>;
 }
 
-/**
- * Joins a queue and its worker.
- *
- * The worker runs only once it is ready: one that never becomes ready, such as with a wrong password, would ask again without
- * a pause.
- */
-export function queueClient(
-  { queue, worker, drop }: QueueParts,
-  onFault: ClientOptions['onFault'],
-): QueueClient {
-  for (const end of [queue, worker])
-    end?.on('error', (error) => {
-      onFault(error); // Without a listener the error would end the process.
-    });
-  if (worker !== null) void run(worker, onFault);
+export function createReopening(parts: ReopeningParts): Reopening {
+  const { name, clock, timings, faults } = parts;
+  let ended: Promise<unknown> = Promise.resolve();
+  let current: QueueClient | null = null;
+  let notBefore = -Infinity;
+  let isClosed = false;
+
+  const abandon = (): void => {
+    if (current === null) return;
+    ended = Promise.all([ended, dispose(parts, current)]);
+    current = null;
+  };
+  const reopen = (): QueueClient => {
+    const isStorm = createStormCounter(clock);
+    let opened: QueueClient | null = null;
+    const onFault: ClientOptions['onFault'] = (error, isFatal) => {
+      if (opened === null || current !== opened) return; // A fault of a client that was abandoned.
+      faults(`the queue ${name}`, error);
+      if (isFatal === undefined && !isStorm()) return;
+      notBefore = clock.monotonicMs() + timings.reopenMs;
+      abandon();
+    };
+    opened = parts.open(onFault);
+    start(opened, onFault);
+    return opened;
+  };
   return {
-    add: async (jobs) => {
-      await queue.addBulk([...jobs]);
+    get: () => {
+      if (!isClosed && clock.monotonicMs() >= notBefore) current ??= reopen();
+      return current;
     },
-    metrics: () => queue.exportPrometheusMetrics(),
     close: async () => {
-      await Promise.all([queue.close(), worker?.close()]);
+      isClosed = true;
+      abandon();
+      await ended;
     },
-    drop,
   };
 }
 
-async function run(worker: AnyWorker, onFault: ClientOptions['onFault']): Promise<void> {
-  try {
-    await worker.waitUntilReady();
-    await worker.run();
-  } catch (error) {
-    onFault(error, 'fatal');
-  }
+function start({ queue, worker }: QueueClient, onFault: ClientOptions['onFault']): void {
+  for (const each of [queue, worker])
+    each?.on('error', (error) => {
+      onFault(error); // Without a listener the error would end the process.
+    });
+  // A worker that is run before it is ready, and never is, such as with a wrong password, would ask again without a pause.
+  worker
+    ?.waitUntilReady()
+    .then(() => worker.run())
+    .catch((error: unknown) => {
+      onFault(error, 'fatal');
+    });
+}
+
+/** Waits for running handlers, then closes for a moment, then cuts the connections: a silent store would never close. */
+async function dispose(
+  { name, running, clock, timings, faults }: ReopeningParts,
+  { queue, worker, drop }: QueueClient,
+): Promise<void> {
+  const closed = Promise.all([queue.close(), worker?.close()]).catch((error: unknown) => {
+    faults(`closing ${name}`, error);
+  });
+  await Promise.all(running);
+  await within(clock, timings.notifyMs, closed);
+  drop();
+}
+
+const STORM = 100; // This many faults in a second mean that BullMQ loops without a pause.
+const STORM_MS = 1_000;
+
+/** Counts its calls; true once there were too many in a second. */
+function createStormCounter(clock: Clock): () => boolean {
+  let since = -Infinity;
+  let count = 0;
+  return () => {
+    const now = clock.monotonicMs();
+    if (now - since > STORM_MS) [since, count] = [now, 0];
+    count += 1;
+    return count >= STORM;
+  };
 }
 
 /** A job as BullMQ stores it. */
-export interface NewJob {
-  readonly name: 'work';
-  readonly data: WorkRef;
-  readonly opts: BulkJobOptions;
-}
+export type NewJob = Parameters<Queue['addBulk']>[0][number];
 
 /** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
 export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef): NewJob {
@@ -114,89 +155,4 @@ const JOB = z.object({
 export function readJob(job: { readonly name: unknown; readonly data: unknown }): WorkRef | null {
   const read = JOB.safeParse({ name: job.name, data: job.data });
   return read.success ? read.data.data : null;
-}
-
-interface ReopeningParts {
-  /** The queue's name in BullMQ. */
-  readonly name: string;
-  readonly clock: Clock;
-  readonly timings: Timings;
-  readonly faults: FaultLog;
-  readonly open: (onFault: ClientOptions['onFault']) => QueueClient;
-  /** Resolves once no handler runs. */
-  readonly running: () => Promise<void>;
-}
-
-/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
-export interface Reopening {
-  /** The present client; null if it broke a moment ago, or after `close`. */
-  get(): QueueClient | null;
-  close(): Promise<void>;
-}
-
-const STORM = 100; // This many faults in a second mean that BullMQ loops without a pause.
-const STORM_MS = 1_000;
-
-export function createReopening(parts: ReopeningParts): Reopening {
-  const { name, clock, timings, faults, open } = parts;
-  const ending = new Set<Promise<void>>();
-  let current: QueueClient | null = null;
-  let notBefore = -Infinity;
-  let isClosed = false;
-
-  const abandon = (): void => {
-    if (current === null) return;
-    const end = dispose(parts, current).then(() => void ending.delete(end));
-    ending.add(end);
-    current = null;
-  };
-  const reopen = (): QueueClient => {
-    const isStorm = createStormCounter(clock);
-    let opened: QueueClient | null = null;
-    const client = open((error, isFatal) => {
-      if (opened === null || current !== opened) return; // A fault of a client that was abandoned.
-      faults(`the queue ${name}`, error);
-      if (isFatal === undefined && !isStorm()) return;
-      notBefore = clock.monotonicMs() + timings.reopenMs;
-      abandon();
-    });
-    opened = client;
-    return client;
-  };
-  return {
-    get: () => {
-      if (!isClosed && clock.monotonicMs() >= notBefore) current ??= reopen();
-      return current;
-    },
-    close: async () => {
-      isClosed = true;
-      abandon();
-      await Promise.all(ending);
-    },
-  };
-}
-
-/** Waits for running handlers, then closes for a moment, then cuts the connections. */
-async function dispose(
-  { name, clock, timings, faults, running }: ReopeningParts,
-  client: QueueClient,
-): Promise<void> {
-  const closed = client.close().catch((error: unknown) => {
-    faults(`closing ${name}`, error);
-  });
-  await running();
-  await within(clock, timings.notifyMs, closed);
-  client.drop();
-}
-
-/** Counts its calls; true once there were too many in a second. */
-function createStormCounter(clock: Clock): () => boolean {
-  let since = -Infinity;
-  let count = 0;
-  return () => {
-    const now = clock.monotonicMs();
-    if (now - since > STORM_MS) [since, count] = [now, 0];
-    count += 1;
-    return count >= STORM;
-  };
 }

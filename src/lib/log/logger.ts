@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
+import { SyncError } from '../sync-error.ts';
 import { maskSecrets } from '../text/mask-secrets.ts';
 import { plainJson, plainLine } from '../text/text.ts';
-import { SyncError } from '../sync-error.ts';
 
 export type { Logger } from 'pino';
 

@@ -1,6 +1,8 @@
-import { lengthOf } from '../time/clock.ts';
+import { lengthOf, sleepUnlessStopped } from '../time/clock.ts';
 import type { Clock } from '../time/clock.ts';
-import { faultReason } from './fault-log.ts';
+import { LATE, within } from '../time/deadline.ts';
+import { createFaultLog, faultReason } from './fault-log.ts';
+import type { FaultLog } from './fault-log.ts';
 import type { Logger } from './logger.ts';
 
 /** Tells in the log when something that we depend on goes away and comes back, by the ends of calls to it. */
@@ -52,6 +54,57 @@ export function createOutageLog(
       step({ is: 'failed', at: clock.now().getTime(), part, begunAt: began }, error);
     },
     isOn: () => outage !== null,
+  };
+}
+
+interface Probing extends Subject {
+  /** Asks it for something. @throws If it does not answer. */
+  readonly probe: () => Promise<unknown>;
+  /** The longest that it may take to answer. */
+  readonly answerMs: number;
+  /** Between two probes while it is away. */
+  readonly everyMs: number;
+}
+
+/**
+ * Creates a log of faults that asks the subject itself after a fault: libraries report faults in too many forms to tell by them
+ * whether it is away. While it is away it is asked again now and then, because nothing else may use it for hours.
+ */
+export function createProbingLog(
+  { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
+  { probe, answerMs, everyMs, ...subject }: Probing,
+): { readonly faults: FaultLog; readonly stop: () => Promise<void> } {
+  const log = createFaultLog({ clock, logger });
+  const outage = createOutageLog({ clock, logger }, subject);
+  const stopping = new AbortController();
+  let asking: Promise<void> | null = null;
+  const isThere = (): Promise<boolean> =>
+    within(clock, answerMs, probe()).then(
+      (answer) => answer !== LATE,
+      () => false, // The fault that led here says why.
+    );
+  const ask = async (work: string, error: unknown): Promise<void> => {
+    const begunAt = clock.now().getTime();
+    if (await isThere()) log(work, error);
+    else outage.failed(error, begunAt);
+    while (outage.isOn()) {
+      await sleepUnlessStopped(everyMs, { clock, signal: stopping.signal });
+      if (stopping.signal.aborted) return;
+      if (await isThere()) outage.answered();
+      else outage.failed(error, begunAt);
+    }
+  };
+  return {
+    faults: (work, error) => {
+      if (stopping.signal.aborted) return;
+      asking ??= ask(work, error).finally(() => {
+        asking = null;
+      });
+    },
+    stop: async () => {
+      stopping.abort();
+      await asking;
+    },
   };
 }
 

@@ -1,12 +1,17 @@
-import type { FieldStates } from '../../diff/written.ts';
+import { askableKind, isListed } from '../../catalog/kind.ts';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { recordId } from '../../diff/judge-page.ts';
 import { couldHold } from '../../diff/look-alike.ts';
 import { fieldNamed, readBack } from '../../diff/written.ts';
-import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import type { FieldStates } from '../../diff/written.ts';
+import { isObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
+import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
+import { readPageOf } from '../../mirror/sightings/page-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
@@ -14,11 +19,6 @@ import { grade } from '../attempt/grade.ts';
 import { closeWith } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
 import type { OutboundParts } from '../parts.ts';
-import { askableKind, isListed } from '../../catalog/kind.ts';
-import { recordId } from '../../diff/judge-page.ts';
-import { isObject } from '../../lib/json/json.ts';
-import { readStanding } from '../../mirror/kinds/kind-standing.ts';
-import { readPageOf } from '../../mirror/sightings/page-store.ts';
 
 /** An update in work, with the record as the service has it. */
 export interface Updating {

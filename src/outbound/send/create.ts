@@ -1,28 +1,28 @@
-import type { Kind } from '../../catalog/kind.ts';
+import { createHash } from 'node:crypto';
 import { askableKind } from '../../catalog/kind.ts';
-import { matchRecord } from '../../diff/match.ts';
-import { readNameOf, shownValue, fieldNamed, writeNameOf } from '../../diff/written.ts';
+import type { Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { matchRecord } from '../../diff/match.ts';
+import type { Marker } from '../../diff/match.ts';
+import { readNameOf, shownValue, fieldNamed, writeNameOf } from '../../diff/written.ts';
 import { compactJson, isNumber } from '../../lib/json/json.ts';
 import type { JsonObject, Json } from '../../lib/json/json.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import { readAttempts, saveLink } from '../../mirror/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { wasSeenBefore } from '../../mirror/records/record-store.ts';
 import type { Watermark } from '../../mirror/records/record-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
-import { closeFailed, closeWith, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import { finishAs, release } from '../attempt/conclude.ts';
 import { grade } from '../attempt/grade.ts';
+import { closeFailed, closeWith, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import type { Journalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
 import type { OutboundParts, OutboundRules } from '../parts.ts';
 import { lookTimes } from './decide-settlement.ts';
-import { createHash } from 'node:crypto';
-import type { Marker } from '../../diff/match.ts';
 
 /** Journals the request of a create. */
 export async function journalCreate(

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { collectGarbage } from '../../lib/collect-garbage.ts';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { shortestNumber } from '../../lib/json/decimal.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { isCalendarDate } from '../../lib/time/clock.ts';
@@ -188,3 +189,20 @@ function joining(files: string, path: string, lettersARow: number): string {
 
 /** A pattern that matches this path alone. */
 const patternOf = (path: string): string => path.replace(/[[*?]/g, '[$&]');
+
+/**
+ * Frees the memory of objects that are no longer used. Without being told, V8 lets tens of megabytes of them gather where rows
+ * stream by for long. Takes some 30 ms.
+ */
+function collectGarbage(): void {
+  collect ??= exposed();
+  collect();
+}
+
+let collect: (() => void) | undefined;
+
+/** V8's own function, which only a flag makes reachable. */
+function exposed(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}

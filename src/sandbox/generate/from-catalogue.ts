@@ -1,7 +1,7 @@
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { NOTES } from './vocabulary.ts';
-import { pickupDate } from './booking.ts';
+import { pickupDate } from './work.ts';
 import { anyId } from './draw.ts';
 import type { Draw, Generate } from './draw.ts';
 import { DAYS_OPEN, LAST_DAY, NO_DATE, datesUntil, dayOf, fixed, timeText } from './text-values.ts';

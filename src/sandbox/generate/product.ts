@@ -1,10 +1,10 @@
 import { LosslessNumber } from 'lossless-json';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { CATEGORIES, ITEMS, slug } from './vocabulary.ts';
+import { CATEGORIES, ITEMS } from './vocabulary.ts';
 import type { Item } from './vocabulary.ts';
 import { anyId, randomFrom } from './draw.ts';
 import type { Draw } from './draw.ts';
-import { DAYS_OPEN, dayOf, fixed, timeText } from './text-values.ts';
+import { DAYS_OPEN, dayOf, fixed, slug, timeText } from './text-values.ts';
 
 const FAMILY_EVERY = 12; // Of twelve products in a row the first is a parent …
 const VARIANTS = 2; // … and the two after it are its variants.

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json/json.ts';
-import { BRANDS, CATEGORIES, DEPARTMENTS, slug, withoutAccents } from './vocabulary.ts';
+import { slug, withoutAccents } from './text-values.ts';
+import { BRANDS, CATEGORIES, DEPARTMENTS } from './vocabulary.ts';
 import type { Draw } from './draw.ts';
 
 /** A category of parts or services (§2.6), with the further fields that were seen in the wild. */

@@ -1,5 +1,5 @@
-import { withoutAccents, FIRST_NAMES, SURNAMES, PLACES, STREETS, SUITES, slug } from './vocabulary.ts';
 import type { Random } from './draw.ts';
+import { FIRST_NAMES, PLACES, STREETS, SUITES, SURNAMES } from './vocabulary.ts';
 import type { Town } from './vocabulary.ts';
 
 /** How the service spells values: money as text, dates without time, a zero date for none (§2.1). */
@@ -64,6 +64,19 @@ const prefixOf = (name: string): string =>
     .replace(/[^a-z]/gi, '')
     .slice(0, 4)
     .toUpperCase();
+
+/** The text without accents: as it appears in a code or an address of the web. */
+export function withoutAccents(text: string): string {
+  return text.normalize('NFD').replace(/\p{Diacritic}/gu, '');
+}
+
+/** `Toitures Lévesque & Fils` → `toitures-levesque-fils`. */
+export function slug(text: string): string {
+  return withoutAccents(text)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
 
 const POSTAL_LETTERS = Array.from('ABCEGHJKLMNPRSTVWXYZ');
 

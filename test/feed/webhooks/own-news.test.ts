@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { disableEndpoint, replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
-import { createStaleCheck } from '../../../src/jobs/schedule/stale-kinds.ts';
+import { createStaleCheck } from '../../../src/checks/stale-kinds.ts';
 import type { AddedEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
 import { ZOE, create, opened, spoil, update } from '../../outbound/stage.ts';
 import type { Stage } from '../../outbound/stage.ts';
@@ -27,10 +27,9 @@ async function pullLater(on: Stage, kind: string): Promise<void> {
 }
 
 /** What each process does that looks for stale kinds. */
-async function lookForStale({ session, clock, parts: { owner } }: Stage, minutes: number): Promise<void> {
-  const isDead = (): boolean => owner === '';
+async function lookForStale({ session, clock }: Stage, minutes: number): Promise<void> {
   const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['clients'], pages: null };
-  const check = createStaleCheck({ session, clock, logger: memoryLog().logger, isDead }, [schedule]);
+  const check = createStaleCheck({ session, clock, logger: memoryLog().logger }, [schedule]);
   await clock.sleep(minutes * MINUTE_S * 1000);
   for (let look = 0; look < 3; look += 1) await check();
 }

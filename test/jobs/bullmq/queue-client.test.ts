@@ -43,20 +43,20 @@ function stage() {
   const closed: number[] = [];
   const logged: unknown[] = [];
   const client = createReopening({
-    ...{ name: 'work', clock, timings: TIMINGS, running: () => Promise.resolve() },
+    ...{ name: 'work', running: new Set<Promise<void>>(), clock, timings: TIMINGS },
     faults: (_work, error) => logged.push(error),
-    open: (onFault) => {
+    open: (onFault): QueueClient => {
       const number = opened.push(onFault);
-      const end: QueueClient = {
-        add: () => Promise.resolve(),
-        metrics: () => Promise.resolve(''),
+      const queue = {
+        addBulk: () => Promise.resolve([]),
+        exportPrometheusMetrics: () => Promise.resolve(''),
         close: () => {
           closed.push(number);
           return Promise.resolve();
         },
-        drop: () => undefined,
+        on: () => undefined,
       };
-      return end;
+      return { queue, worker: null, ready: Promise.resolve(), drop: () => undefined };
     },
   });
   return { clock, opened, closed, logged, client };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { createOutageLog, REMIND_MS, nextOutage } from '../../../src/lib/log/outage-log.ts';
+import { createOutageLog, createProbingLog, REMIND_MS, nextOutage } from '../../../src/lib/log/outage-log.ts';
 import type { CallEnd, Outage, OutageStep } from '../../../src/lib/log/outage-log.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../jobs/support.ts';
@@ -32,6 +32,41 @@ test('an outage is two lines that read on their own: since when and why, and aft
     },
   ]);
   expect(log.lines).toHaveLength(2);
+});
+
+/** A log of the queue's faults, which answers a number of times by turns; resolves once it was asked so often. */
+function probed(answers: readonly boolean[]) {
+  const [clock, log] = [fakeClock(), memoryLog()];
+  let asked = 0;
+  let end = (): void => undefined;
+  const allAsked = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const probe = (): Promise<void> => {
+    const isThere = answers[asked++];
+    if (asked === answers.length) end();
+    return isThere === true ? Promise.resolve() : Promise.reject(new Error('away'));
+  };
+  const queue = { event: 'queue', name: 'the queue', answerMs: 2_000, everyMs: 5_000 } as const;
+  const { faults, stop } = createProbingLog({ clock, logger: log.logger }, { ...queue, probe });
+  return { log, faults, stop: () => allAsked.then(stop) };
+}
+
+test('a fault of something that answers when it is asked is a fault, and no outage', async () => {
+  const { log, faults, stop } = probed([true]);
+  faults('notifying outbox', refused());
+  await stop();
+  expect(log.lines).toMatchObject([{ level: 40, work: 'notifying outbox', msg: 'notifying outbox failed' }]);
+});
+
+test('something that does not answer is asked until it does, and told as away once, whatever faults come meanwhile', async () => {
+  const { log, faults, stop } = probed([false, false, true]);
+  for (let fault = 0; fault < 3; fault += 1) faults('notifying outbox', refused());
+  await stop();
+  expect(log.lines).toMatchObject([
+    { level: 40, event: 'queue.unreachable', reason: 'connection refused' },
+    { level: 30, event: 'queue.back' },
+  ]);
 });
 
 test('a call that waited from long before counts from the last answer on', async () => {

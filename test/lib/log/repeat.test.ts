@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../src/lib/time/clock.ts';
 import { repeat, atMostEvery } from '../../../src/lib/log/repeat.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
 
 /** Repeats a task, until the test ends, with pauses that only `wake` ends; tells what ran and what failed. */
 function repeated(task: (run: number) => Promise<void>) {

@@ -1,7 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { targetFault, isPublicAddress, parseUrl } from '../../../src/lib/net/target-url.ts';
 import { PUBLIC_AS_HOSTS, REFUSED, REFUSED_URLS, PUBLIC } from './addresses.ts';
-import fc from 'fast-check';
 
 test.each(REFUSED_URLS)('%j is no target', (url) => {
   expect(targetFault(url, [])).toEqual(expect.any(String));

@@ -1,6 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isStorable, storable, plainJson, plainLine } from '../../../src/lib/text/text.ts';
-import fc from 'fast-check';
 
 test.each(['a\0b', '\ud800', 'x\udfffy'])('what no database keeps gets a mark in its place: %j', (text) => {
   expect(isStorable(text)).toBe(false);

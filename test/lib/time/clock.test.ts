@@ -1,4 +1,5 @@
 import * as timers from 'node:timers/promises';
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   instantText,
@@ -7,7 +8,6 @@ import {
   isCalendarDate,
   isClockTime,
 } from '../../../src/lib/time/clock.ts';
-import fc from 'fast-check';
 
 vi.mock(import('node:timers/promises'), async (original) => ({ ...(await original()), setTimeout: vi.fn() }));
 

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { markerOf, withMarker } from '../../../src/outbound/send/create.ts';
 import type { Deed } from '../../../src/sandbox/faults.ts';
+import { kindNamed } from '../../mirror/temp-mirror.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, textOf } from '../stage.ts';
 import type { Stage } from '../stage.ts';
-import { markerOf, withMarker } from '../../../src/outbound/send/create.ts';
-import { kindNamed } from '../../mirror/temp-mirror.ts';
 
 /** Stores a create and works it while POSTs go wrong. */
 async function sendUnder(on: Stage, deed: Deed, times?: number): Promise<number> {

@@ -1,12 +1,12 @@
 import { isListed } from '../../../catalog/kind.ts';
-import { nextPulls, nextSlots } from '../../../jobs/schedule.ts';
+import { nextSlots, staleKinds } from '../../../jobs/schedule.ts';
 import type { Schedule } from '../../../jobs/schedule.ts';
-import { staleKinds } from '../../../jobs/schedule/stale-kinds.ts';
 import { instantOf, lengthOf } from '../../../lib/time/clock.ts';
 import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
 import { readFreshness } from '../../../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
 import { openRuns } from '../../../mirror/runs/open-runs.ts';
+import { nextPulls } from '../../status.ts';
 import { sparkLine } from './drawings.ts';
 import { count, dataTable, distance, html, when } from './html.ts';
 import type { Html } from './html.ts';

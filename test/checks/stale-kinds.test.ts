@@ -1,33 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { createStaleCheck, staleKinds } from '../../../src/jobs/schedule/stale-kinds.ts';
-import { DATABASES, MIRRORS, clockAt, pullOne } from '../../pull/steps.ts';
-import { sandbox } from '../../pull/support.ts';
-import { memoryLog } from '../support.ts';
+import { createStaleCheck } from '../../src/checks/stale-kinds.ts';
+import { DATABASES, MIRRORS, clockAt, pullOne } from '../pull/steps.ts';
+import { sandbox } from '../pull/support.ts';
+import { memoryLog } from '../jobs/support.ts';
 
 const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['departments'], pages: null };
-const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
-
-test.each([
-  ['12:01:00', '12:45:00', []],
-  ['12:01:00', '12:45:01', ['departments']],
-  ['12:16:00', '12:45:01', []],
-])('read to the end at %s, at %s stale: %j', (swept, now, stale) => {
-  const readings = {
-    sweptAt: new Map([['departments', at(swept)]]),
-    startedAt: at('00:00:00'),
-    now: at(now),
-  };
-  expect(staleKinds([schedule], readings).map(({ kind }) => kind)).toEqual(stale);
-});
-
-test('a kind that was never read is stale three slots after the start', () => {
-  const readings = { sweptAt: new Map(), startedAt: at('12:01:00') };
-  expect(staleKinds([schedule], { ...readings, now: at('12:44:00') })).toEqual([]);
-  expect(staleKinds([schedule], { ...readings, now: at('12:46:00') })).toEqual([
-    { kind: 'departments', since: null },
-  ]);
-});
 
 describe.each(DATABASES)('in %s', (database) => {
   test('a stale kind is told once, and not while a run is about to read it', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPool } from '../../../src/jobs/bullmq/postgres-client.ts';
+import { openPool } from '../../../src/jobs/bullmq/stores.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
 
 test('a connection of the queue that stands still inside a transaction, or is gone, is ended by the server', async () => {

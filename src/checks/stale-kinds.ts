@@ -1,0 +1,74 @@
+import { staleKinds, STALE_SLOTS } from '../jobs/schedule.ts';
+import type { Schedule, StaleKind } from '../jobs/schedule.ts';
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat } from '../lib/log/repeat.ts';
+import { instantOf, lengthOf } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { readFreshness } from '../mirror/kinds/status-store.ts';
+import { openRuns } from '../mirror/runs/open-runs.ts';
+import { isAway } from '../mirror/session/errors.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { leaveNews, staleNews } from '../mirror/webhooks/news.ts';
+
+interface WatchParts {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const CHECK_MS = 60_000;
+const NAME = 'looking for stale kinds';
+
+/** Tells in the log of scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
+export function startStaleWatch(parts: WatchParts, schedules: readonly Schedule[]): () => Promise<void> {
+  const { clock } = parts;
+  const faults = createFaultLog({ ...parts, isTold: isAway });
+  const task = createStaleCheck(parts, schedules);
+  return repeat({ clock, faults, everyMs: CHECK_MS, name: NAME, task }).stop;
+}
+
+/** Creates the check that tells of each kind once as it becomes stale; a kind that is read or about to be read is not. */
+export function createStaleCheck(
+  { session, clock, logger }: WatchParts,
+  schedules: readonly Schedule[],
+): () => Promise<void> {
+  const startedAt = clock.now();
+  const whole = schedules.filter(({ pages, verifies }) => pages === null && verifies === undefined);
+  let told: readonly string[] = [];
+  return async () => {
+    const now = clock.now();
+    if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
+    const sweptAt = new Map<string, Date | null>();
+    for (const { kind, last_sweep_at: at } of await readFreshness(session))
+      sweptAt.set(kind, at === null ? null : instantOf(at));
+    const reading = new Set((await openRuns(session)).flatMap(({ kinds }) => kinds));
+    const stale = staleKinds(whole, { sweptAt, startedAt, now });
+    const known = stale.map(({ kind }) => kind).filter((kind) => told.includes(kind));
+    const news = stale.filter(({ kind }) => !known.includes(kind) && !reading.has(kind));
+    tell(logger, news, now);
+    if (news.length > 0)
+      await session.atomically(async (tx) => {
+        for (const { kind, since } of news) await leaveNews(tx, staleNews(kind, since, now));
+      });
+    told = [...known, ...news.map(({ kind }) => kind)];
+  };
+}
+
+/** Tells of all kinds that a check found stale in one line: an outage makes them stale together. */
+function tell(logger: Logger, stale: readonly StaleKind[], now: Date): void {
+  const kinds = stale.map(({ kind, since }) => ({ kind, since: since?.toISOString() ?? null }));
+  const [first] = kinds;
+  if (first === undefined) return;
+  const facts = { event: 'kind.stale', ...first };
+  if (stale.length === 1) {
+    const since = stale[0]?.since ?? null;
+    const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
+    const why = `${STALE_SLOTS} slots of its schedule have passed`;
+    logger.warn(facts, `the list of ${first.kind} was not read to its end ${age}: ${why}`);
+    return;
+  }
+  const names = stale.map(({ kind }) => kind).join(', ');
+  const message = `${stale.length} lists were not read to their ends for ${STALE_SLOTS} slots of their schedules: ${names}`;
+  logger.warn({ ...facts, kinds }, message);
+}
