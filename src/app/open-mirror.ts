@@ -11,7 +11,7 @@ import { openSession, sqlitePath } from '../mirror/open-session.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
 import type { Session } from '../mirror/session/session.ts';
-import type { RenewedSnapshot } from './snapshot-file.ts';
+import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export async function openMirror(config: Config): Promise<Session> {
@@ -77,7 +77,7 @@ async function removeFields(
   config: Config,
   onProgress?: OnRefilled,
 ): Promise<(() => Promise<RemovedFields>) | null> {
-  const files = config.bi.snapshotPath === null ? null : await import('./snapshot-file.ts');
+  const files = config.bi.snapshotPath === null ? null : await import('../report/snapshot-file.ts');
   const file = files?.presentSnapshot(config) ?? null;
   const onRemoved = (): void => files?.removeSnapshot(config);
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, allKinds(config), {
@@ -88,7 +88,10 @@ async function removeFields(
   if (!hasRemoved || files === null || file === null)
     return () => Promise.resolve({ scrubbed, snapshot: null });
   // If it cannot be written now, `serve` writes it after the next sweep.
-  return async () => ({ scrubbed, snapshot: await files.renewSnapshot(session, config, file) });
+  return async () => ({
+    scrubbed,
+    snapshot: await files.renewSnapshot(session, { ...config, kinds: allKinds(config) }, file),
+  });
 }
 
 /**

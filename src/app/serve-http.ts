@@ -6,7 +6,7 @@ import { createSignInCodes } from '../server/access/credentials.ts';
 import { createServer } from '../server/create-server.ts';
 import { BACKLOG } from '../server/limits.ts';
 import type { ServerParts } from '../server/server.ts';
-import { packageVersion } from './package-version.ts';
+import { packageVersion } from '../config/environment.ts';
 import { settingsSecrets } from './webhooks.ts';
 import type { ServiceParts } from './queues.ts';
 import { allSchedules } from './schedules.ts';

@@ -5,8 +5,7 @@ import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../mirror/outbox/outbox-queue.ts';
-import { readChangeLogSize } from '../mirror/records/change-store.ts';
-import type { ChangeLogSize } from '../mirror/records/change-store.ts';
+import { changeLogText, readChangeLogSize } from '../mirror/records/change-store.ts';
 import { databaseVersion, mayCreateSchema, postgresSize } from '../mirror/session/database-facts.ts';
 import { MirrorError } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
@@ -14,7 +13,7 @@ import { checkIntegrity } from '../mirror/sqlite/integrity-check.ts';
 import { boundUrl, boundCompanies } from '../mirror/kinds/source-binding.ts';
 import { check } from './check.ts';
 import type { DoctorParts } from './check.ts';
-import { DAMAGE_HINT, MB, judgeSpace, megabytes, absentFile, checkAbsentFile } from './database-file.ts';
+import { DAMAGE_HINT, judgeSpace, megabytes, absentFile, checkAbsentFile } from './database-file.ts';
 import { checkFutureReader, checkReaderRole } from './reader-role.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { examineShape } from '../mirror/shape/migrate.ts';
@@ -93,12 +92,6 @@ async function tellChangeLog(session: Session): Promise<CheckResult> {
     'database.changes',
     `change events: ${changeLogText(size)} (retention.changesDays limits them)`,
   );
-}
-
-/** Says how large the change events are and how fast they grow. */
-export function changeLogText({ events, bytes, eventsPerDay, bytesPerDay }: ChangeLogSize): string {
-  const size = (count: number): string => `${(count / MB).toFixed(1)} MB`;
-  return `about ${events}, ${size(bytes)}; ${eventsPerDay} a day, ${size(bytesPerDay)} a day`;
 }
 
 async function checkFile(session: Session): Promise<readonly CheckResult[]> {

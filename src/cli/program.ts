@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { packageVersion } from '../app/package-version.ts';
+import { packageVersion } from '../config/environment.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { plainLine } from '../lib/text/text.ts';
 import { SyncError } from '../lib/sync-error.ts';
@@ -12,15 +12,15 @@ type CreateCommand = (context: CommandContext) => Command;
 
 /** Every command by its name, in the order of the help text. Only the one that is called is loaded: that halves its start. */
 const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
-  demo: async () => (await import('./demo.ts')).demoCommand,
+  demo: async () => (await import('./demo/demo.ts')).demoCommand,
   pull: async () => (await import('./pull.ts')).pullCommand,
   backfill: async () => (await import('./backfill.ts')).backfillCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   runs: async () => (await import('./runs.ts')).runsCommand,
   deletions: async () => (await import('./deletions.ts')).deletionsCommand,
   changes: async () => (await import('./changes.ts')).changesCommand,
-  record: async () => (await import('./show.ts')).recordCommand,
-  kinds: async () => (await import('./show.ts')).kindsCommand,
+  record: async () => (await import('./record.ts')).recordCommand,
+  kinds: async () => (await import('./kinds.ts')).kindsCommand,
   export: async () => (await import('./export.ts')).exportCommand,
   snapshot: async () => (await import('./export.ts')).snapshotCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,

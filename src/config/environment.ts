@@ -98,3 +98,9 @@ function fromText(text: string, schema: z.ZodType): unknown {
     return text; // Validation then reports the expected form.
   }
 }
+
+/** The version of bms-sync from its package.json. */
+export function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

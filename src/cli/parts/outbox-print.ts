@@ -1,5 +1,8 @@
-import { candidatesOf, explain, jsonOrText } from '../../app/commands/outbox.ts';
-import type { Attempt, Entry, History, OutboxList } from '../../app/commands/outbox.ts';
+import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { candidatesOf, jsonOrText } from '../../outbound/decisions/entry-list.ts';
+import type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
+import { explain } from '../../outbound/decisions/verdicts.ts';
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import { beginning, printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
