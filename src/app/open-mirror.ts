@@ -118,13 +118,9 @@ export function isFileMissing(url: string): boolean {
 async function refuseUnknownFields(session: Session, config: Config): Promise<void> {
   const doubtful = doubtfulExclusions(config);
   if (doubtful.length === 0) return;
+  const kinds = doubtful.map(({ kind }) => kind);
   const seen = await session.atomically(async (tx) =>
-    (await tx.columnsOf('fields')).size === 0
-      ? null
-      : readSeenNames(
-          tx,
-          doubtful.map(({ kind }) => kind),
-        ),
+    (await tx.columnsOf('fields')).size === 0 ? null : readSeenNames(tx, kinds),
   );
   for (const field of doubtful) refuseUnknownField(field, seen?.get(field.kind) ?? []);
 }

@@ -16,13 +16,6 @@ import type { PullSettings } from '../runs/verify-kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 
-export type { Progress } from '../pull/run/parts.ts';
-export type { PullReport } from '../pull/pull-kinds.ts';
-export type { KindReport } from '../mirror/runs/run-store.ts';
-export { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-export { isLeftToPerson } from '../mirror/records/deletion-store.ts';
-export type { ShownHold } from '../mirror/records/deletion-store.ts';
-
 /** The report of one kind. */
 export interface PulledKind extends KindReport {
   /** True for a first reading that is not certified: the next one can prove that no row is missing. */
@@ -74,15 +67,10 @@ async function withStanding(session: Session, report: PullReport): Promise<PullS
 
 /** The settings by which every pull and backfill reads. */
 export function pullSettings({ source, sweep, deletions, diff, retention }: Config): PullSettings {
-  return {
-    baseUrl: source.baseUrl ?? '',
-    deletions,
-    repeatBelowPages: sweep.repeatBelowPages,
-    ignoreFields: diff.ignoreFields,
-    // A token sees as much as its user may; the digest distinguishes tokens without storing any.
-    digestScope: createHash('sha256')
-      .update(source.token ?? '')
-      .digest('hex'),
-    retention,
-  };
+  const { repeatBelowPages } = sweep;
+  const { ignoreFields } = diff;
+  // A token sees as much as its user may; the digest distinguishes tokens without storing any.
+  const digest = createHash('sha256').update(source.token ?? '');
+  const rules = { deletions, repeatBelowPages, ignoreFields, digestScope: digest.digest('hex') };
+  return { ...rules, baseUrl: source.baseUrl ?? '', retention };
 }

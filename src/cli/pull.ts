@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
-import { pull, isLeftToPerson, outcomeWords } from '../app/pull.ts';
+import { pull } from '../app/pull.ts';
 import type { PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { groupBy } from '../lib/group-by.ts';
+import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
+import { isLeftToPerson } from '../mirror/records/deletion-store.ts';
 import { createCommand, loggerOf, settingsOf, exitCodeOfPull } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printDisappeared } from './deletions.ts';

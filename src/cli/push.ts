@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
-import type { Role } from '../app/roles.ts';
+import type { Role } from '../app/serve.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { JsonObject } from '../lib/json/json.ts';

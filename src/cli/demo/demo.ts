@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Role } from '../../app/roles.ts';
+import type { Role } from '../../app/serve.ts';
 import type { OpenDashboard } from '../../app/serve-http.ts';
 import { listedKinds } from '../../config/known-kinds.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { MultiBar } from 'cli-progress';
-import type { Progress } from '../../app/pull.ts';
+import type { Progress } from '../../pull/run/parts.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { printLine } from './io.ts';
