@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { allKinds, doubtfulExclusions, refuseUnknownField } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { asMirrored, readSeenNames } from '../mirror/kinds/field-store.ts';
 import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
-import { migrate } from '../mirror/shape/migrate.ts';
-import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
 import { openSession, sqlitePath } from '../mirror/open-session.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { migrate } from '../mirror/shape/migrate.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
-import type { Session } from '../mirror/session/session.ts';
+import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
 import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */

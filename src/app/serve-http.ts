@@ -1,3 +1,4 @@
+import { packageVersion } from '../config/environment.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError, errorCode } from '../lib/sync-error.ts';
@@ -6,10 +7,9 @@ import { createSignInCodes } from '../server/access/credentials.ts';
 import { createServer } from '../server/create-server.ts';
 import { BACKLOG } from '../server/limits.ts';
 import type { ServerParts } from '../server/server.ts';
-import { packageVersion } from '../config/environment.ts';
-import { settingsSecrets } from './webhooks.ts';
 import type { ServiceParts } from './queues.ts';
 import { allSchedules } from './schedules.ts';
+import { settingsSecrets } from './webhooks.ts';
 
 export interface HttpParts
   extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { createSender } from '../feed/webhooks/sender.ts';
-import type { Sender } from '../feed/webhooks/sender.ts';
-import { syncEndpoints } from '../feed/webhooks/sync-endpoints.ts';
 import { startDailyCheck } from '../checks/database-file.ts';
 import { checkRedis, isRedis } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
+import { createSender } from '../feed/webhooks/sender.ts';
+import type { Sender } from '../feed/webhooks/sender.ts';
+import { syncEndpoints } from '../feed/webhooks/sync-endpoints.ts';
 import { startEngine } from '../jobs/engine.ts';
 import { createInProcessNotifier } from '../jobs/notifier.ts';
 import type { Notifier } from '../jobs/notifier.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { registerAlone } from '../mirror/runs/worker-store.ts';
@@ -29,9 +29,9 @@ import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 import { outboundQueue, runsQueue } from './queues.ts';
 import type { ServiceParts } from './queues.ts';
+import type { HttpParts } from './serve-http.ts';
 import { notifyDeliverers, wakeDeliverers, watchEvents, webhooksQueue, endpointsOf } from './webhooks.ts';
 import type { EventSignal } from './webhooks.ts';
-import type { HttpParts } from './serve-http.ts';
 
 /** The roles of a background process; several processes may share the work. */
 export const ROLES = ['pulls', 'outbound', 'webhooks', 'http'] as const;

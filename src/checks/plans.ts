@@ -1,13 +1,13 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import { settings } from '../config/settings.ts';
 import type { Config } from '../config/settings.ts';
-import { passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
-import { sqlitePath } from '../mirror/open-session.ts';
-import type { Session } from '../mirror/session/session.ts';
 import { wholeSweeps } from '../jobs/schedule.ts';
 import type { ScheduleSlot } from '../jobs/schedule.ts';
+import { passed } from '../lib/check-result.ts';
+import type { CheckResult } from '../lib/check-result.ts';
 import { lengthOf, systemClock } from '../lib/time/clock.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
+import type { Session } from '../mirror/session/session.ts';
 import { followLists } from '../pull/freshness/follow-lists.ts';
 import { forecastDelays, forecastList } from '../pull/freshness/unseen-ages.ts';
 import type { ForecastList } from '../pull/freshness/unseen-ages.ts';

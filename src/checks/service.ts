@@ -2,9 +2,9 @@ import { LISTED_KINDS } from '../catalog/catalog.ts';
 import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import type { Source } from '../source/source.ts';
 
 const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];

@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
-import { UsageError } from '../lib/sync-error.ts';
-import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
-import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
-import { printJson, printLine } from './parts/io.ts';
-import type { Output } from './parts/io.ts';
-import { showingProgress } from './parts/progress.ts';
-import { expandIds, parsePages } from './parts/input.ts';
+import { openMirror } from '../app/open-mirror.ts';
+import { openConfiguredSource } from '../app/open-source.ts';
+import { pullSettings } from '../app/pull.ts';
 import { isListed, isRetrievable } from '../catalog/kind.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { kindNamed } from '../config/known-kinds.ts';
+import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { backfill } from '../pull/backfill.ts';
 import type { BackfillReport, Extent } from '../pull/backfill.ts';
 import { createOwner } from '../pull/run/parts.ts';
-import { openMirror } from '../app/open-mirror.ts';
-import { openConfiguredSource } from '../app/open-source.ts';
-import { pullSettings } from '../app/pull.ts';
+import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
+import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
+import { expandIds, parsePages } from './parts/input.ts';
+import { printJson, printLine } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
+import { showingProgress } from './parts/progress.ts';
 
 interface BackfillOptions extends CommonOptions {
   readonly ids?: string;

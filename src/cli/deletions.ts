@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { listedKinds } from '../config/known-kinds.ts';
+import { HOLD_WORDS, decideHeld, idsShown, readDisappearances } from '../mirror/records/deletion-store.ts';
+import type { Disappearances, HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
 import { createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine, textTable } from './parts/io.ts';
 import type { Output } from './parts/io.ts';
-import { listedKinds } from '../config/known-kinds.ts';
-import { HOLD_WORDS, decideHeld, idsShown, readDisappearances } from '../mirror/records/deletion-store.ts';
-import type { Disappearances, HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
-import { openExistingMirror } from '../app/open-mirror.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
   const list = createCommand(

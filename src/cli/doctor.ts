@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
+import { openConfiguredSource } from '../app/open-source.ts';
+import { allSchedules } from '../app/schedules.ts';
+import { checkAll } from '../checks/doctor.ts';
+import { nextSlots } from '../jobs/schedule.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { openSession } from '../mirror/open-session.ts';
 import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
 import type { Output } from './parts/io.ts';
-import { checkAll } from '../checks/doctor.ts';
-import { systemClock } from '../lib/time/clock.ts';
-import { openSession } from '../mirror/open-session.ts';
-import { nextSlots } from '../jobs/schedule.ts';
-import { allSchedules } from '../app/schedules.ts';
-import { openConfiguredSource } from '../app/open-source.ts';
 
 export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'look at everything that a pull needs').action(

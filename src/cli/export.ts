@@ -5,7 +5,6 @@ import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import type { Clock } from '../lib/time/clock.ts';
 import { openExport } from '../report/export/export-source.ts';
 import type { ExportWish } from '../report/export/export-source.ts';
 import {
@@ -16,12 +15,12 @@ import {
   unfitRemarks,
 } from '../report/export/export.ts';
 import type { ExportFormat, ExportOptions, ExportOutput } from '../report/export/export.ts';
-import { outputFault, outputFile, snapshotFile } from '../report/output-file.ts';
-import { writeSnapshotFile } from '../report/snapshot-file.ts';
+import { outputFault, outputFile } from '../report/output-file.ts';
 import { EXIT, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
-import type { Io, Output } from './parts/io.ts';
+import type { Io } from './parts/io.ts';
+import { createExportProgress } from './parts/progress.ts';
 
 interface ExportCommandOptions extends CommonOptions {
   readonly format: ExportFormat;
@@ -155,63 +154,6 @@ function outputOf({ stdout, stdoutBytes }: Io): ExportOutput {
           hint: 'Add --out FILE.',
         });
       await stdoutBytes(bytes);
-    },
-  };
-}
-
-export function snapshotCommand(context: CommandContext): Command {
-  return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
-    .argument('<file>', 'the file; a former snapshot there is replaced at once')
-    .action(async (file: string, options: CommonOptions) => {
-      const config = settingsOf(context, options);
-      const path = snapshotFile(config, file);
-      await using session = await openExistingMirror(config);
-      const report = await writeSnapshotFile(session, { ...config, kinds: allKinds(config) }, path);
-      const { stdout } = context.io;
-      if (options.json) printJson(stdout, report);
-      else
-        printLine(
-          stdout,
-          `${report.file}: ${report.tables} tables, ${report.rows} rows, ${report.bytes} bytes.`,
-        );
-    });
-}
-
-interface ExportProgress {
-  readonly onRows: (rows: number) => void;
-  /** Removes the line of a terminal. */
-  readonly stop: () => void;
-}
-
-const [TERMINAL_MS, LINE_MS] = [250, 10_000];
-const CLEARED_LINE = '\r\u{1b}[2K';
-
-/** Shows on stderr how many rows are exported: a line that is drawn again on a terminal, a line every ten seconds elsewhere. */
-export function createExportProgress(
-  what: string,
-  stderr: Output,
-  clock: Pick<Clock, 'monotonicMs'> = systemClock,
-): ExportProgress {
-  const isTerminal = stderr.isTTY === true;
-  const startedMs = clock.monotonicMs();
-  let [rows, toldMs, isDrawn] = [0, startedMs, false];
-  const line = (nowMs: number): string => {
-    const rate = Math.round((rows * 1000) / Math.max(1, nowMs - startedMs));
-    return `${what}  ${rows.toLocaleString('en-US')} rows  ${rate.toLocaleString('en-US')} rows/s`;
-  };
-  return {
-    onRows: (count) => {
-      rows += count;
-      const nowMs = clock.monotonicMs();
-      if (nowMs - toldMs < (isTerminal ? TERMINAL_MS : LINE_MS)) return;
-      toldMs = nowMs;
-      if (isTerminal) stderr.write(CLEARED_LINE + line(nowMs));
-      else printLine(stderr, line(nowMs));
-      isDrawn = isTerminal;
-    },
-    stop: () => {
-      if (isDrawn) stderr.write(CLEARED_LINE);
-      isDrawn = false;
     },
   };
 }

@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../config/environment.ts';
+import { SyncError } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { plainLine } from '../lib/text/text.ts';
-import { SyncError } from '../lib/sync-error.ts';
-import type { CommandContext, ExitCode } from './parts/command.ts';
 import { EXIT, exitCodeOfError } from './parts/command.ts';
+import type { CommandContext, ExitCode } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
 
@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   record: async () => (await import('./record.ts')).recordCommand,
   kinds: async () => (await import('./kinds.ts')).kindsCommand,
   export: async () => (await import('./export.ts')).exportCommand,
-  snapshot: async () => (await import('./export.ts')).snapshotCommand,
+  snapshot: async () => (await import('./snapshot.ts')).snapshotCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,
   push: async () => (await import('./push.ts')).pushCommand,
   outbox: async () => (await import('./outbox.ts')).outboxCommand,

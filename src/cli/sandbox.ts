@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { systemClock } from '../lib/time/clock.ts';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
 import { createCommand } from './parts/command.ts';
-import { portNumber, wholeNumber } from './parts/input.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { portNumber, wholeNumber } from './parts/input.ts';
 import { printJson, printLine } from './parts/io.ts';
 
 const DEFAULT_PORT = 4010;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { ROLES, serve } from '../app/serve.ts';
 import type { Role } from '../app/serve.ts';
-import { didYouMean } from '../lib/text/nearest-name.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
 import { createCommand, loggerOf, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { openConfiguredSource } from '../app/open-source.ts';
+import { pullSettings } from '../app/pull.ts';
+import type { KindComparison } from '../audit/verify-kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { createOwner } from '../pull/run/parts.ts';
+import { verifyKinds } from '../runs/verify-kinds.ts';
+import type { VerifyReport } from '../runs/verify-kinds.ts';
 import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
 import { printJson, printLine, textTable } from './parts/io.ts';
 import type { Output } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
-import { systemClock } from '../lib/time/clock.ts';
-import type { KindComparison } from '../audit/verify-kind.ts';
-import { createOwner } from '../pull/run/parts.ts';
-import { verifyKinds } from '../runs/verify-kinds.ts';
-import type { VerifyReport } from '../runs/verify-kinds.ts';
-import { openExistingMirror } from '../app/open-mirror.ts';
-import { openConfiguredSource } from '../app/open-source.ts';
-import { pullSettings } from '../app/pull.ts';
 
 const DIFFERENCES_SHOWN = 20;
 

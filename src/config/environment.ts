@@ -3,10 +3,10 @@ import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { fileFault } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { PLACES } from './settings.ts';
-import type { SettingPlace } from './settings.ts';
 import { combined, treeWith } from './layer.ts';
 import type { ReadLayers } from './layer.ts';
+import { PLACES } from './settings.ts';
+import type { SettingPlace } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

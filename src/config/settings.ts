@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { kinds } from './groups/kinds.ts';
+import { bi, database, queue, retention, log, server, shutdown } from './groups/process.ts';
 import { freshness, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
-import { bi, database, queue, retention, log, server, shutdown } from './groups/process.ts';
 import { webhooks } from './groups/webhooks.ts';
 import type { Path } from './layer.ts';
 import { aboutOf, group } from './setting.ts';

@@ -1,20 +1,20 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Role } from '../../app/serve.ts';
 import type { OpenDashboard } from '../../app/serve-http.ts';
+import type { Role } from '../../app/serve.ts';
 import { listedKinds } from '../../config/known-kinds.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { systemClock } from '../../lib/time/clock.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { createCommand, loggerOf, EXIT, exitCodeOfPull } from '../parts/command.ts';
 import type { CommonOptions, CommandContext } from '../parts/command.ts';
-import { firstPull, QUESTION, tellEvents, tellLostAnswer, tellRefusal } from './story.ts';
-import type { FirstPull, LostAnswer, Refusal } from './story.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { printJson, printLine } from '../parts/io.ts';
+import { createProgress } from '../parts/progress.ts';
 import { goOn } from './go-on.ts';
 import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter } from './stage.ts';
 import type { DemoStage } from './stage.ts';
-import { printJson, printLine } from '../parts/io.ts';
-import { createProgress } from '../parts/progress.ts';
+import { firstPull, QUESTION, tellEvents, tellLostAnswer, tellRefusal } from './story.ts';
+import type { FirstPull, LostAnswer, Refusal } from './story.ts';
 
 interface DemoOptions extends CommonOptions {
   readonly once?: true;

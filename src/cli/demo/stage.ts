@@ -14,8 +14,8 @@ import { waitForEntries } from '../../outbound/decisions/entry-list.ts';
 import type { EntryRequest } from '../../outbound/intake/entry-request.ts';
 import { storeEntries } from '../../outbound/intake/intake.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { Io } from '../parts/io.ts';
 import { fieldsShown } from '../parts/change-row.ts';
+import type { Io } from '../parts/io.ts';
 
 export const DEMO_DATABASE = './data/demo.db';
 

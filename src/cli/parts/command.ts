@@ -1,11 +1,11 @@
 import { Command } from 'commander';
+import type { PullSummary } from '../../app/pull.ts';
 import { loadConfig, secretsOf } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
 import { createLogger, logText } from '../../lib/log/logger.ts';
 import type { Logger } from '../../lib/log/logger.ts';
-import type { Io, Output } from './io.ts';
-import type { PullSummary } from '../../app/pull.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import type { Io, Output } from './io.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {
