@@ -64,7 +64,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The fault of a server that could not begin to listen: why, and the settings to change. */
-export function listenFault(error: unknown, { host, port }: { host: string; port: number }): SyncError {
+function listenFault(error: unknown, { host, port }: { host: string; port: number }): SyncError {
   const code = errorCode(error);
   const why = REASONS[code] ?? code;
   return new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {

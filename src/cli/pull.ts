@@ -56,7 +56,7 @@ const HEADER = [
 ];
 
 /** Prints a pull for a person: one line a kind, then the present knowledge, the next pull's part, faults and advice. */
-export function printPull(stdout: Output, report: PullSummary): void {
+function printPull(stdout: Output, report: PullSummary): void {
   const { runId, durationMs, disappeared } = report;
   const kinds = report.kinds.map((kind) => ({
     ...kind,

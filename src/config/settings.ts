@@ -51,11 +51,6 @@ export const PLACES: readonly SettingPlace[] = placesIn(settings, []);
 /** The settings themselves, without the bare groups. */
 export const SETTINGS: readonly SettingPlace[] = PLACES.filter(({ about }) => about.meaning !== undefined);
 
-/** The texts about a setting in the tables and the default file. */
-export function describe({ about }: SettingPlace): string {
-  return about.meaning ?? '';
-}
-
 /** Finds the setting that a path leads to, or into. */
 export function settingAt(path: Path): SettingPlace | undefined {
   return SETTINGS.findLast((place) => place.path.every((key, depth) => key === path[depth]));
