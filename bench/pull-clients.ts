@@ -11,7 +11,7 @@ const { loadConfig } = await built<typeof Config>('config/load-config');
 const { createLogger } = await built<typeof Log>('lib/log/logger');
 
 export interface Pulled {
-  readonly report: Pull.KindReport;
+  readonly report: Pull.PulledKind;
   readonly seconds: number;
   readonly loopDelayP99Ms: number;
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { pull } from '../src/app/pull.ts';
-import { changeOne } from '../src/cli/demo/stage.ts';
+import { changeOne } from '../src/cli/demo/go-on.ts';
 import type { Config } from '../src/config/settings.ts';
 import { instantText, systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';

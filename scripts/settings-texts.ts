@@ -1,8 +1,7 @@
 import { stringify } from 'yaml';
-import { PLACES, SETTINGS, describe } from '../src/config/settings.ts';
-import type { SettingPlace } from '../src/config/settings.ts';
 import { valueAt } from '../src/config/layer.ts';
-import { settings } from '../src/config/settings.ts';
+import { PLACES, SETTINGS, settings } from '../src/config/settings.ts';
+import type { SettingPlace } from '../src/config/settings.ts';
 
 const YAML_HEAD = `# Every setting of bms-sync with its default: copy what you change into a file of your own and give it by --config.
 # Each has an environment variable as well: BMS__ and its path, as in BMS__SOURCE__MAX_ATTEMPTS=3.
@@ -26,7 +25,7 @@ function entry(place: SettingPlace, value: unknown): string {
 function commentOn(place: SettingPlace): string[] {
   if (place.about.meaning === undefined) return [];
   const variables = place.about.variables ? ` [${place.about.variables.join(', ')}]` : '';
-  return [`# ${describe(place)}${variables}`];
+  return [`# ${place.about.meaning}${variables}`];
 }
 
 /** Whether it is a group, whose members have their own entries. */
@@ -55,7 +54,12 @@ export function settingsTable(): string {
 
 function rowOf(setting: SettingPlace, value: unknown): string {
   const variables = setting.about.variables ?? [setting.variable];
-  const cells = [code(setting.name), variables.map(code).join(', '), describe(setting), defaultOf(value)];
+  const cells = [
+    code(setting.name),
+    variables.map(code).join(', '),
+    setting.about.meaning ?? '',
+    defaultOf(value),
+  ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 

@@ -24,7 +24,22 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     ...['lib', 'catalog', 'config', 'source', 'diff', 'mirror'],
     ...['pull', 'feed', 'audit', 'outbound', 'report', 'jobs', 'runs', 'checks', 'server'],
   ],
-  cli: ['lib', 'config', 'app', 'sandbox'],
+  cli: [
+    ...[
+      'lib',
+      'catalog',
+      'config',
+      'source',
+      'diff',
+      'mirror',
+      'pull',
+      'feed',
+      'audit',
+      'report',
+      'outbound',
+    ],
+    ...['jobs', 'runs', 'checks', 'server', 'app', 'sandbox'],
+  ],
   'main.ts': ['lib', 'config', 'app', 'cli'],
 };
 
@@ -39,7 +54,6 @@ const WINGS: Record<string, readonly string[]> = {
   pull: ['run', 'land', 'deletions', 'sweep', 'freshness', ''],
   outbound: ['', 'attempt', 'decisions', 'intake', 'send'],
   jobs: ['', 'bullmq'],
-  app: ['', 'commands'],
   cli: ['parts', 'demo', ''],
 };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { ROLES } from '../src/app/roles.ts';
+import { ROLES } from '../src/app/serve.ts';
 import { EXIT } from '../src/cli/parts/command.ts';
 import { PLACES, SETTINGS, settings } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config/load-config.ts';

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { allKinds, doubtfulExclusions, refuseUnknownField } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { asMirrored, readSeenNames } from '../mirror/kinds/field-store.ts';
 import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
-import { migrate } from '../mirror/shape/migrate.ts';
-import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
 import { openSession, sqlitePath } from '../mirror/open-session.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { migrate } from '../mirror/shape/migrate.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
-import type { Session } from '../mirror/session/session.ts';
-import type { RenewedSnapshot } from './snapshot-file.ts';
+import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
+import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export async function openMirror(config: Config): Promise<Session> {
@@ -77,7 +77,7 @@ async function removeFields(
   config: Config,
   onProgress?: OnRefilled,
 ): Promise<(() => Promise<RemovedFields>) | null> {
-  const files = config.bi.snapshotPath === null ? null : await import('./snapshot-file.ts');
+  const files = config.bi.snapshotPath === null ? null : await import('../report/snapshot-file.ts');
   const file = files?.presentSnapshot(config) ?? null;
   const onRemoved = (): void => files?.removeSnapshot(config);
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, allKinds(config), {
@@ -88,7 +88,10 @@ async function removeFields(
   if (!hasRemoved || files === null || file === null)
     return () => Promise.resolve({ scrubbed, snapshot: null });
   // If it cannot be written now, `serve` writes it after the next sweep.
-  return async () => ({ scrubbed, snapshot: await files.renewSnapshot(session, config, file) });
+  return async () => ({
+    scrubbed,
+    snapshot: await files.renewSnapshot(session, { ...config, kinds: allKinds(config) }, file),
+  });
 }
 
 /**
@@ -115,13 +118,9 @@ export function isFileMissing(url: string): boolean {
 async function refuseUnknownFields(session: Session, config: Config): Promise<void> {
   const doubtful = doubtfulExclusions(config);
   if (doubtful.length === 0) return;
+  const kinds = doubtful.map(({ kind }) => kind);
   const seen = await session.atomically(async (tx) =>
-    (await tx.columnsOf('fields')).size === 0
-      ? null
-      : readSeenNames(
-          tx,
-          doubtful.map(({ kind }) => kind),
-        ),
+    (await tx.columnsOf('fields')).size === 0 ? null : readSeenNames(tx, kinds),
   );
   for (const field of doubtful) refuseUnknownField(field, seen?.get(field.kind) ?? []);
 }

@@ -1,8 +1,8 @@
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import type { SourceParts } from '../source/http/http.ts';
 import { openSource } from '../source/source.ts';
 import type { Source } from '../source/source.ts';
-import type { SourceParts } from '../source/http/http.ts';
 
 /**
  * Creates the client of the service.

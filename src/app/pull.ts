@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { createOwner } from '../pull/run/parts.ts';
-import type { PullParts } from '../pull/run/parts.ts';
 import { isFirstReading, readUncertified } from '../mirror/kinds/status-store.ts';
 import { readDisappeared } from '../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../mirror/records/deletion-store.ts';
@@ -11,17 +9,12 @@ import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
+import { createOwner } from '../pull/run/parts.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { delegatePull } from '../runs/delegate-pull.ts';
 import type { PullSettings } from '../runs/verify-kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
-
-export type { Progress } from '../pull/run/parts.ts';
-export type { PullReport } from '../pull/pull-kinds.ts';
-export type { KindReport } from '../mirror/runs/run-store.ts';
-export { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-export { isLeftToPerson } from '../mirror/records/deletion-store.ts';
-export type { ShownHold } from '../mirror/records/deletion-store.ts';
 
 /** The report of one kind. */
 export interface PulledKind extends KindReport {
@@ -74,15 +67,10 @@ async function withStanding(session: Session, report: PullReport): Promise<PullS
 
 /** The settings by which every pull and backfill reads. */
 export function pullSettings({ source, sweep, deletions, diff, retention }: Config): PullSettings {
-  return {
-    baseUrl: source.baseUrl ?? '',
-    deletions,
-    repeatBelowPages: sweep.repeatBelowPages,
-    ignoreFields: diff.ignoreFields,
-    // A token sees as much as its user may; the digest distinguishes tokens without storing any.
-    digestScope: createHash('sha256')
-      .update(source.token ?? '')
-      .digest('hex'),
-    retention,
-  };
+  const { repeatBelowPages } = sweep;
+  const { ignoreFields } = diff;
+  // A token sees as much as its user may; the digest distinguishes tokens without storing any.
+  const digest = createHash('sha256').update(source.token ?? '');
+  const rules = { deletions, repeatBelowPages, ignoreFields, digestScope: digest.digest('hex') };
+  return { ...rules, baseUrl: source.baseUrl ?? '', retention };
 }

@@ -1,33 +1,6 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { startStaleWatch } from '../checks/stale-kinds.ts';
-import { startSchedules as startRequesting } from '../jobs/request-runs.ts';
-import { wholeSweeps } from '../jobs/schedule.ts';
 import type { Schedule } from '../jobs/schedule.ts';
-import type { ServiceParts } from './queues.ts';
-import type { Role } from './roles.ts';
-import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
-import { pullSettings } from './pull.ts';
-
-/**
- * Requests the scheduled runs as they come due, and sweeps at quiet hours, if this process has the role of pulling. Returns a
- * function that stops it.
- */
-export function startSchedules(
-  config: Config,
-  { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
-  roles: readonly Role[],
-): () => Promise<void> {
-  if (!roles.includes('pulls')) return () => Promise.resolve();
-  const schedules = allSchedules(config);
-  const stops = [
-    startRequesting({ ...parts, isDead: owner.isDead }, schedules, namesOf(config, [])),
-    startStaleWatch(parts, schedules),
-  ];
-  return async () => {
-    await Promise.all(stops.map((stop) => stop()));
-  };
-}
 
 /** All schedules in force: of pulls and of verifications. */
 export const allSchedules = (config: Config): readonly Schedule[] => [
@@ -68,22 +41,3 @@ function kindsOf(name: string, setting: ScheduleSetting): readonly string[] {
 /** The names of these kinds; of all that have a list, if none is named. */
 const namesOf = (config: Config, kinds: readonly string[]): readonly string[] =>
   listedKinds(config, kinds).map(({ name }) => name);
-
-/**
- * Reads pages between sweeps, if this process has the role of pulling and there is a budget for it. Returns a function that stops
- * it.
- */
-export function startFreshness(
-  config: Config,
-  parts: Pick<ServiceParts, 'session' | 'source' | 'clock' | 'logger' | 'owner'>,
-  roles: readonly Role[],
-): () => Promise<void> {
-  const { requestsPerMinute } = config.freshness;
-  if (requestsPerMinute === null || !roles.includes('pulls')) return () => Promise.resolve();
-  const rules = pullSettings(config);
-  return startKeepingFresh(parts, {
-    ...{ requestsPerMinute, rules, baseUrl: rules.baseUrl },
-    kinds: listedKinds(config, []),
-    sweepsOf: wholeSweeps(schedulesOf(config)),
-  });
-}

@@ -1,3 +1,4 @@
+import { packageVersion } from '../config/environment.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError, errorCode } from '../lib/sync-error.ts';
@@ -6,10 +7,9 @@ import { createSignInCodes } from '../server/access/credentials.ts';
 import { createServer } from '../server/create-server.ts';
 import { BACKLOG } from '../server/limits.ts';
 import type { ServerParts } from '../server/server.ts';
-import { packageVersion } from './package-version.ts';
-import { settingsSecrets } from './webhooks.ts';
 import type { ServiceParts } from './queues.ts';
 import { allSchedules } from './schedules.ts';
+import { settingsSecrets } from './webhooks.ts';
 
 export interface HttpParts
   extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {
@@ -64,7 +64,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The fault of a server that could not begin to listen: why, and the settings to change. */
-export function listenFault(error: unknown, { host, port }: { host: string; port: number }): SyncError {
+function listenFault(error: unknown, { host, port }: { host: string; port: number }): SyncError {
   const code = errorCode(error);
   const why = REASONS[code] ?? code;
   return new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { createSender } from '../feed/webhooks/sender.ts';
-import type { Sender } from '../feed/webhooks/sender.ts';
-import { syncEndpoints } from '../feed/webhooks/sync-endpoints.ts';
 import { startDailyCheck } from '../checks/database-file.ts';
 import { checkRedis, isRedis } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
+import { createSender } from '../feed/webhooks/sender.ts';
+import type { Sender } from '../feed/webhooks/sender.ts';
+import { syncEndpoints } from '../feed/webhooks/sync-endpoints.ts';
 import { startEngine } from '../jobs/engine.ts';
 import { createInProcessNotifier } from '../jobs/notifier.ts';
 import type { Notifier } from '../jobs/notifier.ts';
-import { systemClock, instantOf } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { registerAlone } from '../mirror/runs/worker-store.ts';
@@ -23,19 +23,19 @@ import { createOwner } from '../pull/run/parts.ts';
 import { startSnapshots } from '../report/keep-snapshot.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Source } from '../source/source.ts';
+import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 import { outboundQueue, runsQueue } from './queues.ts';
 import type { ServiceParts } from './queues.ts';
-import type { Role } from './roles.ts';
-import { startSchedules, startFreshness, allSchedules } from './schedules.ts';
+import type { HttpParts } from './serve-http.ts';
 import { notifyDeliverers, wakeDeliverers, watchEvents, webhooksQueue, endpointsOf } from './webhooks.ts';
 import type { EventSignal } from './webhooks.ts';
-import type { HttpParts } from './serve-http.ts';
-import { isAllOverruled } from '../checks/plans.ts';
-import { nextSlots } from '../jobs/schedule.ts';
-import type { ScheduleSlot } from '../jobs/schedule.ts';
+
+/** The roles of a background process; several processes may share the work. */
+export const ROLES = ['pulls', 'outbound', 'webhooks', 'http'] as const;
+export type Role = (typeof ROLES)[number];
 
 interface ServeCommand {
   readonly logger: Logger;
@@ -67,8 +67,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
   // Entries meant for one service must not be sent to another.
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
-  const worker = workerOf(config, parts, roles);
-  if (session.dialect === 'sqlite') await refuseSecond(parts, worker);
+  const worker = await enlist(config, parts, roles);
   const mark = await openSendMark(config);
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
@@ -94,47 +93,38 @@ interface WorkParts extends ServiceParts, Pick<HttpParts, 'writes' | 'mark'> {
   readonly untold: Source;
 }
 
-async function work(
-  config: Config,
-  parts: WorkParts,
-  { roles, program, signal, onListening }: Omit<ServeCommand, 'logger'>,
-): Promise<void> {
-  const { session, owner, logger, clock, plain } = parts;
+async function work(config: Config, parts: WorkParts, command: ServeCommand): Promise<void> {
+  const { owner, logger, clock, plain } = parts;
+  const { roles, signal, onListening } = command;
+  const delivers = roles.includes('webhooks');
   await using sender = createSender({ clock, allowHosts: config.webhooks.allowHosts });
-  const queues = queuesOf(config, { ...parts, sender }, { roles, signal });
+  const queues = queuesOf(config, { ...parts, sender }, command);
   const notifier = await openNotifier(config, logger);
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
-  const delivers = roles.includes('webhooks');
   if (delivers) await syncEndpoints(plain, endpointsOf(config), clock.now());
   await using engine = startEngine({ ...parts, queues, notifier, timings });
   const stopNotifying = delivers
     ? wakeDeliverers(parts, engine)
     : notifyDeliverers({ ...parts, session: plain }, notifier);
-  const closeHttp = await openHttp(config, roles, {
-    ...parts,
-    onListening,
-    wakeEngine: engine.wake,
-    queueMetrics: notifier.metrics,
-  });
-  const stopSchedules = startSchedules(config, parts, roles);
-  const stopFreshness = startFreshness(config, { ...parts, source: parts.untold }, roles);
-  const stopSnapshots =
-    program !== null && roles.includes('pulls') ? startSnapshots(config, { ...parts, program }) : null;
+  const http = roles.includes('http') ? await loadHttp() : null;
+  const further = { onListening, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
+  const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
+  const stopPulling = roles.includes('pulls') ? startPulling(config, parts, command) : [];
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
-  tellStart(logger, config, { owner: owner.name, roles, mirror: session.location, now: parts.clock.now() });
+  tellStart(config, parts, roles);
   try {
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([stopSchedules(), stopFreshness(), stopSnapshots?.(), stopChecks()]);
-    await Promise.all([closeHttp(), stopNotifying()]);
+    await Promise.all([...stopPulling.map((stop) => stop()), stopChecks()]);
+    await Promise.all([closeHttp?.(), stopNotifying()]);
   }
 }
 
 function queuesOf(
   config: Config,
   parts: WorkParts & { readonly sender: Sender },
-  { roles, signal }: Pick<ServeCommand, 'roles' | 'signal'>,
+  { roles, signal }: ServeCommand,
 ): readonly WorkQueue[] {
   return [
     ...(roles.includes('pulls') ? [runsQueue(config, { ...parts, signal })] : []),
@@ -145,34 +135,40 @@ function queuesOf(
   ];
 }
 
+/** Starts all that pulls by itself, and the snapshots after it; returns the functions that stop it. */
+function startPulling(
+  config: Config,
+  parts: WorkParts,
+  { program }: ServeCommand,
+): readonly (() => Promise<void>)[] {
+  return [
+    startSchedules(config, parts),
+    startFreshness(config, { ...parts, source: parts.untold }),
+    ...(program === null ? [] : [startSnapshots(config, { ...parts, program })]),
+  ];
+}
+
+/** Loads Fastify. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
+const loadHttp = () => import('./serve-http.ts');
+
 async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier> {
   if (queue.url === null) return createInProcessNotifier();
   const { createBullmqNotifier } = await import('../jobs/bullmq/notifier.ts'); // 30 MB that only a queue is worth.
   return createBullmqNotifier(queue.url, { clock: systemClock, logger });
 }
 
-/** Serves the HTTP API where that is one of the roles; returns what ends it. */
-async function openHttp(
-  config: Config,
+/** Makes this process a worker: the only one of a SQLite mirror. */
+async function enlist(
+  { outbound }: Config,
+  { session, clock, owner }: ServiceParts,
   roles: readonly Role[],
-  parts: HttpParts,
-): Promise<() => Promise<void>> {
-  if (!roles.includes('http')) return () => Promise.resolve();
-  const { serveHttp } = await import('./serve-http.ts'); // Fastify and the metrics: no other role needs them.
-  return serveHttp(config, parts);
-}
-
-/** With writes off this process does not count as `outbound`: a push would wait for it in vain. */
-function workerOf({ outbound }: Config, { owner }: ServiceParts, roles: readonly Role[]): Worker {
-  return {
-    owner: owner.name,
-    roles: roles.filter((role) => role !== 'outbound' || outbound.writes === 'on'),
-  };
-}
-
-async function refuseSecond({ session, clock, owner }: ServiceParts, worker: Worker): Promise<void> {
+): Promise<Worker> {
+  // With writes off it does not count as `outbound`: a push would wait for it in vain.
+  const counted = roles.filter((role) => role !== 'outbound' || outbound.writes === 'on');
+  const worker = { owner: owner.name, roles: counted };
+  if (session.dialect !== 'sqlite') return worker;
   const other = await registerAlone(session, worker, { now: clock.now(), isDead: owner.isDead });
-  if (other === null) return;
+  if (other === null) return worker;
   throw new SyncError(`${other} serves ${session.location} already.`, {
     code: 'serve.running',
     hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL.',
@@ -186,47 +182,26 @@ async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
     if (!ok) logger.warn({ code, hint }, detail);
 }
 
-interface Starting {
-  readonly owner: string;
-  readonly roles: readonly Role[];
-  /** Where the mirror is, without a password. */
-  readonly mirror: string;
-  readonly now: Date;
-}
-
-/** Tells in the log what the background service is going to do. */
-export function tellStart(logger: Logger, config: Config, { owner, roles, mirror, now }: Starting): void {
-  const pulls = roles.includes('pulls');
-  const slots = pulls ? nextSlots(allSchedules(config), now) : [];
-  const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
+/** Tells in the log what this process is going to do. */
+function tellStart(
+  config: Config,
+  { logger, owner, session, clock }: WorkParts,
+  roles: readonly Role[],
+): void {
   const { writes } = config.outbound;
-  const facts = { event: 'serve.started', owner, roles, mirror, schedules, writes };
-  const told = [
+  const pulls = roles.includes('pulls') ? pullsToCome(config, clock.now()) : null;
+  const schedules = pulls?.schedules ?? [];
+  const facts = { owner: owner.name, roles, mirror: session.location, schedules, writes };
+  const words = [
     `serving ${roles.join(', ')}`,
-    ...(pulls ? [pullsText(slots), ...betweenText(config)] : []),
+    ...(pulls?.words ?? []),
     ...(roles.includes('outbound') ? [WRITES[writes]] : []),
   ];
-  logger.info(facts, told.join('; '));
-  if (pulls && isAllOverruled(config, slots))
-    logger.warn(
-      'schedules.all is not in force, because another schedule is set: give it another name, such as everything',
-    );
+  logger.info({ event: 'serve.started', ...facts }, words.join('; '));
+  if (pulls?.warning) logger.warn(pulls.warning);
 }
 
 const WRITES = {
   on: 'writes are on: entries of the outbox are sent',
   off: 'writes are off: entries of the outbox are kept, and nothing is sent (outbound.writes)',
 };
-
-const isoOf = (at: string): string => instantOf(at).toISOString();
-
-function betweenText({ freshness: { requestsPerMinute: budget } }: Config): readonly string[] {
-  return budget === null ? [] : [`up to ${budget} requests a minute read pages between sweeps`];
-}
-
-function pullsText(slots: readonly ScheduleSlot[]): string {
-  const pulls = slots.filter(({ verifies }) => !verifies);
-  const [first] = pulls;
-  if (first === undefined) return 'nothing is pulled by itself, because no schedule is set (schedules)';
-  return `${pulls.length === 1 ? 'the schedule' : `${pulls.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
-}

@@ -1,6 +1,7 @@
-import { EventEmitter } from 'node:events';
+import { secretsIn } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Sender } from '../feed/webhooks/sender.ts';
+import type { SetEndpoint } from '../feed/webhooks/sync-endpoints.ts';
 import { WEBHOOK_QUEUE, createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
 import type { Engine } from '../jobs/engine.ts';
 import type { Notifier } from '../jobs/notifier.ts';
@@ -8,14 +9,31 @@ import { createFaultLog } from '../lib/log/fault-log.ts';
 import { repeat, atMostEvery } from '../lib/log/repeat.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { livingWorkers } from '../mirror/runs/worker-store.ts';
-import { watchAppends } from '../mirror/session/write-watch.ts';
 import { isAway } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
+import { watchAppends } from '../mirror/session/write-watch.ts';
 import { dueEndpoints } from '../mirror/webhooks/endpoint-queue.ts';
-import type { ServiceParts } from './queues.ts';
-import { secretsIn } from '../config/load-config.ts';
-import type { SetEndpoint } from '../feed/webhooks/sync-endpoints.ts';
 import type { WebhookEndpoint } from '../mirror/webhooks/endpoint-store.ts';
+import type { ServiceParts } from './queues.ts';
+
+/** The endpoints of the settings. */
+export function endpointsOf({ webhooks }: Config): readonly SetEndpoint[] {
+  return Object.entries(webhooks.endpoints).map(([name, { secret, ...rest }]) => ({
+    ...{ name, ...rest },
+    secrets: secretsIn(secret),
+  }));
+}
+
+/** Finds the secrets that the settings have for an endpoint; null = none. */
+export function settingsSecrets(
+  config: Config,
+): (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null {
+  const secrets = new Map(endpointsOf(config).map((endpoint) => [endpoint.name, endpoint.secrets]));
+  return ({ name, source }) => {
+    const own = source === 'settings' ? (secrets.get(name) ?? []) : [];
+    return own.length === 0 ? null : own;
+  };
+}
 
 /** Tells the parts of this process that events may wait for delivery. */
 export interface EventSignal {
@@ -26,17 +44,13 @@ export interface EventSignal {
 
 /** Watches a session for events: changes of records, and our own news. */
 export function watchEvents(session: Session): { readonly session: Session; readonly events: EventSignal } {
-  const emitter = new EventEmitter();
-  emitter.setMaxListeners(0); // One for each endpoint that is being worked.
+  const listeners = new Set<() => void>();
   const fire = (): void => {
-    emitter.emit('event');
+    for (const listener of [...listeners]) listener();
   };
   const listen = (listener: () => void): (() => Promise<void>) => {
-    emitter.on('event', listener);
-    return () => {
-      emitter.off('event', listener);
-      return Promise.resolve();
-    };
+    listeners.add(listener);
+    return () => Promise.resolve(void listeners.delete(listener));
   };
   const watched = watchAppends(session, ['changes', 'webhook_deliveries'], fire);
   return { session: watched, events: { fire, listen } };
@@ -100,24 +114,5 @@ export function notifyDeliverers(
   return async () => {
     await stopListening();
     await telling.stop();
-  };
-}
-
-/** The endpoints of the settings. */
-export function endpointsOf({ webhooks }: Config): readonly SetEndpoint[] {
-  return Object.entries(webhooks.endpoints).map(([name, { secret, ...rest }]) => ({
-    ...{ name, ...rest },
-    secrets: secretsIn(secret),
-  }));
-}
-
-/** Finds the secrets that the settings have for an endpoint; null = none. */
-export function settingsSecrets(
-  config: Config,
-): (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null {
-  const secrets = new Map(endpointsOf(config).map((endpoint) => [endpoint.name, endpoint.secrets]));
-  return ({ name, source }) => {
-    const own = source === 'settings' ? (secrets.get(name) ?? []) : [];
-    return own.length === 0 ? null : own;
   };
 }

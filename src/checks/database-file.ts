@@ -1,68 +1,17 @@
-import type { Clock } from '../lib/time/clock.ts';
-import { createFaultLog } from '../lib/log/fault-log.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import { repeat } from '../lib/log/repeat.ts';
-import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../mirror/sqlite/integrity-check.ts';
-import { isAway } from '../mirror/session/errors.ts';
-import type { Session } from '../mirror/session/session.ts';
-import { isIdle } from '../mirror/runs/open-runs.ts';
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat } from '../lib/log/repeat.ts';
 import { errorCode } from '../lib/sync-error.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import { sqlitePath } from '../mirror/open-session.ts';
-
-interface CheckParts {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Whether the process of an owner has certainly ended. */
-  readonly isDead: (owner: string) => boolean;
-}
-
-const DAY_MS = 86_400_000;
-const LOOK_MS = 60_000;
-const NAME = 'checking the database file';
-
-/** Advice for a file that a check found damaged. */
-export const DAMAGE_HINT =
-  'Stop every process that uses it and restore it from a copy, or move it away and pull into a new one.';
-
-/** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
-export function startDailyCheck(parts: CheckParts): () => Promise<void> {
-  if (parts.session.dialect !== 'sqlite') return () => Promise.resolve();
-  const stop = new AbortController();
-  const task = async (): Promise<void> => {
-    try {
-      await checkWhenDue(parts, stop.signal);
-    } catch (error) {
-      if (!stop.signal.aborted) throw error;
-    }
-  };
-  const faults = createFaultLog({ ...parts, isTold: isAway });
-  const checking = repeat({ clock: parts.clock, faults, everyMs: LOOK_MS, name: NAME, task });
-  return () => {
-    stop.abort();
-    return checking.stop();
-  };
-}
-
-/** Checks the file if the last check is a day old and nothing is under way; logs and stores the result. */
-export async function checkWhenDue(
-  { session, clock, logger, isDead }: CheckParts,
-  signal?: AbortSignal,
-): Promise<void> {
-  const now = clock.now();
-  const last = await lastCheck(session);
-  if (last !== null && Math.abs(now.getTime() - last.getTime()) < DAY_MS) return;
-  if (!(await isIdle(session, { now, isDead }))) return;
-  const findings = await checkIntegrity(session, signal);
-  if (findings.length > 0)
-    logger.error({ mirror: session.location, findings, hint: DAMAGE_HINT }, damageOf(findings));
-  else logger.info({ mirror: session.location }, 'the database file is sound');
-  await session.atomically((tx) => saveCheck(tx, findings, now));
-}
+import { isIdle } from '../mirror/runs/open-runs.ts';
+import { isAway } from '../mirror/session/errors.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../mirror/sqlite/integrity-check.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
 export function absentFile(url: string): string | null {
@@ -103,8 +52,19 @@ function mayWriteIn(folder: string): boolean {
   }
 }
 
+/** Checks the free space beside the file of a mirror, and whether SQLite finds it sound. */
+export async function checkFile(session: Session): Promise<readonly CheckResult[]> {
+  const { bavail, bsize } = statfsSync(dirname(session.location));
+  const space = judgeSpace({ size: statSync(session.location).size, free: bavail * bsize });
+  const name = 'database.integrity';
+  const findings = await checkIntegrity(session);
+  if (findings.length === 0) return [space, passed(name, 'SQLite finds the file sound')];
+  const damage = { name, ok: false, code: 'mirror.damaged', detail: findings.join('; '), hint: DAMAGE_HINT };
+  return [space, damage];
+}
+
 /** Bytes in a megabyte. */
-export const MB = 2 ** 20;
+const MB = 2 ** 20;
 
 const LEAST_FREE = 256 * MB;
 
@@ -119,3 +79,54 @@ export function judgeSpace({ size, free }: { readonly size: number; readonly fre
 }
 
 export const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;
+
+/** Advice for a file that a check found damaged. */
+const DAMAGE_HINT =
+  'Stop every process that uses it and restore it from a copy, or move it away and pull into a new one.';
+
+interface CheckParts {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
+}
+
+const DAY_MS = 86_400_000;
+const LOOK_MS = 60_000;
+const NAME = 'checking the database file';
+
+/** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
+export function startDailyCheck(parts: CheckParts): () => Promise<void> {
+  if (parts.session.dialect !== 'sqlite') return () => Promise.resolve();
+  const stop = new AbortController();
+  const task = async (): Promise<void> => {
+    try {
+      await checkWhenDue(parts, stop.signal);
+    } catch (error) {
+      if (!stop.signal.aborted) throw error;
+    }
+  };
+  const faults = createFaultLog({ ...parts, isTold: isAway });
+  const checking = repeat({ clock: parts.clock, faults, everyMs: LOOK_MS, name: NAME, task });
+  return () => {
+    stop.abort();
+    return checking.stop();
+  };
+}
+
+/** Checks the file if the last check is a day old and nothing is under way; logs and stores the result. */
+export async function checkWhenDue(
+  { session, clock, logger, isDead }: CheckParts,
+  signal?: AbortSignal,
+): Promise<void> {
+  const now = clock.now();
+  const last = await lastCheck(session);
+  if (last !== null && Math.abs(now.getTime() - last.getTime()) < DAY_MS) return;
+  if (!(await isIdle(session, { now, isDead }))) return;
+  const findings = await checkIntegrity(session, signal);
+  if (findings.length > 0)
+    logger.error({ mirror: session.location, findings, hint: DAMAGE_HINT }, damageOf(findings));
+  else logger.info({ mirror: session.location }, 'the database file is sound');
+  await session.atomically((tx) => saveCheck(tx, findings, now));
+}

@@ -1,23 +1,18 @@
-import { statSync, statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { systemClock } from '../lib/time/clock.ts';
-import { passed } from '../lib/check-result.ts';
+import { allKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { boundUrl, boundCompanies } from '../mirror/kinds/source-binding.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../mirror/outbox/outbox-queue.ts';
-import { readChangeLogSize } from '../mirror/records/change-store.ts';
-import type { ChangeLogSize } from '../mirror/records/change-store.ts';
+import { changeLogText, readChangeLogSize } from '../mirror/records/change-store.ts';
 import { databaseVersion, mayCreateSchema, postgresSize } from '../mirror/session/database-facts.ts';
 import { MirrorError } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
-import { checkIntegrity } from '../mirror/sqlite/integrity-check.ts';
-import { boundUrl, boundCompanies } from '../mirror/kinds/source-binding.ts';
-import { check } from './check.ts';
-import type { DoctorParts } from './check.ts';
-import { DAMAGE_HINT, MB, judgeSpace, megabytes, absentFile, checkAbsentFile } from './database-file.ts';
-import { checkFutureReader, checkReaderRole } from './reader-role.ts';
-import { allKinds } from '../config/known-kinds.ts';
 import { examineShape } from '../mirror/shape/migrate.ts';
+import { absentFile, checkAbsentFile, checkFile, megabytes } from './database-file.ts';
+import { checkFutureReader, checkReaderRole } from './reader-role.ts';
 
 interface DatabaseFindings {
   readonly checks: readonly CheckResult[];
@@ -26,10 +21,10 @@ interface DatabaseFindings {
 }
 
 /** Checks the database, its free space, and the kinds that the token may not write; creates nothing. */
-export async function checkDatabase({
-  config,
-  openMirror,
-}: Pick<DoctorParts, 'config' | 'openMirror'>): Promise<DatabaseFindings> {
+export async function checkDatabase(
+  config: Config,
+  openMirror: () => Promise<Session>,
+): Promise<DatabaseFindings> {
   const absent = absentFile(config.database.url);
   if (absent !== null) return { checks: checkAbsentFile(absent), isMirror: false };
   const more: CheckResult[] = [];
@@ -38,7 +33,7 @@ export async function checkDatabase({
     await using session = await openMirror();
     const { readerRole } = config.bi;
     const shape = await examineShape(session, allKinds(config), { readerRole });
-    more.push(await checkSpace(session), ...(await checkFile(session)));
+    more.push(...(session.dialect === 'sqlite' ? await checkFile(session) : [await tellSize(session)]));
     const place = `${session.location} can be written (${await databaseVersion(session)})`;
     if (shape !== 'current') more.push(...(await checkFutureReader(session, readerRole)));
     if (shape === 'none') await refuseWithoutRight(session);
@@ -77,11 +72,7 @@ function told(companies: ReadonlyMap<string, readonly string[]>): string {
   return `, companies ${ids.map((id) => `${id} (${kindsOf(id)})`).join(', ')}`;
 }
 
-async function checkSpace(session: Session): Promise<CheckResult> {
-  if (session.dialect === 'sqlite') {
-    const { bavail, bsize } = statfsSync(dirname(session.location));
-    return judgeSpace({ size: statSync(session.location).size, free: bavail * bsize });
-  }
+async function tellSize(session: Session): Promise<CheckResult> {
   const size = megabytes(await postgresSize(session));
   return passed('database.space', `${size} are in use; how much is free, the server does not tell`);
 }
@@ -93,20 +84,6 @@ async function tellChangeLog(session: Session): Promise<CheckResult> {
     'database.changes',
     `change events: ${changeLogText(size)} (retention.changesDays limits them)`,
   );
-}
-
-/** Says how large the change events are and how fast they grow. */
-export function changeLogText({ events, bytes, eventsPerDay, bytesPerDay }: ChangeLogSize): string {
-  const size = (count: number): string => `${(count / MB).toFixed(1)} MB`;
-  return `about ${events}, ${size(bytes)}; ${eventsPerDay} a day, ${size(bytesPerDay)} a day`;
-}
-
-async function checkFile(session: Session): Promise<readonly CheckResult[]> {
-  if (session.dialect !== 'sqlite') return [];
-  const name = 'database.integrity';
-  const findings = await checkIntegrity(session);
-  if (findings.length === 0) return [passed(name, 'SQLite finds the file sound')];
-  return [{ name, ok: false, code: 'mirror.damaged', detail: findings.join('; '), hint: DAMAGE_HINT }];
 }
 
 function blocked({ kind, reason, since }: WriteBlock): CheckResult {

@@ -1,28 +1,42 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import { passed } from '../lib/check-result.ts';
+import type { Config } from '../config/settings.ts';
+import type { ScheduleSlot } from '../jobs/schedule.ts';
+import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { boundUrl, claimSource } from '../mirror/kinds/source-binding.ts';
+import type { Session } from '../mirror/session/session.ts';
 import { findForeign } from '../pull/pull-kinds.ts';
-import { check } from './check.ts';
-import type { DoctorParts } from './check.ts';
+import type { Source } from '../source/source.ts';
 import { checkDatabase } from './database.ts';
 import { tellPlans, tellSettings, tellFreshness } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkService } from './service.ts';
 
+/** The settings, and how to open what they name. */
+interface DoctorParts {
+  readonly config: Config;
+  /** The next actions of `serve`. */
+  readonly slots: readonly ScheduleSlot[];
+  /** Opens the database as it is: nothing is migrated. */
+  readonly openMirror: () => Promise<Session>;
+  /** @throws {UsageError} If its address or the token is not set. */
+  readonly openSource: () => Source;
+}
+
 /** Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing. */
 export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult[]> {
-  const { checks: database, isMirror } = await checkDatabase(parts);
-  const service = await checkService(parts);
-  const readable = listedKinds(parts.config).filter(({ name }) => isWell(service, `kinds.${name}`));
+  const { config, slots, openMirror, openSource } = parts;
+  const { checks: database, isMirror } = await checkDatabase(config, openMirror);
+  const service = await checkService(config, openSource);
+  const readable = listedKinds(config).filter(({ name }) => isWell(service, `kinds.${name}`));
   return [
-    tellSettings(parts.config, parts.slots), // They were read before this point, or refused.
+    tellSettings(config, slots), // They were read before this point, or refused.
     ...database,
     ...(isMirror ? await checkTenants(parts, readable) : []),
-    ...tellPlans(parts.config, parts.slots),
-    await tellFreshness(parts, isMirror),
-    ...(await checkQueue(parts.config.queue.url)),
+    ...tellPlans(config, slots),
+    await tellFreshness(config, slots, isMirror ? openMirror : null),
+    ...(await checkQueue(config.queue.url)),
     ...service,
   ];
 }

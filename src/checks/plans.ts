@@ -1,16 +1,16 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import { settings } from '../config/settings.ts';
 import type { Config } from '../config/settings.ts';
+import { wholeSweeps } from '../jobs/schedule.ts';
+import type { ScheduleSlot } from '../jobs/schedule.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
-import { sqlitePath } from '../mirror/open-session.ts';
-import type { ScheduleSlot } from '../jobs/schedule.ts';
-import { wholeSweeps } from '../jobs/schedule.ts';
 import { lengthOf, systemClock } from '../lib/time/clock.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
+import type { Session } from '../mirror/session/session.ts';
 import { followLists } from '../pull/freshness/follow-lists.ts';
 import { forecastDelays, forecastList } from '../pull/freshness/unseen-ages.ts';
 import type { ForecastList } from '../pull/freshness/unseen-ages.ts';
-import type { DoctorParts } from './check.ts';
 
 /** Says of valid settings which of them have no effect. */
 export function tellSettings(config: Config, slots: readonly ScheduleSlot[]): CheckResult {
@@ -75,15 +75,22 @@ function tellRetention({ retention }: Config): CheckResult {
 
 const NAME = 'freshness';
 
-/** Says what the budget of requests between sweeps gives, and what half and double of it would. */
+type OpenMirror = () => Promise<Session>;
+
+/**
+ * Says what the budget of requests between sweeps gives, and what half and double of it would.
+ *
+ * @param openMirror Null without a mirror of this release.
+ */
 export async function tellFreshness(
-  { config, slots, openMirror }: Pick<DoctorParts, 'config' | 'slots' | 'openMirror'>,
-  isMirror: boolean,
+  config: Config,
+  slots: readonly ScheduleSlot[],
+  openMirror: OpenMirror | null,
 ): Promise<CheckResult> {
   const { requestsPerMinute: budget } = config.freshness;
   if (budget === null)
     return passed(NAME, 'serve reads nothing between sweeps (freshness.requestsPerMinute)');
-  const lists = isMirror ? await readRates({ config, slots, openMirror }) : [];
+  const lists = openMirror === null ? [] : await readRates(config, slots, openMirror);
   const spent = `serve spends up to ${budget} requests a minute between sweeps`;
   if (lists.length === 0)
     return passed(NAME, `${spent}; what they give can be told once lists are certified`);
@@ -99,11 +106,11 @@ function wordsOf(lists: readonly ForecastList[], budget: number): string {
   return `half within ${lengthOf(1000 * p50)}, 95 % within ${lengthOf(1000 * p95)}`;
 }
 
-async function readRates({
-  config,
-  slots,
-  openMirror,
-}: Pick<DoctorParts, 'config' | 'slots' | 'openMirror'>): Promise<readonly ForecastList[]> {
+async function readRates(
+  config: Config,
+  slots: readonly ScheduleSlot[],
+  openMirror: OpenMirror,
+): Promise<readonly ForecastList[]> {
   const now = systemClock.now();
   const listsNow = followLists({
     kinds: listedKinds(config, []),

@@ -2,20 +2,18 @@ import { LISTED_KINDS } from '../catalog/catalog.ts';
 import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { systemClock } from '../lib/time/clock.ts';
-import { passed } from '../lib/check-result.ts';
+import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import type { Source } from '../source/source.ts';
-import { check } from './check.ts';
-import type { DoctorParts } from './check.ts';
 
 const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
 
 /** Checks whether the service answers, accepts the token, has our time, and allows every list to be read. */
-export async function checkService({
-  config,
-  openSource,
-}: Pick<DoctorParts, 'config' | 'openSource'>): Promise<readonly CheckResult[]> {
+export async function checkService(
+  config: Config,
+  openSource: () => Source,
+): Promise<readonly CheckResult[]> {
   const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let saidAt: Date | null = null;

@@ -1,13 +1,21 @@
 import type { Command } from 'commander';
-import { backfillKind } from '../app/commands/backfill.ts';
-import type { BackfillReport, Extent } from '../app/commands/backfill.ts';
+import { openMirror } from '../app/open-mirror.ts';
+import { openConfiguredSource } from '../app/open-source.ts';
+import { pullSettings } from '../app/pull.ts';
+import { isListed, isRetrievable } from '../catalog/kind.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { kindNamed } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { backfill } from '../pull/backfill.ts';
+import type { BackfillReport, Extent } from '../pull/backfill.ts';
+import { createOwner } from '../pull/run/parts.ts';
 import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
+import { expandIds, parsePages } from './parts/input.ts';
 import { printJson, printLine } from './parts/io.ts';
 import type { Output } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
-import { expandIds, parsePages } from './parts/input.ts';
 
 interface BackfillOptions extends CommonOptions {
   readonly ids?: string;
@@ -26,17 +34,19 @@ export function backfillCommand(context: CommandContext): Command {
     .action((kind: string, options: BackfillOptions) => runBackfill(context, kind, options));
 }
 
-async function runBackfill(context: CommandContext, kind: string, options: BackfillOptions): Promise<void> {
+async function runBackfill(context: CommandContext, name: string, options: BackfillOptions): Promise<void> {
   const { extent, request } = extentOf(options);
   const config = settingsOf(context, options);
-  const report = await showingProgress(context.io, {}, ({ onProgress, stderr }) =>
-    backfillKind(config, {
-      ...{ kind, extent, request, restart: options.restart ?? false },
-      logger: loggerOf(context, config, stderr),
-      onProgress,
-      signal: context.io.signal,
-    }),
-  );
+  const wanted = { kind: kindNamed(config, name), extent, request, restart: options.restart ?? false };
+  refuseUnreadable(wanted.kind, extent);
+  const { signal } = context.io;
+  const report = await showingProgress(context.io, {}, async ({ onProgress, stderr }) => {
+    const logger = loggerOf(context, config, stderr);
+    await using source = openConfiguredSource(config, { clock: systemClock, logger });
+    await using session = await openMirror(config);
+    const parts = { session, source, clock: systemClock, owner: createOwner(), logger, onProgress, signal };
+    return await backfill(parts, { ...wanted, ...pullSettings(config) });
+  });
   if (options.json) printJson(context.io.stdout, report);
   else printReport(context.io.stdout, report);
   context.exit(exitCodeOf(report));
@@ -58,6 +68,12 @@ function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; reque
   if (ids !== undefined) return { extent: { ids: expandIds(ids) }, request: `--ids ${ids}` };
   if (pages !== undefined) return { extent: { pages: parsePages(pages) }, request: `--pages ${pages}` };
   return { extent: { pages: { from: 1, to: Infinity } }, request: '--all' };
+}
+
+function refuseUnreadable(kind: Kind, extent: Extent): void {
+  if (isListed(kind) || ('ids' in extent && isRetrievable(kind))) return;
+  const message = `The service has no list of ${kind.name}: it is read one record at a time.`;
+  throw new UsageError(message, { code: 'usage.kind', hint: `bms-sync backfill ${kind.name} --ids 1,5-9` });
 }
 
 function printReport(stdout: Output, report: BackfillReport): void {

@@ -1,11 +1,16 @@
-import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { changeLine, changes } from '../app/commands/changes.ts';
-import type { ChangesRequest, RecordedChange } from '../app/commands/changes.ts';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { kindNamed } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { changeLine, followChanges } from '../feed/follow-changes.ts';
+import { changesBetween, latestSeq, seqBeforeLatest } from '../feed/read-changes.ts';
+import type { RecordedChange } from '../feed/read-changes.ts';
 import { plainJson, plainLine } from '../lib/text/text.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
-import { createCommand, settingsOf, wholeNumber, EXIT } from './parts/command.ts';
+import { EXIT, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { seqNumber, wholeNumber } from './parts/input.ts';
 import type { Output } from './parts/io.ts';
 
 /** The number of events for a person who gives none. */
@@ -42,6 +47,16 @@ async function printChanges(context: CommandContext, options: ChangesOptions): P
   if (io.signal.aborted && !options.follow) context.exit(EXIT.incomplete);
 }
 
+interface ChangesRequest {
+  /** Where to begin: after a `seq`, or with a number of latest events. */
+  readonly from: { readonly after: number } | { readonly latest: number };
+  readonly kind: string | undefined;
+  /** At most so many; Infinity for all. */
+  readonly limit: number;
+  /** Then wait for further ones. */
+  readonly isFollowing: boolean;
+}
+
 /** A person gets the latest events; a program continues where it stopped and must not miss any. */
 function requestOf({ json, after, kind, limit, follow }: ChangesOptions): ChangesRequest {
   const isFollowing = follow === true;
@@ -49,6 +64,30 @@ function requestOf({ json, after, kind, limit, follow }: ChangesOptions): Change
   const latest = isFollowing ? 0 : shown;
   const from = after === undefined && (isFollowing || !json) ? { latest } : { after: after ?? 0 };
   return { from, kind, limit: shown, isFollowing };
+}
+
+/**
+ * Yields change events in order; ends when the signal is aborted.
+ *
+ * @throws {UsageError} For an unknown kind.
+ */
+async function* changes(
+  config: Config,
+  { from, kind, limit, isFollowing }: ChangesRequest,
+  signal: AbortSignal,
+): AsyncGenerator<RecordedChange> {
+  if (kind !== undefined) kindNamed(config, kind);
+  await using session = await openExistingMirror(config);
+  const after = 'after' in from ? from.after : await seqBeforeLatest(session, kind, from.latest);
+  let left = limit;
+  if (left === 0) return;
+  const events = isFollowing
+    ? followChanges(session, { after, kind }, { clock: systemClock, signal })
+    : changesBetween(session, { after, upTo: await latestSeq(session), kind }, signal);
+  for await (const event of events) {
+    yield event;
+    if (--left === 0) return;
+  }
 }
 
 const jsonLine = (change: RecordedChange): string => plainJson(changeLine(change));
@@ -71,10 +110,4 @@ function createLines(output: Output): Lines {
     },
     broken: gone.signal,
   };
-}
-
-/** Parses a number of an event: larger than other numbers of the command line may be. */
-export function seqNumber(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected the number of an event (seq), or 0.');
 }

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
-import { decideDeletions, idsShown, listDisappearances, HOLD_WORDS } from '../app/commands/deletions.ts';
-import type { Disappearances, HoldDecision, ShownHold } from '../app/commands/deletions.ts';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { listedKinds } from '../config/known-kinds.ts';
+import { HOLD_WORDS, decideHeld, idsShown, readDisappearances } from '../mirror/records/deletion-store.ts';
+import type { Disappearances, HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
 import { createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine, textTable } from './parts/io.ts';
@@ -26,7 +28,8 @@ export function deletionsCommand(context: CommandContext): Command {
 }
 
 async function runList(context: CommandContext, options: CommonOptions): Promise<void> {
-  const found = await listDisappearances(settingsOf(context, options));
+  await using session = await openExistingMirror(settingsOf(context, options));
+  const found = await readDisappearances(session);
   if (options.json) printJson(context.io.stdout, found);
   else printAbsences(context.io.stdout, found);
 }
@@ -37,11 +40,15 @@ interface DecisionMade {
   readonly options: CommonOptions;
 }
 
+/** Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof. */
 async function runDecision(
   context: CommandContext,
   { kind, decision, options }: DecisionMade,
 ): Promise<void> {
-  const decided = await decideDeletions(settingsOf(context, options), kind, decision);
+  const config = settingsOf(context, options);
+  const [{ name } = { name: kind }] = listedKinds(config, [kind]);
+  await using session = await openExistingMirror(config);
+  const decided = await decideHeld(session, name, decision);
   if (options.json) printJson(context.io.stdout, decided);
   else printLine(context.io.stdout, `${decided.records} ${kind}: ${MEANING[decision]}`);
 }

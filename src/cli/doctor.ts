@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
-import { examine } from '../app/commands/doctor.ts';
+import { openConfiguredSource } from '../app/open-source.ts';
+import { allSchedules } from '../app/schedules.ts';
+import { checkAll } from '../checks/doctor.ts';
+import { nextSlots } from '../jobs/schedule.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { openSession } from '../mirror/open-session.ts';
 import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
@@ -10,7 +15,13 @@ export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'look at everything that a pull needs').action(
     async (options: CommonOptions) => {
       const config = settingsOf(context, options);
-      const checks = await examine(config, loggerOf(context, config));
+      const logger = loggerOf(context, config);
+      const checks = await checkAll({
+        config,
+        slots: nextSlots(allSchedules(config), systemClock.now()),
+        openMirror: () => openSession(config.database.url), // As it is: nothing is migrated.
+        openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),
+      });
       const ok = checks.every((check) => check.ok);
       if (options.json) printJson(context.io.stdout, { ok, checks });
       else printChecks(context.io.stdout, checks);

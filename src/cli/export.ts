@@ -1,15 +1,26 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { EXPORT_FORMATS, ExportStopped, exportRows } from '../app/commands/export.ts';
-import type { ExportFormat, ExportOutput } from '../app/commands/export.ts';
-import { writeSnapshot } from '../app/commands/snapshot.ts';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { allKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import type { Clock } from '../lib/time/clock.ts';
-import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import { openExport } from '../report/export/export-source.ts';
+import type { ExportWish } from '../report/export/export-source.ts';
+import {
+  EXPORT_FORMATS,
+  ExportStopped,
+  exportFile,
+  exportStream,
+  unfitRemarks,
+} from '../report/export/export.ts';
+import type { ExportFormat, ExportOptions, ExportOutput } from '../report/export/export.ts';
+import { outputFault, outputFile } from '../report/output-file.ts';
+import { EXIT, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
-import type { Io, Output } from './parts/io.ts';
+import type { Io } from './parts/io.ts';
+import { createExportProgress } from './parts/progress.ts';
 
 interface ExportCommandOptions extends CommonOptions {
   readonly format: ExportFormat;
@@ -40,11 +51,11 @@ async function runExport(
   refuseMixture(options, io);
   const progress = createExportProgress(what, io.stderr);
   try {
-    const request = {
-      ...{ what, format: options.format, isRaw: options.raw ?? false, asOf: options.asOf, out: options.out },
-      ...{ onRows: progress.onRows, signal: io.signal },
-    };
-    const { report, remarks } = await exportRows(settingsOf(context, options), request, outputOf(io));
+    const { onRows } = progress;
+    const { format, raw: isRaw = false, asOf, out } = options;
+    const request = { what, format, isRaw, asOf, out, onRows, signal: io.signal };
+    const config = settingsOf(context, options);
+    const { report, remarks } = await exportRows(config, request, outputOf(io));
     progress.stop();
     for (const remark of remarks) printLine(io.stderr, remark);
     if (report === null) return;
@@ -57,6 +68,56 @@ async function runExport(
     context.exit(EXIT.incomplete);
   } finally {
     progress.stop();
+  }
+}
+
+interface ExportRequest extends ExportOptions, ExportWish {
+  /** The file to write; undefined = stdout. */
+  readonly out: string | undefined;
+}
+
+/** The document of `export --out --json`. */
+interface ExportReport {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly file: string;
+  readonly format: ExportFormat;
+}
+
+interface ExportOutcome {
+  /** Null where the rows went to stdout. */
+  readonly report: ExportReport | null;
+  /** Facts that a reader of the rows should know. */
+  readonly remarks: readonly string[];
+}
+
+/**
+ * Exports the rows of a kind or a view.
+ *
+ * @throws {UsageError} For an unknown name, an instant whose state is not known, or a file that cannot be written.
+ * @throws {ExportStopped} If the signal fires first.
+ */
+async function exportRows(
+  config: Config,
+  request: ExportRequest,
+  output: ExportOutput,
+): Promise<ExportOutcome> {
+  const { out, format } = request;
+  const path = out === undefined ? null : outputFile(config, out);
+  await using session = await openExistingMirror(config);
+  const wish = { ...request, now: systemClock.now() };
+  const { source, remark } = await openExport(session, allKinds(config), wish);
+  const remarks = remark === null ? [] : [remark];
+  if (path === null) {
+    const { unfit } = await exportStream(source, output, request);
+    return { report: null, remarks: [...remarks, ...unfitRemarks(unfit)] };
+  }
+  try {
+    const { rows, bytes, unfit } = await exportFile(source, path, request);
+    const report = { rows, bytes, file: path, format };
+    return { report, remarks: [...remarks, ...unfitRemarks(unfit)] };
+  } catch (error) {
+    throw outputFault(error, path);
   }
 }
 
@@ -93,60 +154,6 @@ function outputOf({ stdout, stdoutBytes }: Io): ExportOutput {
           hint: 'Add --out FILE.',
         });
       await stdoutBytes(bytes);
-    },
-  };
-}
-
-export function snapshotCommand(context: CommandContext): Command {
-  return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
-    .argument('<file>', 'the file; a former snapshot there is replaced at once')
-    .action(async (file: string, options: CommonOptions) => {
-      const report = await writeSnapshot(settingsOf(context, options), file);
-      const { stdout } = context.io;
-      if (options.json) printJson(stdout, report);
-      else
-        printLine(
-          stdout,
-          `${report.file}: ${report.tables} tables, ${report.rows} rows, ${report.bytes} bytes.`,
-        );
-    });
-}
-
-interface ExportProgress {
-  readonly onRows: (rows: number) => void;
-  /** Removes the line of a terminal. */
-  readonly stop: () => void;
-}
-
-const [TERMINAL_MS, LINE_MS] = [250, 10_000];
-const CLEARED_LINE = '\r\u{1b}[2K';
-
-/** Shows on stderr how many rows are exported: a line that is drawn again on a terminal, a line every ten seconds elsewhere. */
-export function createExportProgress(
-  what: string,
-  stderr: Output,
-  clock: Pick<Clock, 'monotonicMs'> = systemClock,
-): ExportProgress {
-  const isTerminal = stderr.isTTY === true;
-  const startedMs = clock.monotonicMs();
-  let [rows, toldMs, isDrawn] = [0, startedMs, false];
-  const line = (nowMs: number): string => {
-    const rate = Math.round((rows * 1000) / Math.max(1, nowMs - startedMs));
-    return `${what}  ${rows.toLocaleString('en-US')} rows  ${rate.toLocaleString('en-US')} rows/s`;
-  };
-  return {
-    onRows: (count) => {
-      rows += count;
-      const nowMs = clock.monotonicMs();
-      if (nowMs - toldMs < (isTerminal ? TERMINAL_MS : LINE_MS)) return;
-      toldMs = nowMs;
-      if (isTerminal) stderr.write(CLEARED_LINE + line(nowMs));
-      else printLine(stderr, line(nowMs));
-      isDrawn = isTerminal;
-    },
-    stop: () => {
-      if (isDrawn) stderr.write(CLEARED_LINE);
-      isDrawn = false;
     },
   };
 }

@@ -1,15 +1,46 @@
+import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { forget, planForgetting } from '../app/commands/forget.ts';
-import type { ForgetPlan, ForgetReport, ForgetRequest } from '../app/commands/forget.ts';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { allKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { sqlitePath } from '../mirror/open-session.ts';
+import { forgetRecord, planForgetting } from '../mirror/records/forget-record.ts';
+import type { Forgotten, ForgetPlan } from '../mirror/records/forget-record.ts';
+import { scrubFile } from '../mirror/sqlite/scrub.ts';
+import { presentSnapshot, removeUnfinished, renewSnapshot } from '../report/snapshot-file.ts';
+import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 import { createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
+import { kindOfRecord } from './record.ts';
 
 interface ForgetOptions extends CommonOptions {
   readonly suppress?: true;
   readonly yes?: true;
+}
+
+interface Wanted {
+  readonly kind: Kind;
+  readonly id: string;
+  /** Forgets a record that the service still lists, and keeps it out from now on. */
+  readonly suppress: boolean;
+}
+
+/** The document of `forget --json`. */
+interface ForgetReport {
+  readonly kind: string;
+  readonly id: string;
+  readonly suppressed: boolean;
+  /** How many rows of each sort lost content. */
+  readonly erased: Forgotten;
+  /** Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL. */
+  readonly scrubbed: boolean | null;
+  /** The snapshot that was rewritten, and whether that worked; null = none is set, or none was written yet. */
+  readonly snapshot: RenewedSnapshot | null;
 }
 
 export function forgetCommand(context: CommandContext): Command {
@@ -18,35 +49,69 @@ export function forgetCommand(context: CommandContext): Command {
     .argument('<id>', 'id of the record')
     .option('--suppress', 'although the service still lists it; keeps it out from now on')
     .option('--yes', 'do not ask; needed where no terminal can be asked')
-    .action((kind: string, id: string, options: ForgetOptions) =>
-      runForget(context, { kind, id, suppress: options.suppress ?? false }, options),
-    );
+    .action((kind: string, id: string, options: ForgetOptions) => runForget(context, { kind, id }, options));
 }
 
 async function runForget(
   context: CommandContext,
-  request: ForgetRequest,
+  { kind, id }: { readonly kind: string; readonly id: string },
   options: ForgetOptions,
 ): Promise<void> {
   const { io } = context;
   const config = settingsOf(context, options);
-  const plan = await planForgetting(config, request);
-  if (!options.yes) await askAgain(io, request, plan);
-  const report = await forget(config, request);
+  const wanted = {
+    ...{ kind: kindOfRecord(config, { kind, id, command: 'forget' }), id },
+    suppress: options.suppress ?? false,
+  };
+  const plan = await planned(config, wanted);
+  if (!options.yes) await askAgain(io, wanted, plan);
+  const report = await forget(config, wanted);
   if (options.json) printJson(io.stdout, report);
   else printReport(io, report);
   if (report.scrubbed === false || report.snapshot?.rewritten === false) context.exit(EXIT.incomplete);
 }
 
+/** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
+async function planned(config: Config, wanted: Wanted): Promise<ForgetPlan> {
+  await using session = await openExistingMirror(config);
+  return await planForgetting(session, wanted);
+}
+
+/** Removes the content of a record wherever the mirror has it. */
+async function forget(config: Config, wanted: Wanted): Promise<ForgetReport> {
+  const erased = await eraseRecord(config, wanted);
+  const mirror = sqlitePath(config.database.url);
+  const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
+  const snapshot = await rewriteSnapshot(config);
+  const { kind, id, suppress } = wanted;
+  return { kind: kind.name, id, suppressed: suppress, erased, scrubbed, snapshot };
+}
+
+/** With a session of its own: the file is rewritten without one. */
+async function eraseRecord(config: Config, wanted: Wanted): Promise<Forgotten> {
+  await using session = await openExistingMirror(config);
+  await session.makeDurable(); // What was reported as forgotten must not come back after a power cut.
+  const by = `${userInfo().username}@${hostname()}`;
+  return await session.atomically((tx) => forgetRecord(tx, { ...wanted, by, now: systemClock.now() }));
+}
+
+async function rewriteSnapshot(config: Config): Promise<RenewedSnapshot | null> {
+  removeUnfinished(config);
+  const file = presentSnapshot(config);
+  if (file === null) return null;
+  await using session = await openExistingMirror(config);
+  return await renewSnapshot(session, { ...config, kinds: allKinds(config) }, file);
+}
+
 /** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
-async function askAgain(io: Io, { kind, id }: ForgetRequest, plan: ForgetPlan): Promise<void> {
+async function askAgain(io: Io, { kind, id }: Wanted, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });
   if (io.stdin.isTTY !== true) throw refuse('Without a terminal, forget asks nobody: it needs --yes.');
   const { standing, events, issues, entries } = plan;
   const row = standing === 'absent' ? 'no row' : `a ${standing} row`;
   printLine(io.stderr, [
-    `${kind} ${id}: ${row}, ${events} events, ${issues} issues, ${entries} entries of the outbox.`,
+    `${kind.name} ${id}: ${row}, ${events} events, ${issues} issues, ${entries} entries of the outbox.`,
     'Their content is removed for good; the service is not changed. Back-ups and exports still have it.',
   ]);
   io.stderr.write(`Type the id again to forget the record: `);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { migrateMirror } from '../app/open-mirror.ts';
 import type { Migration } from '../app/open-mirror.ts';
-import type { RenewedSnapshot } from '../app/snapshot-file.ts';
+import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 import { createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';

@@ -1,19 +1,27 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { allKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import type { EntryState } from '../mirror/outbox/outbox-store.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { abandonEntry, adoptRecord, retryEntry } from '../outbound/decisions/decide.ts';
+import type { DecidedEntry } from '../outbound/decisions/decide.ts';
 import {
   OPEN_STATES,
   STATES,
-  decideOutbox,
   entryDocument,
-  explain,
   historyDocument,
   listOutbox,
   readHistory,
-  resumeOutbox,
-} from '../app/commands/outbox.ts';
-import type { EntryDecision, EntryState } from '../app/commands/outbox.ts';
-import { createCommand, settingsOf, wholeNumber } from './parts/command.ts';
+} from '../outbound/decisions/entry-list.ts';
+import { explain } from '../outbound/decisions/verdicts.ts';
+import { resumeSends } from '../outbound/freeze.ts';
+import { openSendMark } from '../outbound/send-mark.ts';
+import { createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { wholeNumber } from './parts/input.ts';
 import { printExactJson, printJson, printLine } from './parts/io.ts';
 import { printHistory, printOutbox } from './parts/outbox-print.ts';
 
@@ -49,10 +57,11 @@ export function outboxCommand(context: CommandContext): Command {
 }
 
 function decisionCommand(context: CommandContext, is: 'retry' | 'abandon', summary: string): Command {
+  const decide = is === 'retry' ? retryEntry : abandonEntry;
   return createCommand(is, summary)
     .argument('<id>', 'the number of the entry', wholeNumber)
     .action((id: number, _: CommonOptions, command: Command) =>
-      runDecision(context, { is, id }, command.optsWithGlobals()),
+      runDecision(context, command.optsWithGlobals(), (session) => decide(session, id, systemClock.now())),
     );
 }
 
@@ -61,14 +70,17 @@ function adoptCommand(context: CommandContext): Command {
     .argument('<id>', 'the number of the entry', wholeNumber)
     .argument('<record>', 'id of the record');
   return adopt.action((id: number, recordId: string) =>
-    runDecision(context, { is: 'adopt', id, recordId }, adopt.optsWithGlobals()),
+    runDecision(context, adopt.optsWithGlobals(), (session, config) =>
+      adoptRecord(session, { kinds: allKinds(config), id, recordId, now: systemClock.now() }),
+    ),
   );
 }
 
 async function runList(context: CommandContext, options: ListOptions): Promise<void> {
   const { state, all, limit = LISTED, json } = options;
   const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
-  const listed = await listOutbox(settingsOf(context, options), { states, limit });
+  await using session = await openExistingMirror(settingsOf(context, options));
+  const listed = await listOutbox(session, { states, limit });
   if (!json) {
     printOutbox(context.io.stdout, listed);
     return;
@@ -82,17 +94,20 @@ async function runList(context: CommandContext, options: ListOptions): Promise<v
 }
 
 async function runShow(context: CommandContext, id: number, options: CommonOptions): Promise<void> {
-  const history = await readHistory(settingsOf(context, options), id);
+  await using session = await openExistingMirror(settingsOf(context, options));
+  const history = await readHistory(session, id);
   if (options.json) printExactJson(context.io.stdout, historyDocument(history));
   else printHistory(context.io.stdout, history);
 }
 
 async function runDecision(
   context: CommandContext,
-  decision: EntryDecision,
   options: CommonOptions,
+  decide: (session: Session, config: Config) => Promise<DecidedEntry>,
 ): Promise<void> {
-  const { entry, warning } = await decideOutbox(settingsOf(context, options), decision);
+  const config = settingsOf(context, options);
+  await using session = await openExistingMirror(config);
+  const { entry, warning } = await decide(session, config);
   const { stdout } = context.io;
   if (options.json) {
     printExactJson(stdout, { ...entryDocument(entry), warning });
@@ -103,7 +118,15 @@ async function runDecision(
 }
 
 async function runResume(context: CommandContext, options: CommonOptions): Promise<void> {
-  const frozen = await resumeOutbox(settingsOf(context, options));
+  const config = settingsOf(context, options);
+  await using session = await openExistingMirror(config);
+  const mark = await openSendMark(config);
+  const frozen = await mark
+    .read()
+    .then((sends) => resumeSends(session, sends ?? 0))
+    .finally(() => {
+      mark.close();
+    });
   const { stdout } = context.io;
   if (options.json) printJson(stdout, { wasFrozen: frozen !== null, ...frozen });
   else if (frozen === null) printLine(stdout, 'Nothing was frozen.');

@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
-import { packageVersion } from '../app/package-version.ts';
+import { packageVersion } from '../config/environment.ts';
+import { SyncError } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { plainLine } from '../lib/text/text.ts';
-import { SyncError } from '../lib/sync-error.ts';
-import type { CommandContext, ExitCode } from './parts/command.ts';
 import { EXIT, exitCodeOfError } from './parts/command.ts';
+import type { CommandContext, ExitCode } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
 
@@ -12,17 +12,17 @@ type CreateCommand = (context: CommandContext) => Command;
 
 /** Every command by its name, in the order of the help text. Only the one that is called is loaded: that halves its start. */
 const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
-  demo: async () => (await import('./demo.ts')).demoCommand,
+  demo: async () => (await import('./demo/demo.ts')).demoCommand,
   pull: async () => (await import('./pull.ts')).pullCommand,
   backfill: async () => (await import('./backfill.ts')).backfillCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   runs: async () => (await import('./runs.ts')).runsCommand,
   deletions: async () => (await import('./deletions.ts')).deletionsCommand,
   changes: async () => (await import('./changes.ts')).changesCommand,
-  record: async () => (await import('./show.ts')).recordCommand,
-  kinds: async () => (await import('./show.ts')).kindsCommand,
+  record: async () => (await import('./record.ts')).recordCommand,
+  kinds: async () => (await import('./kinds.ts')).kindsCommand,
   export: async () => (await import('./export.ts')).exportCommand,
-  snapshot: async () => (await import('./export.ts')).snapshotCommand,
+  snapshot: async () => (await import('./snapshot.ts')).snapshotCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,
   push: async () => (await import('./push.ts')).pushCommand,
   outbox: async () => (await import('./outbox.ts')).outboxCommand,

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
-import { pull, isLeftToPerson, outcomeWords } from '../app/pull.ts';
+import { pull } from '../app/pull.ts';
 import type { PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { groupBy } from '../lib/group-by.ts';
+import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
+import { isLeftToPerson } from '../mirror/records/deletion-store.ts';
+import { printDisappeared } from './deletions.ts';
 import { createCommand, loggerOf, settingsOf, exitCodeOfPull } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printDisappeared } from './deletions.ts';
 import { printJson, printLine, textTable } from './parts/io.ts';
 import type { Output } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
@@ -54,7 +56,7 @@ const HEADER = [
 ];
 
 /** Prints a pull for a person: one line a kind, then the present knowledge, the next pull's part, faults and advice. */
-export function printPull(stdout: Output, report: PullSummary): void {
+function printPull(stdout: Output, report: PullSummary): void {
   const { runId, durationMs, disappeared } = report;
   const kinds = report.kinds.map((kind) => ({
     ...kind,

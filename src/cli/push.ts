@@ -1,13 +1,27 @@
 import type { Command } from 'commander';
-import { previewPush, push, readBatch, waitForOutcomes, whyUnsent } from '../app/commands/push.ts';
-import type { EntryRequest, Outcome } from '../app/commands/push.ts';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import type { Role } from '../app/serve.ts';
+import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { createCommand, settingsOf, wholeNumber, exitCodeOfPush } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import type { Entry } from '../mirror/outbox/outbox-store.ts';
+import { isServed } from '../mirror/runs/worker-store.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { waitForEntries } from '../outbound/decisions/entry-list.ts';
+import { readFrozen } from '../outbound/freeze.ts';
+import { checkEntries, readBatch } from '../outbound/intake/entry-request.ts';
+import type { CheckedEntry, EntryRequest } from '../outbound/intake/entry-request.ts';
+import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
+import { previewEntry } from '../outbound/intake/preview.ts';
+import type { Preview } from '../outbound/intake/preview.ts';
+import { createOwner } from '../pull/run/parts.ts';
+import { EXIT, createCommand, settingsOf } from './parts/command.ts';
+import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
+import { jsonOption, readStdin, wholeNumber } from './parts/input.ts';
 import { printExactJson, printLine } from './parts/io.ts';
 import { previewDocument, printPreview, printPushed, pushedDocument } from './parts/push-print.ts';
-import { jsonOption, readStdin } from './parts/input.ts';
 
 const TIMEOUT_SECONDS = 60;
 
@@ -65,7 +79,7 @@ async function pushOne(context: CommandContext, target: Target, options: PushOpt
     base: base === undefined ? undefined : jsonOption('--base', base),
     key,
   };
-  await run(context, { requests: [allowing(request, options)], isBatch: false, options });
+  await run(context, options, [allowing(request, options)]);
 }
 
 async function pushBatch(context: CommandContext, options: PushOptions): Promise<void> {
@@ -74,65 +88,113 @@ async function pushBatch(context: CommandContext, options: PushOptions): Promise
       ...{ code: 'usage.push', hint: 'bms-sync push --help' },
     });
   const requests = readBatch(await readStdin(context.io)).map((request) => allowing(request, options));
-  await run(context, { requests, isBatch: true, options });
+  await run(context, options, requests);
 }
 
 /** A line of a batch may say for itself whether unknown fields are sent. */
 const allowing = (request: EntryRequest, { allowUnknown }: PushOptions): EntryRequest =>
   request.allowUnknown === undefined ? { ...request, allowUnknown } : request;
 
-interface Job {
-  readonly requests: readonly EntryRequest[];
-  readonly isBatch: boolean;
-  readonly options: PushOptions;
-}
-
-async function run(context: CommandContext, job: Job): Promise<void> {
-  if (job.options.dryRun) await preview(context, job);
-  else await store(context, job);
-}
-
-async function preview(context: CommandContext, { requests, isBatch, options }: Job): Promise<void> {
-  const { stdout } = context.io;
-  const previews = await previewPush(settingsOf(context, options), requests);
-  const documents = previews.map(previewDocument);
-  if (options.json) printExactJson(stdout, isBatch ? { entries: documents } : (documents[0] ?? null));
-  else for (const one of previews) printPreview(stdout, one);
-}
-
-async function store(context: CommandContext, { requests, isBatch, options }: Job): Promise<void> {
-  const { stdout, stderr } = context.io;
+/** Checks the requests; then previews or stores them, all or none. */
+async function run(
+  context: CommandContext,
+  options: PushOptions,
+  requests: readonly EntryRequest[],
+): Promise<void> {
   const config = settingsOf(context, options);
-  const stored = await push(config, requests);
-  const isDoubtful = !options.wait && config.outbound.writes === 'off';
-  const reason = isDoubtful ? await whyUnsent(config) : null;
-  if (reason !== null) printLine(stderr, `Queued; ${reason}`);
-  const ids = stored.map(({ id }) => id);
-  const outcomes = options.wait ? await awaitOutcomes(context, { config, ids, options }) : [];
-  const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
-  const documents = pushed.map(pushedDocument);
-  if (options.json) printExactJson(stdout, isBatch ? { entries: documents } : (documents[0] ?? null));
-  else for (const one of pushed) printPushed(stdout, one);
-  context.exit(exitCodeOfPush(outcomes));
+  await using session = await openMirrorFor(config, requests);
+  const checked = await checkRequests(session, allKinds(config), requests);
+  const documents = options.dryRun
+    ? await preview(context, { session, checked, options })
+    : await store(context, { session, checked, options, config });
+  if (options.json)
+    printExactJson(context.io.stdout, options.batch ? { entries: documents } : (documents[0] ?? null));
 }
 
-interface Awaited {
-  readonly config: Config;
-  readonly ids: readonly number[];
+/** Opens the mirror; the faults of requests that no mirror could take are reported even if there is none. */
+async function openMirrorFor(config: Config, requests: readonly EntryRequest[]): Promise<Session> {
+  try {
+    return await openExistingMirror(config);
+  } catch (error) {
+    const lenient = requests.map((request) => ({ ...request, allowUnknown: true }));
+    checkEntries(allKinds(config), lenient, new Map());
+    throw error;
+  }
+}
+
+interface Job {
+  readonly session: Session;
+  readonly checked: readonly CheckedEntry[];
   readonly options: PushOptions;
 }
 
-/** Waits for entries; where nothing is sent, only says why and reads their states once. */
+async function preview(
+  { io: { stdout } }: CommandContext,
+  { session, checked, options }: Job,
+): Promise<JsonObject[]> {
+  const previews: Preview[] = [];
+  for (const entry of checked) previews.push(await previewEntry(session, entry));
+  if (!options.json) for (const one of previews) printPreview(stdout, one);
+  return previews.map(previewDocument);
+}
+
+async function store(
+  context: CommandContext,
+  { session, checked, options, config }: Job & { readonly config: Config },
+): Promise<JsonObject[]> {
+  const { stdout, stderr } = context.io;
+  const stored = await storeChecked(session, checked, systemClock.now());
+  const reason = options.wait || config.outbound.writes === 'off' ? await whyUnsent(session, config) : null;
+  if (reason !== null && !options.wait) printLine(stderr, `Queued; ${reason}`);
+  const ids = stored.map(({ id }) => id);
+  const outcomes = options.wait ? await awaitOutcomes(context, { session, ids, options, reason }) : [];
+  context.exit(exitCodeOfPush(outcomes));
+  const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
+  if (!options.json) for (const one of pushed) printPushed(stdout, one);
+  return pushed.map(pushedDocument);
+}
+
+const WRITES_OFF = 'outbound.writes is off (BMS_WRITES): nothing is sent.';
+const NOT_SERVED = 'no bms-sync serve sends from this outbox: nothing is sent until one does.';
+
+/** Why nothing is sent at present, as far as the rows show; null where a live process sends. */
+async function whyUnsent(session: Session, { outbound }: Config): Promise<string | null> {
+  const frozen = await readFrozen(session);
+  if (frozen !== null)
+    return `nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
+  const sends: Role = 'outbound';
+  if (await isServed(session, sends, { now: systemClock.now(), isDead: createOwner().isDead })) return null;
+  return outbound.writes === 'off' ? WRITES_OFF : NOT_SERVED;
+}
+
+interface Awaited extends Pick<Job, 'session' | 'options'> {
+  readonly ids: readonly number[];
+  /** Why nothing is sent; null where something is. */
+  readonly reason: string | null;
+}
+
+/** Waits until entries are done or cannot go on by themselves; where nothing is sent, only says why and reads their states once. */
 async function awaitOutcomes(
   { io: { stderr, signal } }: CommandContext,
-  { config, ids, options }: Awaited,
-): Promise<readonly Outcome[]> {
-  const { timeout: patience = TIMEOUT_SECONDS } = options;
-  const reason = await whyUnsent(config);
-  const seconds = reason === null ? patience : 0;
-  const outcomes = await waitForOutcomes(config, ids, { seconds, signal });
+  { session, ids, options, reason }: Awaited,
+): Promise<readonly Entry[]> {
+  const { timeout = TIMEOUT_SECONDS } = options;
+  const timeoutMs = reason === null ? timeout * 1000 : 0;
+  const outcomes = await waitForEntries(session, ids, { clock: systemClock, timeoutMs, signal });
   if (reason !== null && outcomes.some(isOnItsWay)) printLine(stderr, `Queued, not waited for: ${reason}`);
   return outcomes;
 }
 
-const isOnItsWay = ({ state }: Outcome): boolean => ['ready', 'sending', 'unsettled'].includes(state);
+const isOnItsWay = ({ state }: Entry): boolean => ['ready', 'sending', 'unsettled'].includes(state);
+
+/**
+ * Entries that the service refused or a person abandoned have failed; entries under way, or waiting for a person, are
+ * incomplete.
+ */
+function exitCodeOfPush(outcomes: readonly Entry[]): ExitCode {
+  if (outcomes.every(({ state }) => state === 'done')) return EXIT.done;
+  const hasFailed = ({ state }: Entry): boolean => state === 'rejected' || state === 'abandoned';
+  return outcomes.every((outcome) => outcome.state === 'done' || hasFailed(outcome))
+    ? EXIT.failed
+    : EXIT.incomplete;
+}

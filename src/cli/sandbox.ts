@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { systemClock } from '../lib/time/clock.ts';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
-import { createCommand, portNumber, wholeNumber } from './parts/command.ts';
+import { createCommand } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { portNumber, wholeNumber } from './parts/input.ts';
 import { printJson, printLine } from './parts/io.ts';
 
 const DEFAULT_PORT = 4010;
@@ -56,8 +57,8 @@ async function runSandbox(
   if (!io.signal.aborted) await once(io.signal, 'abort');
 }
 
-/** Starts a sandbox whose data ends today; only the commands that need one load the HTTP server that it brings. */
-export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+/** Starts a sandbox whose data end today. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
+async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../sandbox/sandbox.ts');
   return startSandbox({ ...options, today: systemClock.now() });
 }

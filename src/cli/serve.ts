@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { ROLES } from '../app/roles.ts';
-import type { Role } from '../app/roles.ts';
-import { didYouMean } from '../lib/text/nearest-name.ts';
+import { ROLES, serve } from '../app/serve.ts';
+import type { Role } from '../app/serve.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
 import { createCommand, loggerOf, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 
@@ -16,7 +16,6 @@ export function serveCommand(context: CommandContext): Command {
     .action(async (options: ServeOptions) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
-      const { serve } = await import('../app/serve.ts'); // Queues and HTTP: no other command needs them.
       await serve(config, {
         ...{ roles, program: programOf(options), logger: loggerOf(context, config) },
         signal: context.io.signal,

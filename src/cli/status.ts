@@ -1,18 +1,28 @@
 import type { Command } from 'commander';
-import { changeLogText, outcomeWords, readMirrorStatus } from '../app/commands/report.ts';
-import type { Status, StatusReport } from '../app/commands/report.ts';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { allSchedules } from '../app/schedules.ts';
+import { allKinds } from '../config/known-kinds.ts';
 import { groupBy } from '../lib/group-by.ts';
-import { lengthOf } from '../lib/time/clock.ts';
+import { lengthOf, systemClock } from '../lib/time/clock.ts';
+import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
+import { changeLogText } from '../mirror/records/change-store.ts';
+import { createOwner } from '../pull/run/parts.ts';
+import { readStatusReport } from '../server/status.ts';
+import type { Status, StatusReport } from '../server/status.ts';
+import { printDisappeared } from './deletions.ts';
 import { createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printDisappeared } from './deletions.ts';
 import { printJson, printLine, textTable } from './parts/io.ts';
 import type { Output } from './parts/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(
     async (options: CommonOptions) => {
-      const status = await readMirrorStatus(settingsOf(context, options));
+      const config = settingsOf(context, options);
+      const schedules = allSchedules(config);
+      await using session = await openExistingMirror(config);
+      const outlook = { schedules, isDead: createOwner().isDead, now: systemClock.now() };
+      const status = await readStatusReport(session, allKinds(config), outlook);
       if (options.json) printJson(context.io.stdout, status);
       else printStatus(context.io.stdout, status);
     },

@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
-import { verify } from '../app/commands/verify.ts';
-import type { KindComparison, VerifyReport } from '../app/commands/verify.ts';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { openConfiguredSource } from '../app/open-source.ts';
+import { pullSettings } from '../app/pull.ts';
+import type { KindComparison } from '../audit/verify-kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { createOwner } from '../pull/run/parts.ts';
+import { verifyKinds } from '../runs/verify-kinds.ts';
+import type { VerifyReport } from '../runs/verify-kinds.ts';
 import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
 import { printJson, printLine, textTable } from './parts/io.ts';
@@ -22,10 +28,14 @@ async function runVerify(
   options: CommonOptions,
 ): Promise<void> {
   const config = settingsOf(context, options);
-  const of = listedKinds(config, kinds).length;
-  const report = await showingProgress(context.io, { of }, ({ onProgress, stderr }) => {
+  const wanted = listedKinds(config, kinds);
+  const { signal } = context.io;
+  const report = await showingProgress(context.io, { of: wanted.length }, async ({ onProgress, stderr }) => {
     const logger = loggerOf(context, config, stderr);
-    return verify(config, { kinds, logger, onProgress, signal: context.io.signal });
+    await using source = openConfiguredSource(config, { clock: systemClock, logger });
+    await using session = await openExistingMirror(config);
+    const parts = { session, source, clock: systemClock, owner: createOwner(), logger, onProgress, signal };
+    return await verifyKinds(parts, wanted, pullSettings(config));
   });
   if (options.json) printJson(context.io.stdout, report);
   else printReport(context.io.stdout, report);

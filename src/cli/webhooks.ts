@@ -1,25 +1,21 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import {
-  addWebhook,
-  listWebhooks,
-  removeWebhook,
-  replayWebhook,
-  rotateWebhook,
-  testWebhook,
-} from '../app/commands/webhooks.ts';
-import type {
-  AddedEndpoint,
-  EndpointDocument,
-  EndpointTest,
-  RevealedSecret,
-} from '../app/commands/webhooks.ts';
+import { openExistingMirror, openMirror } from '../app/open-mirror.ts';
+import { endpointsOf, settingsSecrets } from '../app/webhooks.ts';
+import { kindNamed } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { replayEvents, testEndpoint } from '../feed/webhooks/endpoint-activity.ts';
+import { addEndpoint, dropEndpoint, endpointDocuments, rotateSecret } from '../feed/webhooks/endpoints.ts';
+import type { AddedEndpoint, RevealedSecret } from '../feed/webhooks/endpoints.ts';
+import { putEndpoints } from '../feed/webhooks/sync-endpoints.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { seqNumber } from './changes.ts';
-import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { EXIT, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine, textTable } from './parts/io.ts';
-import type { Output } from './parts/io.ts';
+import { seqNumber } from './parts/input.ts';
+import { printJson, printLine } from './parts/io.ts';
+import { printEndpoints, printSecret, testText } from './parts/webhooks-print.ts';
 
 interface AddOptions extends CommonOptions {
   readonly name: string;
@@ -90,45 +86,27 @@ function replayCommand(context: CommandContext): Command {
     );
 }
 
+/** Opens the mirror, with the endpoints of the settings in it, whether `serve` has run or not. */
+async function openWithSettings(config: Config): Promise<Session> {
+  const session = await openExistingMirror(config);
+  try {
+    const wanted = endpointsOf(config);
+    if (wanted.length > 0) await session.atomically((tx) => putEndpoints(tx, wanted, systemClock.now()));
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
 async function runList(context: CommandContext, options: CommonOptions): Promise<void> {
-  const endpoints = await listWebhooks(settingsOf(context, options));
+  await using session = await openWithSettings(settingsOf(context, options));
+  const endpoints = await endpointDocuments(session);
   if (options.json) printJson(context.io.stdout, { endpoints });
   else printEndpoints(context.io.stdout, endpoints);
 }
 
-function printEndpoints(stdout: Output, endpoints: readonly EndpointDocument[]): void {
-  if (endpoints.length === 0) {
-    printLine(stdout, 'No webhook endpoints. To add one: bms-sync webhooks add URL --name NAME');
-    return;
-  }
-  const header = [
-    'name',
-    'health',
-    'url',
-    'kinds',
-    'changes',
-    'fields',
-    'up to seq',
-    'waiting',
-    'last taken (UTC)',
-  ];
-  const rows = endpoints.map(
-    ({ name, health, url, kinds, changes, fields, cursor, pending, deliveredAt }) => [
-      ...[name, health, url, listed(kinds), listed(changes), listed(fields)],
-      ...[cursor, pending, deliveredAt],
-    ],
-  );
-  printLine(stdout, textTable(header, rows));
-  for (const { name, disabledReason: reason, failingSince } of endpoints)
-    if (reason !== null)
-      printLine(
-        stdout,
-        `\n${name} is disabled (${reason}${failingSince === null ? '' : `, since ${failingSince} UTC`}): bms-sync webhooks replay ${name} --after SEQ activates it.`,
-      );
-}
-
-const listed = (names: readonly string[] | null): string => names?.join(',') ?? 'all';
-
+/** Adds an endpoint; creates the mirror if there is none. */
 async function runAdd(context: CommandContext, url: string, options: AddOptions): Promise<void> {
   const config = settingsOf(context, options);
   const { name, format } = options;
@@ -139,16 +117,15 @@ async function runAdd(context: CommandContext, url: string, options: AddOptions)
     changes: changesOf(options.changes),
     fields: namesOf(options.fields),
   };
-  reveal(context.io.stdout, await addWebhook(config, wish), options);
+  for (const kind of wish.kinds ?? []) kindNamed(config, kind);
+  await using session = await openMirror(config);
+  const { allowHosts } = config.webhooks;
+  reveal(context, options, await addEndpoint(session, wish, { allowHosts, now: systemClock.now() }));
 }
 
-function reveal(stdout: Output, revealed: RevealedSecret, { json }: CommonOptions): void {
-  if (json) {
-    printJson(stdout, revealed);
-    return;
-  }
-  printLine(stdout, `The receiver ${revealed.name} verifies by this secret, which is not shown again:`);
-  printLine(stdout, revealed.secret);
+function reveal({ io }: CommandContext, { json }: CommonOptions, revealed: RevealedSecret): void {
+  if (json) printJson(io.stdout, revealed);
+  else printSecret(io.stdout, revealed);
 }
 
 /** The names of a list on the command line; null = all. */
@@ -178,13 +155,17 @@ const wrongName = (name: string): UsageError =>
   });
 
 async function runRemove(context: CommandContext, name: string, options: CommonOptions): Promise<void> {
-  await removeWebhook(settingsOf(context, options), name);
+  await using session = await openWithSettings(settingsOf(context, options));
+  await dropEndpoint(session, name);
   if (options.json) printJson(context.io.stdout, { name, removed: true });
   else printLine(context.io.stdout, `${name} is removed, with its deliveries.`);
 }
 
 async function runRotate(context: CommandContext, name: string, options: CommonOptions): Promise<void> {
-  reveal(context.io.stdout, await rotateWebhook(settingsOf(context, options), name), options);
+  const config = settingsOf(context, options);
+  await using session = await openWithSettings(config);
+  const wanted = { name, secretsOf: settingsSecrets(config), now: systemClock.now() };
+  reveal(context, options, await rotateSecret(session, wanted));
 }
 
 interface ReplayOptions extends CommonOptions {
@@ -192,21 +173,22 @@ interface ReplayOptions extends CommonOptions {
 }
 
 async function runReplay(context: CommandContext, name: string, options: ReplayOptions): Promise<void> {
-  const asked = await replayWebhook(settingsOf(context, options), { name, after: options.after });
+  await using session = await openWithSettings(settingsOf(context, options));
+  const asked = await replayEvents(session, { name, after: options.after, now: systemClock.now() });
   if (options.json) printJson(context.io.stdout, asked);
   else
     printLine(context.io.stdout, `${name} is sent all events after ${asked.after} again, by bms-sync serve.`);
 }
 
+/** Sends an endpoint one test event from this process. */
 async function runTest(context: CommandContext, name: string, options: CommonOptions): Promise<void> {
   const { stdout, signal } = context.io;
-  const test = await testWebhook(settingsOf(context, options), name, signal);
+  const config = settingsOf(context, options);
+  await using session = await openWithSettings(config);
+  const { allowHosts } = config.webhooks;
+  const parts = { session, clock: systemClock, allowHosts, secretsOf: settingsSecrets(config), signal };
+  const test = await testEndpoint(parts, name);
   if (!test.delivered) context.exit(EXIT.failed);
   if (options.json) printJson(stdout, test);
   else printLine(stdout, testText(test));
-}
-
-function testText({ name, status, error, delivered, durationMs }: EndpointTest): string {
-  const answer = status === null ? `gave no answer (${error ?? ''})` : `answered ${status}`;
-  return `${name} ${answer} after ${durationMs} ms: the event ${delivered ? 'was taken' : 'was not taken'}.`;
 }

@@ -3,10 +3,10 @@ import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { fileFault } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { PLACES } from './settings.ts';
-import type { SettingPlace } from './settings.ts';
 import { combined, treeWith } from './layer.ts';
 import type { ReadLayers } from './layer.ts';
+import { PLACES } from './settings.ts';
+import type { SettingPlace } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -97,4 +97,10 @@ function fromText(text: string, schema: z.ZodType): unknown {
   } catch {
     return text; // Validation then reports the expected form.
   }
+}
+
+/** The version of bms-sync from its package.json. */
+export function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }

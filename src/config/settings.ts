@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { kinds } from './groups/kinds.ts';
+import { bi, database, queue, retention, log, server, shutdown } from './groups/process.ts';
 import { freshness, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
-import { bi, database, queue, retention, log, server, shutdown } from './groups/process.ts';
 import { webhooks } from './groups/webhooks.ts';
 import type { Path } from './layer.ts';
 import { aboutOf, group } from './setting.ts';
@@ -50,11 +50,6 @@ export const PLACES: readonly SettingPlace[] = placesIn(settings, []);
 
 /** The settings themselves, without the bare groups. */
 export const SETTINGS: readonly SettingPlace[] = PLACES.filter(({ about }) => about.meaning !== undefined);
-
-/** The texts about a setting in the tables and the default file. */
-export function describe({ about }: SettingPlace): string {
-  return about.meaning ?? '';
-}
 
 /** Finds the setting that a path leads to, or into. */
 export function settingAt(path: Path): SettingPlace | undefined {

@@ -1,3 +1,5 @@
+import { SyncError } from './sync-error.ts';
+
 /** The result of one check, as `doctor` shows it. */
 export interface CheckResult {
   readonly name: string;
@@ -17,3 +19,14 @@ export const passed = (name: string, detail: string): CheckResult => ({
   detail,
   hint: null,
 });
+
+/** Runs one check: an error that it throws is the fault found. */
+export async function check(name: string, look: () => Promise<string>): Promise<CheckResult> {
+  try {
+    return passed(name, await look());
+  } catch (error) {
+    if (error instanceof SyncError)
+      return { name, ok: false, code: error.code, detail: error.message, hint: error.hint ?? null };
+    throw error;
+  }
+}

@@ -30,8 +30,8 @@ test.each([
     const config = configOf(name === 'SQLite' ? `file:${freshMirror()}` : await freshDatabaseUrl());
     const file = name === 'SQLite' ? ['database.integrity'] : [];
     await (await openMirror(config)).close();
-    const parts = { config, openMirror: () => openSession(config.database.url) };
-    const [fresh, ...others] = (await checkDatabase(parts)).checks;
+    const look = () => checkDatabase(config, () => openSession(config.database.url));
+    const [fresh, ...others] = (await look()).checks;
     expect(fresh?.detail).toMatch(version);
     expect(others.map((finding) => finding.name)).toEqual(['database.space', ...file, 'database.changes']);
     expect(others.every(({ ok }) => ok)).toBe(true);
@@ -42,7 +42,7 @@ test.each([
       saveBlock(tx, { kind: 'clients', reason: 'forbidden', now, probeAt: now }),
     );
     expect(await session.query(sql`select kind from write_blocks`)).toEqual([{ kind: 'clients' }]);
-    expect((await checkDatabase(parts)).checks.at(-1)).toMatchObject({
+    expect((await look()).checks.at(-1)).toMatchObject({
       ...{ name: 'writes.clients', ok: false, code: 'outbox.kind_blocked' },
       detail: expect.stringContaining('forbidden') as string,
     });

@@ -9,7 +9,7 @@ import { freshMirror } from '../support/temp-folder.ts';
 
 async function found(url: string, readerRole: string | null): Promise<CheckResult | undefined> {
   const config = loadConfig({ env: {}, flags: { database: { url }, bi: { readerRole } } });
-  return (await checkDatabase({ config, openMirror: () => openMirror(config) })).checks.find(
+  return (await checkDatabase(config, () => openMirror(config))).checks.find(
     ({ name }) => name === 'bi.readerRole',
   );
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { KindDescription } from '../../src/app/commands/show.ts';
+import type { KindDescription } from '../../src/report/describe-kind.ts';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { openSession } from '../../src/mirror/open-session.ts';

@@ -1,9 +1,9 @@
-import { push, waitForOutcomes } from '../../app/commands/push.ts';
-import { pull } from '../../app/pull.ts';
 import type { OpenDashboard } from '../../app/serve-http.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { sleepUnlessStopped, systemClock } from '../../lib/time/clock.ts';
+import type { World } from '../../sandbox/world.ts';
 import { printLine } from '../parts/io.ts';
-import { DEMO_DATABASE, changeOne, eventLine, pullEvents } from './stage.ts';
+import { DEMO_DATABASE, eventLine, outcomeOf, pullAgain, pullEvents, pushEntry } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 
 const PAUSE_MS = 5_000;
@@ -45,33 +45,64 @@ const SECONDS = 20;
 async function leaveDecisions(stage: DemoStage): Promise<void> {
   const { sandbox, say } = stage;
   for (const id of sandbox.world.ids('providers').slice(0, REMOVED)) sandbox.world.remove('providers', id);
-  await pullProviders(stage); // The list without them is certified by this one or the next.
-  await pullProviders(stage);
+  await pullAgain(stage, ['providers']); // The list without them is certified by this one or the next.
+  await pullAgain(stage, ['providers']);
   say(`  ? ${REMOVED} providers disappeared at once: held until somebody decides, on the page or by`);
   say('    npx bms-sync deletions');
   if (await parkCreate(stage))
     say('  ? a create is parked: a record like it appeared meanwhile; see the page');
 }
 
-async function pullProviders({ config, logger, io }: DemoStage): Promise<void> {
-  await pull(config, {
-    ...{ kinds: ['providers'], acceptNewSource: false, logger, signal: io.signal },
-    onProgress: () => undefined,
-  });
-}
-
 /** A create that the service never gets, while somebody else creates a client like it. */
-async function parkCreate({ sandbox, config, io }: DemoStage): Promise<boolean> {
+async function parkCreate(stage: DemoStage): Promise<boolean> {
+  const { sandbox, io } = stage;
   const sent = sandbox.requests.length;
   const isSent = (): boolean => sandbox.requests.slice(sent).some(({ method }) => method === 'POST');
   sandbox.setFaults([{ on: { kind: 'clients', method: 'POST' }, times: 1, do: { drop: 'before' } }]);
   const data = { code: 'DEMO-3', name: 'Carrosserie du Fleuve' };
-  const request = { operation: 'create', kind: 'clients', data } as const;
-  const [entry] = await push(config, [{ ...request, id: undefined, base: undefined, key: undefined }]);
+  const id = await pushEntry(stage, { operation: 'create', kind: 'clients', data });
   for (let tries = 0; tries < SECONDS * 10 && !isSent() && !io.signal.aborted; tries++)
     await sleepUnlessStopped(100, { clock: systemClock, signal: io.signal });
   sandbox.world.insert('clients', { ...data, name: 'Carrosserie du Fleuve inc.' });
-  const ids = entry === undefined ? [] : [entry.id];
-  const [outcome] = await waitForOutcomes(config, ids, { seconds: SECONDS, signal: io.signal });
-  return outcome?.state === 'parked';
+  return (await outcomeOf(stage, id)).state === 'parked';
+}
+
+const PHONES = ['(418) 555-0142', '(514) 555-0117', '(819) 555-0163', '(450) 555-0128'];
+const GARAGES = ['Garage Beaupré', 'Carrosserie Lévis', 'Pneus du Fleuve', 'Mécanique Sept-Îles'];
+const PRICES = ['64.9500', '129.0000', '18.2500', '349.9900'];
+
+/** Another user's work in the service's own screens: one edit, one new client, one client deleted. */
+export function changeThree(world: World): void {
+  const [edited, deleted] = [at(world, 'clients', 11), at(world, 'clients', 42)];
+  world.update('clients', edited, { phone: '(418) 555-0199' });
+  world.insert('clients', newClient(0));
+  world.remove('clients', deleted);
+}
+
+/** The steps that are taken again and again once the story is over. */
+const STEPS: readonly ((world: World, step: number) => void)[] = [
+  (world, step) => world.update('clients', at(world, 'clients', step * 7), { phone: of(PHONES, step) }),
+  (world, step) => world.update('products', at(world, 'products', step * 5), { price: of(PRICES, step) }),
+  (world, step) => world.insert('clients', newClient(step)),
+  (world, step) => world.update('clients', at(world, 'clients', step * 3), { phone: of(PHONES, step + 1) }),
+  (world, step) => {
+    world.remove('clients', at(world, 'clients', step * 11));
+  },
+];
+
+/** One change after the other, from step 1; what happens follows from the number of the step. */
+export function changeOne(world: World, step: number): void {
+  STEPS[step % STEPS.length]?.(world, step);
+}
+
+function newClient(step: number): JsonObject {
+  return { code: `NEW-${step + 1}`, name: `${of(GARAGES, step)} inc.`, phone: of(PHONES, step) };
+}
+
+const of = (texts: readonly string[], step: number): string => texts[step % texts.length] ?? '';
+
+/** The id at a place of the list, counted round. */
+function at(world: World, kind: string, place: number): number {
+  const ids = world.ids(kind);
+  return ids[place % ids.length] ?? 0;
 }

@@ -1,16 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../../config/settings.ts';
-import { loadConfig } from '../../config/load-config.ts';
-import type { Logger } from '../../lib/log/logger.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { Io } from '../parts/io.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
-import type { World } from '../../sandbox/world.ts';
-import { changes } from '../../app/commands/changes.ts';
-import type { RecordedChange } from '../../app/commands/changes.ts';
+import { openExistingMirror } from '../../app/open-mirror.ts';
 import { pull } from '../../app/pull.ts';
+import { allKinds } from '../../config/known-kinds.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import type { Config } from '../../config/settings.ts';
+import { changesBetween, latestSeq } from '../../feed/read-changes.ts';
+import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isObject, parseJson } from '../../lib/json/json.ts';
+import type { Logger } from '../../lib/log/logger.ts';
+import { systemClock } from '../../lib/time/clock.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { waitForEntries } from '../../outbound/decisions/entry-list.ts';
+import type { EntryRequest } from '../../outbound/intake/entry-request.ts';
+import { storeEntries } from '../../outbound/intake/intake.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { fieldsShown } from '../parts/change-row.ts';
+import type { Io } from '../parts/io.ts';
 
 export const DEMO_DATABASE = './data/demo.db';
 
@@ -42,67 +47,30 @@ export function demoConfig({ url, token }: Pick<Sandbox, 'url' | 'token'>): Conf
   });
 }
 
-/** The kinds that other users change in the demo. */
-export const CHANGED_KINDS = ['clients', 'products'] as const;
-
-const PHONES = ['(418) 555-0142', '(514) 555-0117', '(819) 555-0163', '(450) 555-0128'];
-const GARAGES = ['Garage Beaupré', 'Carrosserie Lévis', 'Pneus du Fleuve', 'Mécanique Sept-Îles'];
-const PRICES = ['64.9500', '129.0000', '18.2500', '349.9900'];
-
-/** Another user's work in the service's own screens: one edit, one new client, one client deleted. */
-export function changeThree(world: World): void {
-  const [edited, deleted] = [at(world, 'clients', 11), at(world, 'clients', 42)];
-  world.update('clients', edited, { phone: '(418) 555-0199' });
-  world.insert('clients', newClient(0));
-  world.remove('clients', deleted);
-}
-
-/** The steps that are taken again and again once the story is over. */
-const STEPS: readonly ((world: World, step: number) => void)[] = [
-  (world, step) => world.update('clients', at(world, 'clients', step * 7), { phone: of(PHONES, step) }),
-  (world, step) => world.update('products', at(world, 'products', step * 5), { price: of(PRICES, step) }),
-  (world, step) => world.insert('clients', newClient(step)),
-  (world, step) => world.update('clients', at(world, 'clients', step * 3), { phone: of(PHONES, step + 1) }),
-  (world, step) => {
-    world.remove('clients', at(world, 'clients', step * 11));
-  },
-];
-
-/** One change after the other, from step 1; what happens follows from the number of the step. */
-export function changeOne(world: World, step: number): void {
-  STEPS[step % STEPS.length]?.(world, step);
-}
-
-function newClient(step: number): JsonObject {
-  return { code: `NEW-${step + 1}`, name: `${of(GARAGES, step)} inc.`, phone: of(PHONES, step) };
-}
-
-const of = (texts: readonly string[], step: number): string => texts[step % texts.length] ?? '';
-
-/** The id at a place of the list, counted round. */
-function at(world: World, kind: string, place: number): number {
-  const ids = world.ids(kind);
-  return ids[place % ids.length] ?? 0;
-}
-
 const SIGNS: Readonly<Record<string, string>> = { created: '+', deleted: '-', restored: '+' };
 /** The fields by which a person recognises a record. */
 const NAMES = ['code', 'name', 'phone'];
 
+/** Reads the lists of these kinds once more. */
+export async function pullAgain({ config, logger, io }: DemoStage, kinds: readonly string[]): Promise<void> {
+  const onProgress = (): void => undefined;
+  await pull(config, { kinds, acceptNewSource: false, logger, signal: io.signal, onProgress });
+}
+
+/** The kinds that other users change in the demo. */
+const CHANGED_KINDS = ['clients', 'products'];
+
 /** Reads the lists that other users change; returns the events after the event `after`. */
 export async function pullEvents(stage: DemoStage, after: number): Promise<readonly RecordedChange[]> {
-  const { config, logger, io } = stage;
-  await pull(config, {
-    ...{ kinds: CHANGED_KINDS, acceptNewSource: false, logger, signal: io.signal },
-    onProgress: () => undefined,
-  });
+  await pullAgain(stage, CHANGED_KINDS);
   return eventsAfter(stage, after);
 }
 
 export async function eventsAfter({ config, io }: DemoStage, after: number): Promise<RecordedChange[]> {
+  await using session = await openExistingMirror(config);
+  const wanted = { after, upTo: await latestSeq(session), kind: undefined };
   const events: RecordedChange[] = [];
-  const wanted = { from: { after }, kind: undefined, limit: Infinity, isFollowing: false } as const;
-  for await (const event of changes(config, wanted, io.signal)) events.push(event);
+  for await (const event of changesBetween(session, wanted, io.signal)) events.push(event);
   return events;
 }
 
@@ -120,4 +88,27 @@ function namesIn(text: string | null): string {
     const value = record[name];
     return value === undefined || value === null || value === '' ? [] : [`${name}: ${compactJson(value)}`];
   }).join(', ');
+}
+
+/** Stores an entry for the service, and gives its number. */
+export async function pushEntry(
+  { config }: DemoStage,
+  request: Pick<EntryRequest, 'operation' | 'kind' | 'data'>,
+): Promise<number> {
+  await using session = await openExistingMirror(config);
+  const requests = [{ ...request, id: undefined, base: undefined, key: undefined }];
+  const [entry] = await storeEntries(session, { kinds: allKinds(config), requests, now: systemClock.now() });
+  if (entry === undefined) throw new TypeError('The outbox took no entry of the demo.');
+  return entry.id;
+}
+
+const PATIENCE_MS = 20_000;
+
+/** Waits until an entry is done or needs a person; after 20 seconds, gives it as it is. */
+export async function outcomeOf({ config, io }: DemoStage, id: number): Promise<Entry> {
+  await using session = await openExistingMirror(config);
+  const waiting = { clock: systemClock, timeoutMs: PATIENCE_MS, signal: io.signal };
+  const [entry] = await waitForEntries(session, [id], waiting);
+  if (entry === undefined) throw new TypeError('The outbox lost an entry of the demo.');
+  return entry;
 }

@@ -1,18 +1,19 @@
-import type { RecordedChange } from '../../app/commands/changes.ts';
-import { push, waitForOutcomes } from '../../app/commands/push.ts';
-import type { Outcome, EntryRequest } from '../../app/commands/push.ts';
-import { queryMirror } from '../../app/commands/report.ts';
-import type { Row } from '../../app/commands/report.ts';
+import { sql } from 'drizzle-orm';
+import { openExistingMirror } from '../../app/open-mirror.ts';
 import { pull } from '../../app/pull.ts';
-import type { PullReport } from '../../app/pull.ts';
-import { isObject, parseJson, compactJson } from '../../lib/json/json.ts';
+import type { RecordedChange } from '../../feed/read-changes.ts';
+import { compactJson, isObject, parseJson } from '../../lib/json/json.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { Row } from '../../mirror/session/session.ts';
+import type { EntryRequest } from '../../outbound/intake/entry-request.ts';
+import type { PullReport } from '../../pull/pull-kinds.ts';
 import { textTable } from '../parts/io.ts';
 import type { createProgress } from '../parts/progress.ts';
-import { DEMO_DATABASE, changeThree, eventLine, pullEvents } from './stage.ts';
+import { changeThree } from './go-on.ts';
+import { DEMO_DATABASE, eventLine, outcomeOf, pullEvents, pushEntry } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 
 const MOST_PULLS = 6;
-const SECONDS = 20;
 const REFUSAL = '{"success":false,"message":"The email must be a valid email address."}';
 
 /** Another user changes, adds and deletes a client; the next pulls find it out, the deletion once it is proved. */
@@ -89,14 +90,11 @@ export async function tellRefusal(stage: DemoStage): Promise<Refusal | null> {
 
 /** Pushes an entry and waits for its end; null if Ctrl-C came first. */
 async function pushed(
-  { config, io }: DemoStage,
+  stage: DemoStage,
   request: Pick<EntryRequest, 'operation' | 'kind' | 'data'>,
-): Promise<Outcome | null> {
-  const [entry] = await push(config, [{ ...request, id: undefined, base: undefined, key: undefined }]);
-  const ids = entry === undefined ? [] : [entry.id];
-  const [outcome] = await waitForOutcomes(config, ids, { seconds: SECONDS, signal: io.signal });
-  if (outcome === undefined) throw new TypeError('The outbox lost an entry of the demo.');
-  return io.signal.aborted ? null : outcome;
+): Promise<Entry | null> {
+  const outcome = await outcomeOf(stage, await pushEntry(stage, request));
+  return stage.io.signal.aborted ? null : outcome;
 }
 
 const creates = ({ sandbox }: DemoStage): number =>
@@ -138,7 +136,8 @@ export async function firstPull(
     ...{ kind, inService: sandbox.world.count(kind) },
     inMirror: rows,
   }));
-  const first = { report, kinds, answer: await queryMirror(config, QUESTION) };
+  await using session = await openExistingMirror(config);
+  const first = { report, kinds, answer: await session.query(sql.raw(QUESTION)) };
   tell(stage, first);
   return first;
 }

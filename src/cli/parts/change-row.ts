@@ -1,4 +1,4 @@
-import type { RecordedChange } from '../../app/commands/changes.ts';
+import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
 import { beginning } from './io.ts';
 

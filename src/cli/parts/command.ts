@@ -1,12 +1,11 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import type { PullSummary } from '../../app/pull.ts';
 import { loadConfig, secretsOf } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
 import { createLogger, logText } from '../../lib/log/logger.ts';
 import type { Logger } from '../../lib/log/logger.ts';
-import type { Io, Output } from './io.ts';
-import type { PullSummary } from '../../app/pull.ts';
-import type { Outcome } from '../../app/commands/push.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import type { Io, Output } from './io.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -46,18 +45,6 @@ export function loggerOf({ io }: CommandContext, config: Config, stderr: Output 
   });
 }
 
-/** Parses a command-line number; commander names the option in its message. */
-export function wholeNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected a whole number.');
-}
-
-export function portNumber(text: string): number {
-  const port = wholeNumber(text);
-  if (port <= 65_535) return port;
-  throw new InvalidArgumentError('Expected a port from 0 to 65535.');
-}
-
 /** The exit codes of the commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -82,17 +69,4 @@ export function exitCodeOfPull({ kinds }: { readonly kinds: readonly Ended[] }):
       state === 'busy' || (state === 'aborted' && reason !== 'interrupted') || reason === 'other_source',
   );
   return isBarred ? EXIT.failed : EXIT.incomplete;
-}
-
-/**
- * Entries that the service refused or a person abandoned have failed; entries under way, or waiting for a person, are
- * incomplete.
- */
-export function exitCodeOfPush(outcomes: readonly Pick<Outcome, 'state'>[]): ExitCode {
-  if (outcomes.every(({ state }) => state === 'done')) return EXIT.done;
-  const hasFailed = ({ state }: Pick<Outcome, 'state'>): boolean =>
-    state === 'rejected' || state === 'abandoned';
-  return outcomes.every((outcome) => outcome.state === 'done' || hasFailed(outcome))
-    ? EXIT.failed
-    : EXIT.incomplete;
 }

@@ -1,8 +1,27 @@
-import { UsageError, SyncError, fileFault } from '../../lib/sync-error.ts';
 import { readFileSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
 import { parseJson } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
+import { SyncError, UsageError, fileFault } from '../../lib/sync-error.ts';
 import type { Io } from './io.ts';
+
+/** Parses a command-line number; commander names the option in its message. */
+export function wholeNumber(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number.');
+}
+
+export function portNumber(text: string): number {
+  const port = wholeNumber(text);
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError('Expected a port from 0 to 65535.');
+}
+
+/** Parses the number of an event, which may be larger than other numbers of the command line. */
+export function seqNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected the number of an event (seq), or 0.');
+}
 
 const MOST_IDS = 1_000_000;
 const LARGEST = 2n ** 63n - 1n;

@@ -1,6 +1,9 @@
-import { candidatesOf, explain, jsonOrText } from '../../app/commands/outbox.ts';
-import type { Attempt, Entry, History, OutboxList } from '../../app/commands/outbox.ts';
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
+import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { candidatesOf, jsonOrText } from '../../outbound/decisions/entry-list.ts';
+import type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
+import { explain } from '../../outbound/decisions/verdicts.ts';
 import { beginning, printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 

@@ -1,4 +1,4 @@
-import type { Progress } from '../../app/pull.ts';
+import type { Progress } from '../../pull/run/parts.ts';
 
 /** How far the reading of one kind is; instants are milliseconds of a clock that never runs backwards. */
 export interface KindProgress extends Progress {

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { MultiBar } from 'cli-progress';
-import type { Progress } from '../../app/pull.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
+import type { Progress } from '../../pull/run/parts.ts';
 import { printLine } from './io.ts';
 import type { Io, Output } from './io.ts';
 import { notedProgress, progressLine } from './progress-line.ts';
@@ -122,5 +122,40 @@ function linesNowAndThen(stderr: Output, { note, all, lineOf }: NotedKinds): Pro
       clearInterval(timer);
     },
     stderr,
+  };
+}
+
+interface ExportProgress {
+  readonly onRows: (rows: number) => void;
+  /** Removes the line of a terminal. */
+  readonly stop: () => void;
+}
+
+const REDRAWN_EVERY_MS = 250;
+const CLEARED_LINE = '\r\u{1b}[2K';
+
+/** Shows on stderr how many rows are exported: a line that is drawn again on a terminal, a line every ten seconds elsewhere. */
+export function createExportProgress(what: string, stderr: Output): ExportProgress {
+  const isTerminal = stderr.isTTY === true;
+  const startedMs = systemClock.monotonicMs();
+  let [rows, toldMs, isDrawn] = [0, startedMs, false];
+  const line = (nowMs: number): string => {
+    const rate = Math.round((rows * 1000) / Math.max(1, nowMs - startedMs));
+    return `${what}  ${rows.toLocaleString('en-US')} rows  ${rate.toLocaleString('en-US')} rows/s`;
+  };
+  return {
+    onRows: (count) => {
+      rows += count;
+      const nowMs = systemClock.monotonicMs();
+      if (nowMs - toldMs < (isTerminal ? REDRAWN_EVERY_MS : LINE_EVERY_MS)) return;
+      toldMs = nowMs;
+      if (isTerminal) stderr.write(CLEARED_LINE + line(nowMs));
+      else printLine(stderr, line(nowMs));
+      isDrawn = isTerminal;
+    },
+    stop: () => {
+      if (isDrawn) stderr.write(CLEARED_LINE);
+      isDrawn = false;
+    },
   };
 }

@@ -1,7 +1,10 @@
-import { explain, jsonOrText } from '../../app/commands/outbox.ts';
-import type { Outcome, Preview, RequestShown, StoredEntry } from '../../app/commands/push.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
+import { explain } from '../../outbound/decisions/verdicts.ts';
+import type { StoredEntry } from '../../outbound/intake/intake.ts';
+import type { Preview, RequestShown } from '../../outbound/intake/preview.ts';
 import { printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 
@@ -67,7 +70,7 @@ function printConflicts(stdout: Output, conflicts: Conflicts): void {
 /** An entry as it was stored and, with `--wait`, its outcome. */
 interface Pushed {
   readonly entry: StoredEntry;
-  readonly outcome: Outcome | undefined;
+  readonly outcome: Entry | undefined;
 }
 
 export function pushedDocument({ entry, outcome }: Pushed): JsonObject {

@@ -1,6 +1,6 @@
+import { z } from 'zod';
 import { group, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';
-import { z } from 'zod';
 
 export const database = group({
   url: setting(

@@ -128,6 +128,12 @@ export async function readChangeLogSize(db: Queryable, now: Date): Promise<Chang
   };
 }
 
+/** Says how large the change events are and how fast they grow. */
+export function changeLogText({ events, bytes, eventsPerDay, bytesPerDay }: ChangeLogSize): string {
+  const size = (count: number): string => `${(count / 2 ** 20).toFixed(1)} MB`;
+  return `about ${events}, ${size(bytes)}; ${eventsPerDay} a day, ${size(bytesPerDay)} a day`;
+}
+
 interface EventRange {
   readonly first: number;
   readonly last: number;

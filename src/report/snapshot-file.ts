@@ -1,19 +1,23 @@
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { allKinds } from '../config/known-kinds.ts';
-import type { Config } from '../config/settings.ts';
+import type { Kind } from '../catalog/kind.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { instantText, systemClock } from '../lib/time/clock.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { removeDrafts } from '../mirror/sqlite/snapshot-file.ts';
-import { takeSnapshot } from '../report/snapshot.ts';
-import type { SnapshotContent } from '../report/snapshot.ts';
-import { outputFault, snapshotFile } from '../report/output-file.ts';
+import { takeSnapshot } from './snapshot.ts';
+import type { SnapshotContent } from './snapshot.ts';
+import { outputFault, snapshotFile } from './output-file.ts';
+import type { MirrorPlace } from './output-file.ts';
 
 /** The document of `snapshot --json`. */
-export interface SnapshotReport extends SnapshotContent {
+interface SnapshotReport extends SnapshotContent {
   readonly file: string;
   readonly takenAt: string;
+}
+
+interface SnapshotMirror extends MirrorPlace {
+  readonly kinds: readonly Kind[];
 }
 
 /**
@@ -24,13 +28,13 @@ export interface SnapshotReport extends SnapshotContent {
  */
 export async function writeSnapshotFile(
   session: Session,
-  config: Config,
+  { database, kinds }: SnapshotMirror,
   path: string,
 ): Promise<SnapshotReport> {
   const now = systemClock.now();
   try {
-    const request = { url: config.database.url, kinds: allKinds(config), path, now };
-    return { file: path, takenAt: instantText(now), ...(await takeSnapshot(session, request)) };
+    const content = await takeSnapshot(session, { url: database.url, kinds, path, now });
+    return { file: path, takenAt: instantText(now), ...content };
   } catch (error) {
     throw outputFault(error, path);
   }
@@ -42,19 +46,14 @@ export interface RenewedSnapshot {
   readonly rewritten: boolean;
 }
 
-/** The snapshot that `bi.snapshotPath` names; null if none is named, or none was written yet. */
-export function presentSnapshot({ bi: { snapshotPath: file } }: Config): string | null {
-  return file !== null && existsSync(file) ? file : null;
-}
-
 /** Writes a snapshot again; a fault is part of the result. */
 export async function renewSnapshot(
   session: Session,
-  config: Config,
+  mirror: SnapshotMirror,
   file: string,
 ): Promise<RenewedSnapshot> {
   try {
-    await writeSnapshotFile(session, config, snapshotFile(config, file));
+    await writeSnapshotFile(session, mirror, snapshotFile(mirror, file));
     return { file, rewritten: true };
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
@@ -62,14 +61,23 @@ export async function renewSnapshot(
   }
 }
 
+interface SnapshotPlace extends MirrorPlace {
+  readonly bi: { readonly snapshotPath: string | null };
+}
+
+/** The snapshot that `bi.snapshotPath` names; null if none is named, or none was written yet. */
+export function presentSnapshot({ bi: { snapshotPath: file } }: SnapshotPlace): string | null {
+  return file !== null && existsSync(file) ? file : null;
+}
+
 /** Removes the present snapshot, and the remains of unfinished ones. @throws {UsageError} For a file that is no snapshot. */
-export function removeSnapshot(config: Config): void {
-  removeUnfinished(config);
-  const file = presentSnapshot(config);
-  if (file !== null) rmSync(snapshotFile(config, file));
+export function removeSnapshot(place: SnapshotPlace): void {
+  removeUnfinished(place);
+  const file = presentSnapshot(place);
+  if (file !== null) rmSync(snapshotFile(place, file));
 }
 
 /** Removes what killed processes have left of the snapshot that `bi.snapshotPath` names. */
-export function removeUnfinished({ bi: { snapshotPath: file } }: Config): void {
+export function removeUnfinished({ bi: { snapshotPath: file } }: SnapshotPlace): void {
   if (file !== null) removeDrafts(resolve(file));
 }

@@ -1,19 +1,20 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { RecordedChange } from '../app/commands/changes.ts';
-import type { Role } from '../app/roles.ts';
-import type { OpenDashboard } from '../app/serve-http.ts';
-import { listedKinds } from '../config/known-kinds.ts';
-import { createCommand, loggerOf, EXIT, exitCodeOfPull } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { firstPull, QUESTION, tellEvents, tellLostAnswer, tellRefusal } from './demo/story.ts';
-import type { FirstPull, LostAnswer, Refusal } from './demo/story.ts';
-import { goOn } from './demo/go-on.ts';
-import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter } from './demo/stage.ts';
-import type { DemoStage } from './demo/stage.ts';
-import { printJson, printLine } from './parts/io.ts';
-import { createProgress } from './parts/progress.ts';
-import { openSandbox } from './sandbox.ts';
+import type { OpenDashboard } from '../../app/serve-http.ts';
+import type { Role } from '../../app/serve.ts';
+import { listedKinds } from '../../config/known-kinds.ts';
+import type { RecordedChange } from '../../feed/read-changes.ts';
+import { systemClock } from '../../lib/time/clock.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { createCommand, loggerOf, EXIT, exitCodeOfPull } from '../parts/command.ts';
+import type { CommonOptions, CommandContext } from '../parts/command.ts';
+import { printJson, printLine } from '../parts/io.ts';
+import { createProgress } from '../parts/progress.ts';
+import { goOn } from './go-on.ts';
+import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter } from './stage.ts';
+import type { DemoStage } from './stage.ts';
+import { firstPull, QUESTION, tellEvents, tellLostAnswer, tellRefusal } from './story.ts';
+import type { FirstPull, LostAnswer, Refusal } from './story.ts';
 
 interface DemoOptions extends CommonOptions {
   readonly once?: true;
@@ -53,6 +54,12 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
   });
 }
 
+/** Starts the simulated service. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
+async function openSandbox(): Promise<Sandbox> {
+  const { startSandbox } = await import('../../sandbox/sandbox.ts');
+  return startSandbox({ today: systemClock.now() });
+}
+
 /** Null where Ctrl-C came first. */
 interface Writes {
   readonly lostAnswer: LostAnswer | null;
@@ -87,7 +94,7 @@ async function whileServing(
   work: (served: DemoStage, dashboard: OpenDashboard | null) => Promise<void>,
 ): Promise<void> {
   const { config, logger, io } = stage;
-  const { serve } = await import('../app/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
+  const { serve } = await import('../../app/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
   let tellDashboard: (dashboard: OpenDashboard | null) => void = () => undefined;

@@ -1,14 +1,73 @@
-import { entryDocument, explain, jsonOrText } from '../../app/commands/outbox.ts';
-import { proofWords, STORY_STATES } from '../../app/commands/show.ts';
-import type { RecordStory } from '../../app/commands/show.ts';
-import { compactJson, isObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
-import { changedFields } from './change-row.ts';
-import { beginning, printLine, textTable } from './io.ts';
-import type { Output } from './io.ts';
+import type { Command } from 'commander';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { kindNamed } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { recordId } from '../diff/judge-page.ts';
+import { compactJson, isObject } from '../lib/json/json.ts';
+import type { JsonObject } from '../lib/json/json.ts';
+import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { STORY_STATES, proofWords, readRecordStory } from '../mirror/records/record-story.ts';
+import type { RecordStory } from '../mirror/records/record-story.ts';
+import { entryDocument, jsonOrText } from '../outbound/decisions/entry-list.ts';
+import { explain } from '../outbound/decisions/verdicts.ts';
+import { changedFields } from './parts/change-row.ts';
+import { createCommand, settingsOf } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { beginning, printExactJson, printLine, textTable } from './parts/io.ts';
+import type { Output } from './parts/io.ts';
+
+export function recordCommand(context: CommandContext): Command {
+  return createCommand('record', "show one record's story: row, versions, issues, outbox entries, links")
+    .argument('<kind>', 'record kind')
+    .argument('<id>', 'id of the record')
+    .action(async (kind: string, id: string, options: CommonOptions) => {
+      const story = await recordStory(settingsOf(context, options), kind, id);
+      if (options.json) printExactJson(context.io.stdout, storyDocument(story));
+      else printStory(context.io.stdout, story);
+    });
+}
+
+/**
+ * Reads everything that the mirror knows of one record.
+ *
+ * @throws {UsageError} For an unknown kind, or an id that no record can have. @throws {SyncError} `record.absent` where the
+ * mirror has no trace of it.
+ */
+async function recordStory(config: Config, kindName: string, id: string): Promise<RecordStory> {
+  const kind = kindOfRecord(config, { kind: kindName, id, command: 'record' });
+  await using session = await openExistingMirror(config);
+  const story = await readRecordStory(session, kind, id);
+  if (story !== null) return story;
+  throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
+    code: 'record.absent',
+    hint: `If the service has it: bms-sync ${kind.retrieve === null ? `pull ${kind.name}` : `backfill ${kind.name} --ids ${id}`}`,
+  });
+}
+
+interface NamedRecord {
+  readonly kind: string;
+  readonly id: string;
+  /** The command that names the record, for its advice. */
+  readonly command: string;
+}
+
+/**
+ * The kind of a record that can exist.
+ *
+ * @throws {UsageError} For an unknown kind, or an id that no record can have.
+ */
+export function kindOfRecord(config: Config, { kind: name, id, command }: NamedRecord): Kind {
+  const kind = kindNamed(config, name);
+  if (!('fault' in recordId({ id }))) return kind;
+  throw new UsageError(
+    `"${id}" is no id of a record: expected a whole number from 1 to 9223372036854775807.`,
+    { code: 'usage.record', hint: `For example: bms-sync ${command} ${kind.name} 17` },
+  );
+}
 
 /** A record's story as programs see it. */
-export function storyDocument(story: RecordStory): JsonObject {
+function storyDocument(story: RecordStory): JsonObject {
   const { kind, id, state, row, absence, events, issues, entries, endedEntries, createdBy, refersTo } = story;
   return {
     ...{ kind, id, state, firstSeenAt: row?.firstSeenAt ?? null, changedAt: row?.changedAt ?? null },
@@ -28,7 +87,7 @@ export function storyDocument(story: RecordStory): JsonObject {
 }
 
 /** Prints a record's story for a person. */
-export function printStory(stdout: Output, story: RecordStory): void {
+function printStory(stdout: Output, story: RecordStory): void {
   const { kind, id, state, row, absence, createdBy, refersTo } = story;
   const proof = proofWords(absence);
   printLine(stdout, `Record ${id} of ${kind} is ${STORY_STATES[state]}.`);

@@ -1,0 +1,77 @@
+import { isAllOverruled } from '../checks/plans.ts';
+import { startStaleWatch } from '../checks/stale-kinds.ts';
+import { listedKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { startSchedules as startRequesting } from '../jobs/request-runs.ts';
+import { nextSlots, wholeSweeps } from '../jobs/schedule.ts';
+import type { ScheduleSlot } from '../jobs/schedule.ts';
+import { instantOf } from '../lib/time/clock.ts';
+import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
+import { pullSettings } from './pull.ts';
+import type { ServiceParts } from './queues.ts';
+import { allSchedules, schedulesOf } from './schedules.ts';
+
+/** Requests the scheduled runs as they come due, and sweeps at quiet hours. Returns a function that stops it. */
+export function startSchedules(
+  config: Config,
+  { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
+): () => Promise<void> {
+  const schedules = allSchedules(config);
+  const kinds = listedKinds(config).map(({ name }) => name);
+  const stops = [
+    startRequesting({ ...parts, isDead: owner.isDead }, schedules, kinds),
+    startStaleWatch(parts, schedules),
+  ];
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
+}
+
+/** Reads pages between sweeps, if there is a budget for it. Returns a function that stops it. */
+export function startFreshness(
+  config: Config,
+  parts: Pick<ServiceParts, 'session' | 'source' | 'clock' | 'logger' | 'owner'>,
+): () => Promise<void> {
+  const { requestsPerMinute } = config.freshness;
+  if (requestsPerMinute === null) return () => Promise.resolve();
+  const rules = pullSettings(config);
+  return startKeepingFresh(parts, {
+    ...{ requestsPerMinute, rules, baseUrl: rules.baseUrl },
+    kinds: listedKinds(config),
+    sweepsOf: wholeSweeps(schedulesOf(config)),
+  });
+}
+
+interface PullsToCome {
+  /** When each schedule is due next. */
+  readonly schedules: readonly object[];
+  readonly words: readonly string[];
+  /** A schedule that has no effect; null = none. */
+  readonly warning: string | null;
+}
+
+/** Says what this process is going to pull by itself. */
+export function pullsToCome(config: Config, now: Date): PullsToCome {
+  const slots = nextSlots(allSchedules(config), now);
+  const { requestsPerMinute: budget } = config.freshness;
+  return {
+    schedules: slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) })),
+    words: [
+      pullsText(slots),
+      ...(budget === null ? [] : [`up to ${budget} requests a minute read pages between sweeps`]),
+    ],
+    warning: isAllOverruled(config, slots) ? OVERRULED : null,
+  };
+}
+
+const OVERRULED =
+  'schedules.all is not in force, because another schedule is set: give it another name, such as everything';
+
+function pullsText(slots: readonly ScheduleSlot[]): string {
+  const pulls = slots.filter(({ verifies }) => !verifies);
+  const [first] = pulls;
+  if (first === undefined) return 'nothing is pulled by itself, because no schedule is set (schedules)';
+  return `${pulls.length === 1 ? 'the schedule' : `${pulls.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
+}
+
+const isoOf = (at: string): string => instantOf(at).toISOString();
