@@ -70,7 +70,7 @@ export async function disableEndpoint(
 }
 
 /** A replay that was asked for. */
-export interface AskedReplay {
+interface AskedReplay {
   readonly name: string;
   /** Events with a higher `seq` are sent again, those before as they were. */
   readonly after: number;

@@ -178,7 +178,7 @@ export async function decideHold(tx: Transaction, kind: string, decision: HoldDe
   return 0;
 }
 
-export interface DecidedHold {
+interface DecidedHold {
   readonly kind: string;
   readonly decision: HoldDecision;
   readonly records: number;

@@ -22,7 +22,7 @@ export interface DraftedSweep extends Sweep {
  * The rows and pages that one transaction reads and writes. Those of several responses are read and written at once, so that
  * PostgreSQL is asked once where it would be asked for each page.
  */
-export interface RowBuffer {
+interface RowBuffer {
   /** Reads the rows of these records at once: comparing them needs no further statement. */
   readonly readAhead: (ids: readonly string[]) => Promise<void>;
   /** Reads rows as they are after all that was put. */
