@@ -41,7 +41,7 @@ export function byCertificate(certificate: Certificate, shown: number): AbsenceE
       suspects: absent,
       shown,
     },
-    isOutside: ({ id, response }) => Number(response) < point.sent && !lists(id) && !showedSince(id),
+    isOutside: ({ id, response }) => response < point.sent && !lists(id) && !showedSince(id),
   };
 }
 
@@ -62,7 +62,7 @@ interface CompleteSweeps {
  */
 export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSweeps): AbsenceEvidence {
   const lastKnown = ({ id, response }: LiveRow): number =>
-    Math.max(Number(response), unseen.lastShown(id) ?? -Infinity);
+    Math.max(response, unseen.lastShown(id) ?? -Infinity);
   const missedSince = (id: string): number => Math.max(before ?? -1, noted.get(id)?.sweep ?? -1);
   return {
     ...{ isCertified: false, sweep, isEmpty, lastShown: unseen.lastShown },

@@ -62,7 +62,7 @@ export async function repairStrays(parts: PullParts, sweep: Sweep, outside: Outs
     });
   const strays = new Set(suspects.map(({ id }) => id));
   const absent = rows
-    .filter(({ id, response }) => !strays.has(id) && Number(response) < certificate.point.sent)
+    .filter(({ id, response }) => !strays.has(id) && response < certificate.point.sent)
     .map(({ id, changedAt }) => ({
       id,
       changedAt: instantOf(changedAt),
@@ -96,7 +96,7 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
     const own = books.get(id);
     if (own === undefined) return [];
     const { knownFrom } = sweep.lease;
-    const isOfEarlierSource = knownFrom > 0 && Number(response) <= knownFrom; // Its sightings were forgotten with that source.
+    const isOfEarlierSource = knownFrom > 0 && response <= knownFrom; // Its sightings were forgotten with that source.
     const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null || own.isInOutbox });
     const is = judgeUnlisted(facts);
     if (is === 'disappeared') return [];
