@@ -84,7 +84,8 @@ export async function landPages(
   return inDraft(session, sweep, {
     ...{ now, isListed: true },
     work: async (tx, draft) => {
-      await draft.rows.readAhead(idsOf(responses));
+      // SQLite answers on our thread: there is nothing to wait for.
+      if (tx.dialect === 'postgres') await draft.rows.readAhead(idsAhead(draft, responses));
       const landings: Landing[] = [];
       for (const response of responses) landings.push(await landPage(tx, draft, response));
       await saveSightings(
@@ -99,10 +100,13 @@ export async function landPages(
 /** Text of the pages whose rows are read at once; rows of longer pages are read with each of them. */
 const LONGEST_AHEAD = 2_000_000;
 
-/** The ids of the records that are compared with their rows. */
-function idsOf(responses: readonly ListResponse[]): readonly string[] {
+/** The ids of the records that are compared with their rows; none where the pages, or those stored of them, are long. */
+function idsAhead({ pages }: Sweep, responses: readonly ListResponse[]): readonly string[] {
   const parsed = responses.filter(({ isKnown }) => !isKnown);
-  const text = parsed.reduce((sum, { digest }) => sum + (digest?.bytes ?? Infinity), 0);
+  const text = parsed.reduce(
+    (sum, { page, digest }) => sum + Math.max(digest?.bytes ?? Infinity, pages.get(page)?.bytes ?? 0),
+    0,
+  );
   return text > LONGEST_AHEAD ? [] : parsed.flatMap(({ keys }) => [...keys].filter(isId));
 }
 

@@ -129,9 +129,9 @@ function createWaitingRows(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>): 
     hasAny: (wanted) => wanted.some((id) => ids.has(id)),
     put: async (answer) => {
       answers.push(answer);
-      for (const { id, raw } of answer.records) {
+      for (const { id, raw, stored } of answer.records) {
         ids.add(id);
-        text += raw.length;
+        text += raw.length + (stored?.raw.length ?? 0); // Events hold both.
       }
       if (ids.size >= MOST_ROWS[tx.dialect] || text >= LONGEST_TEXT[tx.dialect]) await write();
     },

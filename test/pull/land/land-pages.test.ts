@@ -80,7 +80,7 @@ async function landOne(
   return landing;
 }
 
-const category = (id: Json, code: string) => ({ id, code, name_fr: 'Pneus', name_en: 'Tires' });
+const category = (id: Json, code: Json) => ({ id, code, name_fr: 'Pneus', name_en: 'Tires' });
 
 test('a row keeps when it was first seen, and takes the tick of the answer that changed it', async () => {
   const session = await mirror();
@@ -279,15 +279,21 @@ test('what a transaction learned counts only once it has landed', async () => {
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);
 });
 
+/** Three such records fill a portion of rows. */
+const LONG = 'C'.repeat(60_000);
+
 /** Answers under way at once: each record is on any page, in any version, and pages come in any order of request and answer. */
 const ANSWERS = fc.array(
   fc.record({
     page: fc.integer({ min: 1, max: 4 }),
     sent: fc.integer({ min: 1, max: 20 }),
     took: fc.integer({ min: 1, max: 8 }),
-    records: fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.constantFrom('A', 'B', 'C')), {
-      maxLength: 5,
-    }),
+    records: fc.array(
+      fc.tuple(fc.integer({ min: 1, max: 6 }), fc.constantFrom<Json>('A', 'B', LONG, { no: 'text' })),
+      {
+        maxLength: 5,
+      },
+    ),
   }),
   { minLength: 2, maxLength: 8 },
 );
@@ -318,6 +324,7 @@ async function leftBy(responses: readonly ListResponse[], size: number): Promise
       ...(await landPages(session, sweep, { responses: responses.slice(from, from + size), now: NOW })),
     );
   const changes = sql`select record_id, change, before, after, fields from changes order by seq`;
+  const issues = sql`select record_id, field, code, detail, closed_at from issues order by record_id, field, code, closed_at`;
   return {
     landings: landings.map(({ sighting, fields, ...rest }) => ({
       ...rest,
@@ -326,6 +333,7 @@ async function leftBy(responses: readonly ListResponse[], size: number): Promise
     })),
     rows: await rowsOf(session, 'categories'),
     changes: await session.query(changes),
+    issues: await session.query(issues),
     pages: [...(await readPages(session, 'categories'))].map(([page, { ids, digest }]) => [
       page,
       ids,
@@ -334,3 +342,26 @@ async function leftBy(responses: readonly ListResponse[], size: number): Promise
     touched: await readDirtyRows(session, 'categories', 0),
   };
 }
+
+test('rows whose former text is long are written few at a time, however short the new text is', async () => {
+  const session = await mirror();
+  const long = [1, 2, 3, 4].map((id) => response([2 * id - 1, 2 * id], [category(id, LONG)], id));
+  await landPages(session, await sweepOf(session), { responses: long, now: NOW });
+  const portions: number[] = [];
+  const counting: Session = {
+    ...session,
+    atomically: (work) =>
+      session.atomically((tx) =>
+        work({
+          ...tx,
+          putRows: (rows) => {
+            if (rows.table === 'categories') portions.push(rows.rows.length);
+            return tx.putRows(rows);
+          },
+        }),
+      ),
+  };
+  const short = [1, 2, 3, 4].map((id) => response([9 + 2 * id, 10 + 2 * id], [category(id, 'A')], id));
+  await landPages(counting, await sweepOf(session), { responses: short, now: NOW });
+  expect(portions).toEqual([3, 1]);
+});
