@@ -60,7 +60,7 @@ export function createReopening(parts: ReopeningParts): Reopening {
 
   const abandon = (): void => {
     if (current === null) return;
-    ended = Promise.all([ended, dispose(parts, current)]);
+    ended = Promise.all([ended, dispose(parts, current)]).then(() => undefined); // Else their results would nest.
     current = null;
   };
   const reopen = (): QueueClient => {
