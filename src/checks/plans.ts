@@ -115,7 +115,7 @@ async function readRates(
   const listsNow = followLists({
     kinds: listedKinds(config, []),
     owner: { name: NAME, isDead: () => false },
-    sweepsOf: wholeSweeps(slots.filter(({ verifies }) => !verifies)),
+    sweepsOf: wholeSweeps(slots),
   });
   await using session = await openMirror();
   return (await listsNow(session, now)).map((list) => forecastList(list, now.getTime()));

@@ -3,9 +3,9 @@ import type { Schedule, StaleKind } from '../jobs/schedule.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
-import { instantOf, lengthOf } from '../lib/time/clock.ts';
+import { lengthOf } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { readFreshness } from '../mirror/kinds/status-store.ts';
+import { readFreshness, sweptAtOf } from '../mirror/kinds/status-store.ts';
 import { openRuns } from '../mirror/runs/open-runs.ts';
 import { isAway } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
@@ -34,16 +34,13 @@ export function createStaleCheck(
   schedules: readonly Schedule[],
 ): () => Promise<void> {
   const startedAt = clock.now();
-  const whole = schedules.filter(({ pages, verifies }) => pages === null && verifies === undefined);
   let told: readonly string[] = [];
   return async () => {
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
-    const sweptAt = new Map<string, Date | null>();
-    for (const { kind, last_sweep_at: at } of await readFreshness(session))
-      sweptAt.set(kind, at === null ? null : instantOf(at));
+    const sweptAt = sweptAtOf(await readFreshness(session));
     const reading = new Set((await openRuns(session)).flatMap(({ kinds }) => kinds));
-    const stale = staleKinds(whole, { sweptAt, startedAt, now });
+    const stale = staleKinds(schedules, { sweptAt, startedAt, now });
     const known = stale.map(({ kind }) => kind).filter((kind) => told.includes(kind));
     const news = stale.filter(({ kind }) => !known.includes(kind) && !reading.has(kind));
     tell(logger, news, now);

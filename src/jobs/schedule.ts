@@ -53,6 +53,8 @@ const parse = (cron: string, timezone: string, from: number): CronExpression =>
 /** A kind is stale once this many slots of one of its schedules have passed since its list was read to the end. */
 export const STALE_SLOTS = 3;
 
+const readsWhole = ({ pages, verifies }: SweepSchedule): boolean => pages === null && verifies !== true;
+
 export interface StaleKind {
   readonly kind: string;
   /** When its list was last read to the end; null = never. */
@@ -67,13 +69,11 @@ interface Readings {
   readonly now: Date;
 }
 
-/** Finds the kinds that are stale by schedules of whole lists. */
-export function staleKinds(
-  schedules: readonly Schedule[],
-  { sweptAt, startedAt, now }: Readings,
-): readonly StaleKind[] {
+/** Finds the kinds that are stale by the schedules that read whole lists. */
+export function staleKinds(schedules: readonly Schedule[], readings: Readings): readonly StaleKind[] {
+  const { sweptAt, startedAt, now } = readings;
   const stale = new Map<string, StaleKind>();
-  for (const { cron, timezone, kinds } of schedules) {
+  for (const { cron, timezone, kinds } of schedules.filter(readsWhole)) {
     const walk = parse(cron, timezone, now.getTime()); // On its way back it may be an hour off where clocks change.
     for (let slot = 1; slot < STALE_SLOTS; slot += 1) walk.prev();
     const oldest = walk.prev().toDate();
@@ -103,7 +103,7 @@ export function nextSlots(schedules: readonly Schedule[], now: Date): readonly S
 
 /** Milliseconds between the sweeps of a list, and when the next one is due; null = never. */
 type Sweeps = { readonly everyMs: number; readonly nextMs: number } | null;
-type SweepSchedule = Pick<Schedule, 'cron' | 'timezone' | 'kinds' | 'pages'>;
+type SweepSchedule = Omit<Schedule, 'name' | 'verifies'> & { readonly verifies?: boolean };
 
 /** Tells when the schedules read the whole list of a kind next, and how often; computes it again once that has come. */
 export function wholeSweeps(schedules: readonly SweepSchedule[]): (kind: string, now: Date) => Sweeps {
@@ -113,7 +113,7 @@ export function wholeSweeps(schedules: readonly SweepSchedule[]): (kind: string,
     const nowMs = now.getTime();
     if (before !== undefined && nowMs >= before.fromMs && nowMs < (before.sweeps?.nextMs ?? Infinity))
       return before.sweeps;
-    const whole = schedules.filter(({ pages, kinds }) => pages === null && kinds.includes(kind));
+    const whole = schedules.filter((one) => readsWhole(one) && one.kinds.includes(kind));
     const sweeps = nextSweeps(whole, now);
     known.set(kind, { fromMs: nowMs, sweeps });
     return sweeps;

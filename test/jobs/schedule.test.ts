@@ -124,6 +124,7 @@ test('the next whole sweep of a kind is that of the schedule that comes first', 
   const schedule = { timezone: 'UTC', kinds: ['clients'], pages: null };
   const sweepsOf = wholeSweeps([
     { ...schedule, cron: '*/10 * * * *', pages: 2 },
+    { ...schedule, cron: '20 * * * *', verifies: true },
     { ...schedule, cron: '30 * * * *' },
     { ...schedule, cron: '10 13 * * *' },
   ]);

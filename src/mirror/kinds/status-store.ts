@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Row } from '../session/session.ts';
 import { bigint, optionalBigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
 import { readNumber, readRows, readTexts } from '../tables/rows.ts';
@@ -39,6 +39,10 @@ export async function readFreshness(db: Queryable): Promise<KindFreshness[]> {
     from bi_sync_status`);
   return rows.map(standingOf);
 }
+
+/** When the list of each kind was last read to its end; null = never. */
+export const sweptAtOf = (kinds: readonly KindFreshness[]): ReadonlyMap<string, Date | null> =>
+  new Map(kinds.map(({ kind, last_sweep_at: at }) => [kind, at === null ? null : instantOf(at)]));
 
 function standingOf(row: Row): KindFreshness {
   const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);

@@ -1,9 +1,8 @@
 import { isListed } from '../../../catalog/kind.ts';
 import { nextSlots, staleKinds } from '../../../jobs/schedule.ts';
-import type { Schedule } from '../../../jobs/schedule.ts';
 import { instantOf, lengthOf } from '../../../lib/time/clock.ts';
 import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
-import { readFreshness } from '../../../mirror/kinds/status-store.ts';
+import { readFreshness, sweptAtOf } from '../../../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
 import { openRuns } from '../../../mirror/runs/open-runs.ts';
 import { nextPulls } from '../../status.ts';
@@ -27,9 +26,10 @@ export interface KindLine extends KindFreshness {
 /** How fresh each kind with a list is, in the order of the catalogue. */
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
   const { session, kinds, rowCounts, activity, schedules } = dashboard;
-  const fresh = new Map((await readFreshness(session)).map((line) => [line.kind, line]));
+  const fresh = await readFreshness(session);
+  const lines = new Map(fresh.map((line) => [line.kind, line]));
   const names = kinds.filter(isListed).map(({ name }) => name);
-  const listed = names.flatMap((name) => fresh.get(name) ?? []);
+  const listed = names.flatMap((name) => lines.get(name) ?? []);
   const [rows, hours, stale] = await Promise.all([
     rowCounts.read(listed),
     activity.read(now),
@@ -43,18 +43,13 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   });
 }
 
-const readsWhole = ({ pages, verifies }: Schedule): boolean => pages === null && verifies === undefined;
-
 /** The stale kinds; one that is read or about to be read is not. */
 async function staleNow(
   { session, schedules, startedAt }: Dashboard,
-  fresh: ReadonlyMap<string, KindFreshness>,
+  fresh: readonly KindFreshness[],
   now: Date,
 ): Promise<ReadonlySet<string>> {
-  const sweptAt = new Map(
-    [...fresh].map(([kind, { last_sweep_at: at }]) => [kind, at === null ? null : instantOf(at)]),
-  );
-  const stale = staleKinds(schedules.filter(readsWhole), { sweptAt, startedAt, now });
+  const stale = staleKinds(schedules, { sweptAt: sweptAtOf(fresh), startedAt, now });
   if (stale.length === 0) return new Set();
   const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
   return new Set(stale.map(({ kind }) => kind).filter((kind) => !reading.has(kind)));
