@@ -13,6 +13,7 @@ export default tseslint.config(
       'max-depth': ['error', 3],
       complexity: ['error', 10],
       eqeqeq: 'error',
+      'no-duplicate-imports': ['error', { allowSeparateTypeImports: true }],
       'no-console': 'error',
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
       'no-restricted-syntax': [

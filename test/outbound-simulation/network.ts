@@ -1,5 +1,4 @@
-import type { HttpClient } from '../../src/source/http/http.ts';
-import type { SendRequest, SentAnswer } from '../../src/source/http/http.ts';
+import type { HttpClient, SendRequest, SentAnswer } from '../../src/source/http/http.ts';
 import { isObject, parseJson } from '../../src/lib/json/json.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import { textOf } from '../simulation/records.ts';

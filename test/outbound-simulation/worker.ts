@@ -1,5 +1,5 @@
-import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { sql } from 'drizzle-orm';
+import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { instantOf } from '../../src/lib/time/clock.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { claimRun, requestedRuns } from '../../src/mirror/runs/run-requests.ts';

@@ -1,6 +1,7 @@
-import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
@@ -12,7 +13,6 @@ import type { OutboundParts } from '../../src/outbound/parts.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
-import { sql } from 'drizzle-orm';
 import { blankMirror } from '../simulation/blank-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { logger } from '../pull/support.ts';
