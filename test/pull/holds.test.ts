@@ -1,19 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { decideHold, readHolds } from '../../src/mirror/records/deletion-store.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rowsOf, sandbox } from './support.ts';
-import { DATABASES, MIRRORS, absencesOf, newRequests, pullOne, shortEvents } from './steps.ts';
-
-/** Takes the first records away; returns them as they were. */
-function removeFirst({ world }: Sandbox, kind: string, count: number) {
-  const records = world
-    .ids(kind)
-    .slice(0, count)
-    .map((id) => world.get(kind, id) ?? {});
-  for (const { id } of records) world.remove(kind, Number(id));
-  return records;
-}
+import { DATABASES, MIRRORS, absencesOf, newRequests, pullOne, removeFirst, shortEvents } from './steps.ts';
 
 const decide = (session: Session, kind: string, decision: 'approved' | 'rejected'): Promise<number> =>
   session.atomically((tx) => decideHold(tx, kind, decision));

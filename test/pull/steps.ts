@@ -148,3 +148,13 @@ export function watched(
   };
   return { source: watching, parsed, skipped };
 }
+
+/** Takes the first records away; returns them as they were. */
+export function removeFirst({ world }: Sandbox, kind: string, count: number) {
+  const records = world
+    .ids(kind)
+    .slice(0, count)
+    .map((id) => world.get(kind, id) ?? {});
+  for (const { id } of records) world.remove(kind, Number(id));
+  return records;
+}

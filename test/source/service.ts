@@ -43,6 +43,22 @@ export async function serve(handler: RequestListener): Promise<string> {
   return listen(server);
 }
 
+/** Counts, whenever a request arrives, how many of a server's requests are not answered yet. */
+export function countUnderWay(): {
+  readonly atOnce: number[];
+  readonly onRequest: (response: ServerResponse) => void;
+} {
+  const atOnce: number[] = [];
+  let underWay = 0;
+  return {
+    atOnce,
+    onRequest: (response) => {
+      atOnce.push(++underWay);
+      response.on('finish', () => underWay--);
+    },
+  };
+}
+
 /** Starts a proxy that only tunnels; returns its URL. */
 export async function serveProxy(
   onConnect: (request: IncomingMessage, socket: Duplex) => unknown,

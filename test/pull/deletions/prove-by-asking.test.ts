@@ -9,7 +9,16 @@ import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { SourceError } from '../../../src/source/http/errors.ts';
 import type { Source } from '../../../src/source/source.ts';
 import { mirror, openSandboxSource, rowsOf, sandbox } from '../support.ts';
-import { DATABASES, MIRRORS, absencesOf, clockAt, newRequests, pullOne, shortEvents } from '../steps.ts';
+import {
+  DATABASES,
+  MIRRORS,
+  absencesOf,
+  clockAt,
+  newRequests,
+  pullOne,
+  removeFirst,
+  shortEvents,
+} from '../steps.ts';
 
 const AN_HOUR = {
   deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 }, releaseHeldAfterHours: 1 },
@@ -24,15 +33,6 @@ async function twelveGone(open: () => Promise<Session> = mirror, kind = 'clients
   const gone = removeFirst(service, kind, 12);
   await pull(20);
   return { service, session, pull, gone };
-}
-
-function removeFirst({ world }: Sandbox, kind: string, count: number) {
-  const records = world
-    .ids(kind)
-    .slice(0, count)
-    .map((id) => world.get(kind, id) ?? {});
-  for (const { id } of records) world.remove(kind, Number(id));
-  return records;
 }
 
 /** How many records are in each state. */

@@ -3,15 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { widest, widthFor } from '../../../src/source/http/turns.ts';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
 import {
+  countUnderWay,
   documentedKind,
   listBody,
   open,
   pageOf,
   send,
   serve,
-  ticker,
   serveRaw,
   sweepAll,
+  ticker,
 } from '../service.ts';
 
 describe('how many requests are side by side', () => {
@@ -83,16 +84,13 @@ describe('requests side by side', () => {
   });
 
   test('the next list is read as ever', async () => {
-    let underWay = 0;
-    let most = 0;
+    const { atOnce, onRequest } = countUnderWay();
     const base = await serve((request, response) => {
-      most = Math.max(most, ++underWay);
-      response.on('finish', () => underWay--);
+      onRequest(response);
       send(response, listBody(pageOf(request), 10, 305));
     });
     const { source } = open(base, { concurrency: 1 });
     for (const isMoving of [true, false]) {
-      most = 0;
       const pages: number[] = [];
       for await (const { page } of source.sweep(documentedKind, {
         tick: ticker(),
@@ -102,7 +100,7 @@ describe('requests side by side', () => {
         pages.push(page);
       expect(pages.length).toBeGreaterThan(30);
     }
-    expect(most).toBe(1);
+    expect(Math.max(...atOnce)).toBe(1);
   });
 });
 

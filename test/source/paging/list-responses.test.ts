@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
 import {
   byAnswerKind,
+  countUnderWay,
   documentedKind,
   listBody,
   open,
@@ -101,26 +102,22 @@ describe('a sweep over HTTP', () => {
   });
 
   test('shares its places among sweeps', async () => {
-    let underWay = 0;
-    let most = 0;
+    const { atOnce, onRequest } = countUnderWay();
     const base = await serve((request, response) => {
-      most = Math.max(most, ++underWay);
-      response.on('finish', () => underWay--);
+      onRequest(response);
       send(response, listBody(pageOf(request), 10, 305));
     });
     const { source } = open(base, { concurrency: 2 });
     const sweeps = [1, 2, 3].map(() => sweepAll(source));
     for (const responses of await Promise.all(sweeps)) expect(idsOf(responses).size).toBe(305);
-    expect(most).toBeLessThanOrEqual(2);
+    expect(Math.max(...atOnce)).toBeLessThanOrEqual(2);
   });
 
   test('reads the end again, alone, and then the pages before it', async () => {
     let total = 35;
-    let underWay = 0;
-    const atOnce: number[] = [];
+    const { atOnce, onRequest } = countUnderWay();
     const base = await serve((request, response) => {
-      atOnce.push(++underWay);
-      response.on('finish', () => underWay--);
+      onRequest(response);
       send(response, listBody(pageOf(request), 10, total));
     });
     const { source } = open(base);
