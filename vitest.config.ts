@@ -18,7 +18,8 @@ const projects = [
 export default defineConfig({
   test: {
     projects: projects.filter(({ test }) => test.include.length > 0),
-    maxWorkers: 3, // On two cores: most tests wait for processes, databases and timers some of the time.
+    execArgv: ['--max-semi-space-size=64'],
+    maxWorkers: 4, // On two cores: most tests wait for processes, databases and timers some of the time.
     sequence: { sequencer: TakeTurns },
     globalSetup: ['./test/support/global-setup.ts'],
     reporters: [

@@ -21,6 +21,7 @@ import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { Row } from '../../src/mirror/session/session.ts';
 import { models, spell } from '../support/json-models.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
+import { sized } from '../support/tiers.ts';
 
 /** One field of each type, a decimal without scale as discovered ones have it, and a hint without a column. */
 const kind: Kind = {
@@ -149,7 +150,7 @@ describe('agrees with the mirror, whose decoder it does not know', () => {
       fc.property(records, (record) => {
         expect(compareRecord(kind, record, rowOf(record))).toEqual([]);
       }),
-      { numRuns: 3_000 },
+      { numRuns: sized({ quick: 800, acceptance: 3_000, deep: 3_000 }) },
     );
   });
 
@@ -166,7 +167,7 @@ describe('agrees with the mirror, whose decoder it does not know', () => {
         const isChanged = changedFields(kind, before, after).length > 0;
         expect(compareRecord(kind, after, rowOf(before)).length > 0).toBe(isChanged);
       }),
-      { numRuns: 5_000 },
+      { numRuns: sized({ quick: 1_500, acceptance: 5_000, deep: 5_000 }) },
     );
   });
 });

@@ -4,71 +4,7 @@ import { KINDS } from '../../src/catalog/catalog.ts';
 import { text } from '../../src/catalog/field.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
-import { releasedPostgres } from '../mirror/released-mirror.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-
-/** The session of a process that dies at the nth statement that draws the schema. */
-function dyingAt(session: Session, n: number): Session {
-  let statements = 0;
-  return {
-    ...session,
-    atomically: (work) =>
-      session.atomically((tx) =>
-        work({
-          ...tx,
-          execute: (statement) =>
-            ++statements < n ? tx.execute(statement) : Promise.reject(new Error('killed')),
-        }),
-      ),
-  };
-}
-
-async function finishes(session: Session): Promise<boolean> {
-  return migrate(session, KINDS).catch((error: unknown) => {
-    expect(error).toMatchObject({ message: 'killed' });
-    return false;
-  });
-}
-
-async function tables(session: Session): Promise<number> {
-  const [row] = await session.query(
-    sql`
-      select count(*) as count from pg_class join pg_namespace n on n.oid = relnamespace
-      where relkind in ('r', 'v') and nspname in ('public', 'bms_sync')`,
-  );
-  return Number(row?.['count']);
-}
-
-const EVERY_STEP_MS = 90_000; // Some hundred migrations.
-
-test(
-  'PostgreSQL, G12: a migration that dies at any step leaves nothing, and the next start finishes it',
-  { timeout: EVERY_STEP_MS },
-  async () => {
-    await using session = await openPostgresSession(await freshDatabaseUrl());
-    let n = 1;
-    for (; !(await finishes(dyingAt(session, n))); n++) expect(await tables(session), `step ${n}`).toBe(0);
-    expect(n).toBeGreaterThan(30);
-    expect(await migrate(session, KINDS)).toBe(false);
-    expect(await tables(session)).toBeGreaterThan(25);
-  },
-);
-
-test('PostgreSQL, G12: nor does one of a filled mirror of the release before', async () => {
-  await using session = await openPostgresSession(await releasedPostgres());
-  const places = (): Promise<Row[]> =>
-    session.query(sql`
-      select c.oid, relname, nspname, relacl::text from pg_class c join pg_namespace n on n.oid = relnamespace
-      where nspname !~ '^pg_|^information_schema' order by c.oid`);
-  const before = await places();
-  for (const n of [1, 3, 20, 40, 60, 80]) {
-    expect(await finishes(dyingAt(session, n))).toBe(false);
-    expect(await places(), `step ${n}`).toEqual(before);
-  }
-  expect(await migrate(session, KINDS)).toBe(true);
-  expect(await session.query(sql`select id from bi_clients`)).toHaveLength(3);
-});
 
 test('PostgreSQL: a new documented field is appended to table and view, and an analyst’s view goes on', async () => {
   await using session = await openPostgresSession(await freshDatabaseUrl());

@@ -14,7 +14,7 @@ import { sized } from '../support/tiers.ts';
 
 const TIMEOUT = { timeout: 180_000 };
 const SEED = 20_260_301;
-const KILLS = sized({ quick: 4, acceptance: 15, deep: 15 });
+const KILLS = sized({ quick: 3, acceptance: 15, deep: 15 });
 const KILLS_OF_NEW_FILES = sized({ quick: 2, acceptance: 3, deep: 3 });
 const MOST_TURNS = 3000; // Some milliseconds of the event loop: as long as it takes to land a few pages.
 

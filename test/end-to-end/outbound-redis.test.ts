@@ -9,8 +9,8 @@ import type { RedisServer } from '../support/redis-server.ts';
 import { sized } from '../support/tiers.ts';
 
 const LONGEST_MS = 75_000;
-const FLUSHES = sized({ quick: 3, acceptance: 20, deep: 50 });
-const CRASHES = sized({ quick: 2, acceptance: 5, deep: 20 });
+const FLUSHES = sized({ quick: 2, acceptance: 20, deep: 50 });
+const CRASHES = sized({ quick: 1, acceptance: 5, deep: 20 });
 const OUTAGE_MS = sized({ quick: 3_000, acceptance: 3_000, deep: 30_000 });
 
 interface Trouble {

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import { LeaseError, OtherSourceError } from '../../src/mirror/session/errors.ts';
 import type { Progress } from '../../src/pull/run/parts.ts';
-import { sized } from '../support/tiers.ts';
-import { Crash, contentOf, dyingAt, mirror, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
+import { contentOf, mirror, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
 import {
   ALL,
   DATABASES,
@@ -208,36 +207,6 @@ test('with --restart it begins anew', async () => {
   await backfillFrom(service, session, { kind, extent: ALL, parts: { signal: stop.signal, onProgress } });
   const report = await backfillFrom(service, session, { kind, extent: ALL, restart: true });
   expect(report).toMatchObject({ resumed: null, rows: 1200 });
-});
-
-/** The operations from one death to the next. */
-const STRIDE = sized({ quick: 5, acceptance: 1, deep: 1 });
-
-test('killed at any operation, the same request completes it', { timeout: 120_000 }, async () => {
-  const [service, session] = [await sandbox({ size: 330 }), await mirror()];
-  await pullOne(service, session, { kind });
-  const owner = (name: string) => ({ name, isDead: (other: string) => other !== name });
-  let died = 0;
-  for (let n = 1; ; n += STRIDE) {
-    for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: `V${n}` });
-    const dying = await backfillFrom(service, dyingAt(session, n), {
-      ...{ kind, extent: ALL, parts: { owner: owner('first') } },
-    }).then(
-      () => false,
-      (error: unknown) => error instanceof Crash,
-    );
-    if (!dying) break;
-    died++;
-    const report = await backfillFrom(service, session, {
-      kind,
-      extent: ALL,
-      parts: { owner: owner('second') },
-    });
-    expect(report.state).toBe('complete');
-    expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
-    expect(await eventsOf(session)).toHaveLength(330 * died);
-  }
-  expect(died).toBeGreaterThan(8);
 });
 
 test('a mirror that was never pulled is filled page by page, in several goes', async () => {

@@ -10,8 +10,8 @@ import type { PullReport } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { sized } from '../support/tiers.ts';
-import { clockAt, eventsOf, kindsNamed, shortEvents } from './steps.ts';
-import { Crash, contentOf, dyingAt, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
+import { ALL, backfillFrom, clockAt, eventsOf, kindsNamed, pullOne, shortEvents } from './steps.ts';
+import { Crash, contentOf, dyingAt, mirror, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
 
 const NAMES = ['clients', 'punches'];
 /** Lists of two pages, as few rows as that takes. */
@@ -205,3 +205,66 @@ async function expectWholePages(session: Session): Promise<void> {
     }
   }
 }
+
+test('killed anywhere between adding columns and filling them: the next pull fills them', async () => {
+  const service = await sandbox({ size: 10 });
+  const kinds = kindsNamed('vehicle_brands');
+  const owner = (name: string) => ({ name, isDead: (other: string) => other !== name });
+  const whole = await mirror();
+  await pullFrom(service, whole, { request: { kinds } });
+  const expected = await filled(whole);
+  let halves = 0;
+  for (let n = 15; n < 200; n++) {
+    const session = await mirror();
+    const died = await pullFrom(service, dyingAt(session, n), {
+      parts: { owner: owner('first') },
+      request: { kinds },
+    }).then(
+      () => false,
+      (error: unknown) => error instanceof Crash,
+    );
+    if (!died) break;
+    const hasColumns = (await session.atomically((tx) => tx.columnsOf('bi_vehicle_brands'))).size > 3;
+    if (!hasColumns || (await filled(session)) === expected) continue;
+    halves++;
+    await pullFrom(service, session, { parts: { owner: owner('second') }, request: { kinds } });
+    expect(await filled(session)).toBe(expected);
+  }
+  expect(halves).toBeGreaterThan(2);
+
+  async function filled(session: Session): Promise<string> {
+    return JSON.stringify(await session.query(sql`select * from bi_vehicle_brands order by id`));
+  }
+});
+
+test(
+  'a backfill that is killed at any operation is completed by the same request',
+  { timeout: 120_000 },
+  async () => {
+    const kind = 'clients';
+    const [service, session] = [await sandbox({ size: 330 }), await mirror()];
+    await pullOne(service, session, { kind });
+    const owner = (name: string) => ({ name, isDead: (other: string) => other !== name });
+    let died = 0;
+    for (let n = 1; ; n += STRIDE) {
+      for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: `V${n}` });
+      const dying = await backfillFrom(service, dyingAt(session, n), {
+        ...{ kind, extent: ALL, parts: { owner: owner('first') } },
+      }).then(
+        () => false,
+        (error: unknown) => error instanceof Crash,
+      );
+      if (!dying) break;
+      died++;
+      const report = await backfillFrom(service, session, {
+        kind,
+        extent: ALL,
+        parts: { owner: owner('second') },
+      });
+      expect(report.state).toBe('complete');
+      expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
+      expect(await eventsOf(session)).toHaveLength(330 * died);
+    }
+    expect(died).toBeGreaterThan(8);
+  },
+);

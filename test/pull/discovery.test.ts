@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/mirror/session/session.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { Crash, dyingAt, mirror, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
+import { mirror, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
 
 const kindsNamed = (...names: readonly string[]): readonly ListedKind[] =>
   LISTED_KINDS.filter(({ name }) => names.includes(name));
@@ -274,37 +274,6 @@ test('C12: names that no column can have stay in _raw, with one note each', asyn
   expect(rows.filter((other) => other !== row).map((other) => other['constructor'])).toEqual(
     rows.slice(1).map(() => null),
   );
-});
-
-test('killed anywhere between adding columns and filling them: the next pull fills them', async () => {
-  const service = await sandbox({ size: 10 });
-  const kinds = kindsNamed('vehicle_brands');
-  const owner = (name: string) => ({ name, isDead: (other: string) => other !== name });
-  const whole = await mirror();
-  await pullFrom(service, whole, { request: { kinds } });
-  const expected = await filled(whole);
-  let halves = 0;
-  for (let n = 15; n < 200; n++) {
-    const session = await mirror();
-    const died = await pullFrom(service, dyingAt(session, n), {
-      parts: { owner: owner('first') },
-      request: { kinds },
-    }).then(
-      () => false,
-      (error: unknown) => error instanceof Crash,
-    );
-    if (!died) break;
-    const hasColumns = (await columnsOf(session, 'bi_vehicle_brands')).length > 3;
-    if (!hasColumns || (await filled(session)) === expected) continue;
-    halves++;
-    await pullFrom(service, session, { parts: { owner: owner('second') }, request: { kinds } });
-    expect(await filled(session)).toBe(expected);
-  }
-  expect(halves).toBeGreaterThan(2);
-
-  async function filled(session: Session): Promise<string> {
-    return JSON.stringify(await session.query(sql`select * from bi_vehicle_brands order by id`));
-  }
 });
 
 describe('what changes in the answers is noted', () => {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { inject } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
@@ -23,9 +24,16 @@ export async function migratedMirror(): Promise<string> {
   return path;
 }
 
-/** Other workers see the file once it is whole. */
+/**
+ * Other workers see the file once it is whole. A file keeps the pages that it was made with: those of 4 KB, which mirrors of
+ * earlier releases have, make an empty mirror a quarter as long to copy and to look through.
+ */
 async function makeTemplate(template: string, kinds: readonly Kind[]): Promise<void> {
   const draft = `${template}.${randomUUID()}`;
+  const file = new Database(draft);
+  file.pragma('page_size = 4096');
+  file.exec('vacuum');
+  file.close();
   const session = openSqliteSession(draft);
   await migrate(session, kinds);
   await session.close();

@@ -11,9 +11,12 @@ const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration', 'malf
 
 const pathsOf = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 
-/** Proofs beside the tests whose set-up they share: every point at which a pull can die, every order of concurrent steps. */
+/** Proofs beside the tests whose set-up they share: every point at which a process can die, every order of steps, any instant. */
 const PROOF_FILES = pathsOf([
+  'both/dying-migration',
+  'both/equal-dumps',
   'both/touched-at-random',
+  'mirror/records/as-of',
   'outbound/interleavings',
   'pull/crash',
   'pull/freshness/delays',
@@ -35,6 +38,7 @@ const CLOCK_FILES = pathsOf([
 
 /** What is killed or cut off again and again, or sent far too much; `npm test` runs the same files at a smaller size. */
 const SIZED_FILES = pathsOf([
+  'audit/compare-record',
   'cli/verify',
   'end-to-end/kill',
   'end-to-end/outbound-faults',
@@ -46,7 +50,6 @@ const SIZED_FILES = pathsOf([
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
   'mirror/records/as-of',
-  'pull/backfill',
   'pull/crash',
   'pull/freshness/delays',
   'pull/freshness/seeded-schedules',
