@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { at, putChanges } from '../feed/support.ts';
@@ -175,7 +176,7 @@ describe('changes --follow', () => {
     const putting = (async () => {
       while (!stop.signal.aborted) {
         await putChanges(session, ...some(1, 'clients'), ...some(1, 'products'));
-        await promisify(setImmediate)();
+        await systemClock.sleep(20);
       }
     })();
     const { seq } = JSON.parse(String((await lines.next()).value)) as { seq: number };
