@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { certify } from '../../src/diff/certify.ts';
 import type { Certificate, Sighting, Certification } from '../../src/diff/certify.ts';
+import { sized } from '../support/tiers.ts';
 
 /** Responses one after the other, each answered before the next is sent. */
 function oneByOne(...pages: readonly Partial<Sighting>[]): Sighting[] {
@@ -372,7 +373,7 @@ describe('any responses', () => {
         outcomes.set(outcome(verdict), (outcomes.get(outcome(verdict)) ?? 0) + 1);
         expect(told(verdict)).toEqual(byDefinition(seen, before));
       }),
-      { numRuns: 10_000 },
+      { numRuns: sized({ quick: 3_000, acceptance: 10_000, deep: 10_000 }) },
     );
     // Else the property would say little.
     for (const reason of ['certified', 'no_end', 'total_differs', 'rows_unseen', 'too_many_rows'])

@@ -12,7 +12,7 @@ import type { Ask, Asked } from './ask.ts';
 import { TOKEN, serveMirror, signIn } from './stage.ts';
 import type { Stage } from './stage.ts';
 
-const REQUESTS = sized({ quick: 1_500, acceptance: 5_000, deep: 5_000 });
+const REQUESTS = sized({ quick: 700, acceptance: 5_000, deep: 5_000 });
 const RAW_REQUESTS = 500;
 const SEED = 20_260_301;
 const AT_ONCE = 8;

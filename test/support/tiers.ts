@@ -40,6 +40,7 @@ const CLOCK_FILES = pathsOf([
 const SIZED_FILES = pathsOf([
   'audit/compare-record',
   'cli/verify',
+  'diff/certify',
   'end-to-end/kill',
   'end-to-end/outbound-faults',
   'end-to-end/outbound-kill',
@@ -50,6 +51,7 @@ const SIZED_FILES = pathsOf([
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
   'mirror/records/as-of',
+  'mirror/tables/kind-table',
   'pull/crash',
   'pull/freshness/delays',
   'pull/freshness/seeded-schedules',

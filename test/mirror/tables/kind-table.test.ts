@@ -11,6 +11,7 @@ import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON_TEXT, columnsOf, kindNamed, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 import { canonicalDecimal, decimalDigits, idText, sentRecord } from '../wire-records.ts';
 import type { SentRecord } from '../wire-records.ts';
+import { sized } from '../../support/tiers.ts';
 
 /** The contract, written a second time: the declared type of each type of field. */
 const DECLARED: Record<string, string> = {
@@ -105,7 +106,7 @@ describe('the columns of a kind', () => {
 });
 
 describe('decimals', () => {
-  const VALUES = 200_000;
+  const VALUES = sized({ quick: 50_000, acceptance: 200_000, deep: 200_000 });
 
   /** Stores texts in a decimal column, one row each, and reads it and its twins. */
   async function derivedFrom(session: Session, texts: readonly string[]) {
