@@ -36,7 +36,7 @@ export interface AbsenceFacts {
   readonly noted: ReadonlyMap<string, Absence>;
   /** Ids of records that an unsettled create or an update may explain. */
   readonly isProtected: ReadonlySet<string>;
-  /** Live rows of the mirror, the absent ones among them. */
+  /** Live rows of the mirror, the absent ones among them; 0 will do where at most `holdAbove.rows` are absent. */
   readonly live: number;
   /** The list has no rows any more, or may be cut off: a person must look, however few rows are gone. */
   readonly isDoubtful: boolean;

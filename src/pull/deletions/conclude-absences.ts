@@ -183,7 +183,9 @@ async function planFor(
     rules,
   }: KnownAbsences & { readonly absent: readonly AbsentRow[] },
 ): Promise<Plan> {
-  const [live, now] = [await countLive(session, kind.name), clock.now()];
+  // Counting reads an index of the whole table; so few are never held for their number.
+  const live = absent.length <= rules.holdAbove.rows ? 0 : await countLive(session, kind.name);
+  const now = clock.now();
   const { isCertified, isEmpty, sweep } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
