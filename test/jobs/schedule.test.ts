@@ -149,6 +149,14 @@ test.each([
   expect(staleKinds([schedule], readings).map(({ kind }) => kind)).toEqual(stale);
 });
 
+test.each([{ pages: 2 }, { verifies: true as const }])(
+  '%j: what reads no whole list makes no kind stale',
+  (other) => {
+    const readings = { sweptAt: new Map(), startedAt: at('00:00:00'), now: at('12:00:00') };
+    expect(staleKinds([{ ...schedule, ...other }], readings)).toEqual([]);
+  },
+);
+
 test('a kind that was never read is stale three slots after the start', () => {
   const readings = { sweptAt: new Map(), startedAt: at('12:01:00') };
   expect(staleKinds([schedule], { ...readings, now: at('12:44:00') })).toEqual([]);
