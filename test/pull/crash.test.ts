@@ -6,6 +6,7 @@ import { KINDS } from '../../src/catalog/catalog.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import type { BackfillReport } from '../../src/pull/backfill.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -18,11 +19,23 @@ const NAMES = ['clients', 'punches'];
 const TWO_PAGES = { faults: [{ do: { clampPerPage: 20 } }] };
 const NO_GRACE = { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } };
 
-/** Pulls as a process of its own, so that the lease of one that died is free at once. */
+/** A process of its own: the lease of one that died is free at once. */
+const ownerNamed = (name: string) => ({ name, isDead: (other: string) => other !== name });
+
+/** Whether work died at its operation; any other error is thrown. */
+async function dies(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return false;
+  } catch (error) {
+    if (error instanceof Crash) return true;
+    throw error;
+  }
+}
+
 function pullAs(name: string, service: Sandbox, session: Session, minute = 0): Promise<PullReport> {
-  const owner = { name, isDead: (other: string) => other !== name };
   return pullFrom(service, session, {
-    parts: { owner, clock: clockAt(minute) },
+    parts: { owner: ownerNamed(name), clock: clockAt(minute) },
     request: { kinds: kindsNamed(...NAMES), deletions: NO_GRACE },
   });
 }
@@ -61,11 +74,7 @@ async function dieEverywhere(
 ): Promise<number> {
   for (let n = Math.min(first, STRIDE); ; n += STRIDE) {
     await using session = copy();
-    const isDead = await pullAs('first', service, dyingAt(session, n), minute).then(
-      () => false,
-      (error: unknown) => error instanceof Crash,
-    );
-    if (!isDead) return n - STRIDE;
+    if (!(await dies(pullAs('first', service, dyingAt(session, n), minute)))) return n - STRIDE;
     await check(session, 'dead');
     await pullAs('second', service, session, minute);
     await check(session, 'healed');
@@ -209,25 +218,19 @@ async function expectWholePages(session: Session): Promise<void> {
 test('killed anywhere between adding columns and filling them: the next pull fills them', async () => {
   const service = await sandbox({ size: 10 });
   const kinds = kindsNamed('vehicle_brands');
-  const owner = (name: string) => ({ name, isDead: (other: string) => other !== name });
+  const pullAs = (name: string, session: Session): Promise<PullReport> =>
+    pullFrom(service, session, { parts: { owner: ownerNamed(name) }, request: { kinds } });
   const whole = await mirror();
-  await pullFrom(service, whole, { request: { kinds } });
+  await pullAs('whole', whole);
   const expected = await filled(whole);
   let halves = 0;
   for (let n = 15; n < 200; n++) {
     const session = await mirror();
-    const died = await pullFrom(service, dyingAt(session, n), {
-      parts: { owner: owner('first') },
-      request: { kinds },
-    }).then(
-      () => false,
-      (error: unknown) => error instanceof Crash,
-    );
-    if (!died) break;
+    if (!(await dies(pullAs('first', dyingAt(session, n))))) break;
     const hasColumns = (await session.atomically((tx) => tx.columnsOf('bi_vehicle_brands'))).size > 3;
     if (!hasColumns || (await filled(session)) === expected) continue;
     halves++;
-    await pullFrom(service, session, { parts: { owner: owner('second') }, request: { kinds } });
+    await pullAs('second', session);
     expect(await filled(session)).toBe(expected);
   }
   expect(halves).toBeGreaterThan(2);
@@ -244,24 +247,14 @@ test(
     const kind = 'clients';
     const [service, session] = [await sandbox({ size: 330 }), await mirror()];
     await pullOne(service, session, { kind });
-    const owner = (name: string) => ({ name, isDead: (other: string) => other !== name });
+    const backfillAs = (name: string, from: Session): Promise<BackfillReport> =>
+      backfillFrom(service, from, { kind, extent: ALL, parts: { owner: ownerNamed(name) } });
     let died = 0;
     for (let n = 1; ; n += STRIDE) {
       for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: `V${n}` });
-      const dying = await backfillFrom(service, dyingAt(session, n), {
-        ...{ kind, extent: ALL, parts: { owner: owner('first') } },
-      }).then(
-        () => false,
-        (error: unknown) => error instanceof Crash,
-      );
-      if (!dying) break;
+      if (!(await dies(backfillAs('first', dyingAt(session, n))))) break;
       died++;
-      const report = await backfillFrom(service, session, {
-        kind,
-        extent: ALL,
-        parts: { owner: owner('second') },
-      });
-      expect(report.state).toBe('complete');
+      expect(await backfillAs('second', session)).toMatchObject({ state: 'complete' });
       expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
       expect(await eventsOf(session)).toHaveLength(330 * died);
     }
