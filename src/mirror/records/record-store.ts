@@ -59,20 +59,24 @@ const SMALLEST_ID = String(-(2n ** 63n));
  * Yields the ids of all live rows of a kind, thousands at a time as one comma-separated text.
  *
  * Ids come from the index of the primary key: checking `_deleted_at` of each row would read the whole table. Tombstones,
- * which are few, are read first and left out.
+ * which are few, are read beside the first ids and left out.
  */
 export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<string> {
   const table = sql.identifier(kind);
   const tombstones = sql`select cast(id as text) from ${table} where _deleted_at is not null`;
-  const dead = new Set(await readTexts(db, tombstones));
-  for (let after: string | null = SMALLEST_ID; after !== null;) {
-    const next: SQL = sql`
-      select string_agg(cast(id as text), ',') as ids, cast(max(id) as text) as last, count(*) as count
-      from (select k.id from ${table} as k where k.id > ${after} order by k.id limit ${IDS_A_QUERY}) as chunk`;
-    const chunk: IdChunk | null = await readRow(db, ID_CHUNK, next);
-    const ids = chunk?.ids ?? '';
+  const idsAfter = (after: string): SQL => sql`
+    select string_agg(cast(id as text), ',') as ids, cast(max(id) as text) as last, count(*) as count
+    from (select k.id from ${table} as k where k.id > ${after} order by k.id limit ${IDS_A_QUERY}) as chunk`;
+  const [deadIds, first] = await Promise.all([
+    readTexts(db, tombstones),
+    readRow(db, ID_CHUNK, idsAfter(SMALLEST_ID)),
+  ]);
+  const dead = new Set(deadIds);
+  for (let chunk: IdChunk | null = first; chunk !== null;) {
+    const { last, count } = chunk;
+    const ids = chunk.ids ?? '';
     yield dead.size === 0 ? ids : without(ids, dead);
-    after = chunk === null || chunk.count < IDS_A_QUERY ? null : chunk.last;
+    chunk = count < IDS_A_QUERY || last === null ? null : await readRow(db, ID_CHUNK, idsAfter(last));
   }
 }
 

@@ -2,6 +2,7 @@ import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { beginSweep } from './begin-sweep.ts';
 import type { SweepRequest } from './begin-sweep.ts';
 import { endSweep } from './end-sweep.ts';
+import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readList } from './read-list.ts';
 import type { Ending, ListReading } from './read-list.ts';
@@ -127,7 +128,7 @@ async function compareRows(
 ): Promise<RowsApart> {
   const certificate = verdict.certified ? verdict : null;
   const comparison = compareLive({ spans, certificate, began: began ?? 0 });
-  for await (const ids of liveIds(session, kind.name)) comparison.take(ids);
+  for await (const ids of readAhead(liveIds(session, kind.name))) comparison.take(ids);
   const suppressed = await readSuppressed(session, kind.name);
   const missing = comparison.missing().filter((id) => !suppressed.has(id));
   return { outside: comparison.outside(), missing };
