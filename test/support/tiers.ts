@@ -11,16 +11,22 @@ const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration', 'malf
 
 const pathsOf = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 
-/** Proofs beside the tests whose set-up they share: every point at which a process can die, every order of steps, any instant. */
+/**
+ * Proofs beside the tests whose set-up they share: every point at which a process can die, every order of steps,
+ * any instant, any answer that lies.
+ */
 const PROOF_FILES = pathsOf([
   'both/dying-migration',
   'both/equal-dumps',
   'both/touched-at-random',
+  'diff/plan-deletions-properties',
   'mirror/records/as-of',
   'outbound/interleavings',
   'pull/crash',
   'pull/freshness/delays',
   'pull/freshness/seeded-schedules',
+  'pull/lying-service',
+  'source/garbled',
 ]);
 
 export const isProof = (path: string): boolean =>
