@@ -30,7 +30,8 @@ interface Growing {
 
 async function grow(tx: Transaction, { name, columns, create }: Growing): Promise<void> {
   const present = await tx.columnsOf(name);
-  const statements = present.size === 0 ? create(name, columns) : addColumns(name, columns, present);
+  const missing = columns.filter((column) => !present.has(column.name));
+  const statements = present.size === 0 ? create(name, columns) : addColumns(tx.dialect, name, missing);
   for (const statement of statements) {
     await tx.execute(statement);
     await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
@@ -55,10 +56,11 @@ function createNested(name: string, columns: readonly Column[]): string[] {
   ];
 }
 
-function addColumns(name: string, columns: readonly Column[], present: ReadonlySet<string>): string[] {
-  return columns
-    .filter((column) => !present.has(column.name))
-    .map((column) => `alter table ${identifier(name)} add column ${definition(column)}`);
+/** SQLite adds one column a statement. PostgreSQL takes all in one, which changes its catalogue once. */
+function addColumns(dialect: Dialect, name: string, columns: readonly Column[]): string[] {
+  const added = columns.map((column) => `add column ${definition(column)}`);
+  const changes = dialect === 'postgres' && added.length > 0 ? [added.join(', ')] : added;
+  return changes.map((change) => `alter table ${identifier(name)} ${change}`);
 }
 
 const definition = ({ name, type, rule }: Column): string =>
