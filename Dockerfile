@@ -4,7 +4,8 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # SQLite has the only install script that the program needs; the others belong to the tests.
 RUN npm ci --ignore-scripts && npm rebuild better-sqlite3
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
+COPY scripts ./scripts
 COPY src ./src
 # Of SQLite's driver only the addon is needed: its sources and objects are 25 MB.
 RUN npm run build && chmod +x dist/main.js && npm prune --omit=dev --ignore-scripts \
@@ -15,6 +16,7 @@ ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY package.json ./
 COPY migrations ./migrations
+COPY assets ./assets
 # What error messages point to.
 COPY config ./config
 COPY --from=build /app/node_modules ./node_modules

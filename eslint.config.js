@@ -41,6 +41,6 @@ export default tseslint.config(
       'no-console': 'off',
     },
   },
-  { files: ['src/server/assets/*.js'], ...tseslint.configs.disableTypeChecked }, // Run by browsers, as they are.
+  { files: ['assets/*.js'], ...tseslint.configs.disableTypeChecked }, // Run by browsers, as they are.
   { files: ['src/main.ts'], rules: { 'no-restricted-syntax': 'off' } },
 );

@@ -144,16 +144,3 @@ test('only main.ts reads the environment or ends the process', () => {
   const offenders = files.filter((file) => /process\.(env|exit)\b/.test(readFileSync(file, 'utf8')));
   expect(offenders.map((file) => relative(SRC, file)).filter((file) => file !== 'main.ts')).toEqual([]);
 });
-
-/** With `await using` in the same function, the compiler leaves `.ts` in a dynamic import. */
-test('the built program imports only files that were built', () => {
-  const built = sourceFiles('dist').filter((file) => file.endsWith('.js'));
-  const missing = built.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g)]
-      .map(([, target = '']) => join(dirname(file), target))
-      .filter((target) => !built.includes(target))
-      .map((target) => `${file} imports ${target}`),
-  );
-  expect(built).not.toEqual([]);
-  expect(missing).toEqual([]);
-});

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
+/** The sources, not the bundle: V8 counts by file. */
+const PROGRAM = ['--import', 'tsx', join(import.meta.dirname, '../../src/main.ts')];
 const ENTRIES = 20;
 /** Clients of the service that is pulled: nothing at the beginning or the end of so long a list runs as often as its pages. */
 const CLIENTS = 20_000;
@@ -69,7 +70,7 @@ interface Running {
 }
 
 function start(args: readonly string[], { folder, env, coverage }: Running) {
-  return spawn(process.execPath, [MAIN, ...args], {
+  return spawn(process.execPath, [...PROGRAM, ...args], {
     cwd: folder,
     env: { ...process.env, ...env, ...(coverage !== undefined && { NODE_V8_COVERAGE: coverage }) },
   });
@@ -110,7 +111,7 @@ function filesOver(coverage: string, least: number, folders: RegExp): string[] {
       readonly result: readonly Script[];
     };
     for (const { url, functions } of result) {
-      const file = url.split('/dist/')[1];
+      const file = url.split('/src/')[1];
       if (file === undefined || !folders.test(file)) continue;
       if (functions.some(({ ranges }) => (ranges[0]?.count ?? 0) >= least)) files.add(file);
     }

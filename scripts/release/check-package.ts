@@ -12,11 +12,13 @@ interface Packed {
 /** What a package must hold to run, and all that it may hold. */
 const NEEDED = [
   'dist/main.js',
+  'dist/third-party.txt',
+  'assets/dashboard.css',
   'migrations/sqlite/meta/_journal.json',
   'migrations/postgres/meta/_journal.json',
 ];
 const DOCUMENTS = ['config/default.yaml', 'docs/settings.md', 'CHANGELOG.md', 'LICENSE', 'README.md'];
-const ALLOWED = /^(?:dist|migrations|config|docs)\/|^(?:package\.json|[A-Z]+(?:\.md)?)$/;
+const ALLOWED = /^(?:dist|assets|migrations|config|docs)\/|^(?:package\.json|[A-Z]+(?:\.md)?)$/;
 
 /**
  * Builds and packs a checkout.

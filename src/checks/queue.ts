@@ -15,7 +15,10 @@ export const isRedis = (url: string): boolean => /^rediss?:/.test(url);
 
 /** Checks whether a Redis answers and is configured for queues. */
 export async function checkRedis(url: string): Promise<readonly CheckResult[]> {
-  const { Redis } = await import('ioredis'); // Loaded only if Redis is used.
+  // Loaded only if Redis is used. The bundle gives a CommonJS library as `default` alone.
+  const {
+    default: { Redis },
+  } = await import('ioredis');
   const client = new Redis(url, {
     lazyConnect: true,
     retryStrategy: () => null,

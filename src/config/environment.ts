@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import type { z } from 'zod';
+import type * as z from 'zod';
+import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import { fileFault } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { combined, treeWith } from './layer.ts';
@@ -101,6 +103,6 @@ function fromText(text: string, schema: z.ZodType): unknown {
 
 /** The version of bms-sync from its package.json. */
 export function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

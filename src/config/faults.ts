@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { located, merged, valueAt } from './layer.ts';
 import type { Layer, Path } from './layer.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Properties of a setting beyond its schema. */
 export interface About {

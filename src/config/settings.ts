@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { kinds } from './groups/kinds.ts';
 import { bi, database, queue, retention, log, server, shutdown } from './groups/process.ts';
 import { freshness, schedules } from './groups/schedules.ts';

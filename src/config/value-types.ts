@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseUrl } from '../lib/net/target-url.ts';
 
 /** The kinds of value that settings have. Each one's error text states the expected form, and nothing else. */

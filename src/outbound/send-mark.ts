@@ -66,7 +66,10 @@ const COMMAND_MS = 500; // A send gives up where more than two seconds pass betw
  * next write catches up.
  */
 async function createRedisMark(url: string, name: string): Promise<OpenMark> {
-  const { Redis } = await import('ioredis'); // A third of what a pull takes to start.
+  // A third of what a pull takes to start. The bundle gives a CommonJS library as `default` alone.
+  const {
+    default: { Redis },
+  } = await import('ioredis');
   const key = `bms-sync:sends:${name}`;
   const client = new Redis(url, {
     enableOfflineQueue: false,

@@ -1,5 +1,5 @@
 import { YAMLParseError, parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { compactJson } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';

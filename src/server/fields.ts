@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isListed } from '../catalog/kind.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { wholeText } from '../lib/json/decimal.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Server } from './server.ts';
 

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LATE, within } from '../lib/time/deadline.ts';
 import { mirrorMetrics } from './mirror-metrics.ts';
 import type { RouteContext, Server, ServerParts } from './server.ts';

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifySchema } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readSeenNames } from '../mirror/kinds/field-store.ts';
 import { SESSION_COOKIE } from './access/credentials.ts';
 import { PROBLEM_TYPE, sendJsonText } from './answer/send.ts';

@@ -6,7 +6,7 @@ import type {
   RawServerDefault,
   RouteOptions,
 } from 'fastify';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
 import type { SecretsOf } from '../feed/webhooks/endpoints.ts';
 import type { Schedule } from '../jobs/schedule.ts';

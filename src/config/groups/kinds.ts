@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AuthHeader, Field, ListEndpoint, ListOrder } from '../../catalog/kind.ts';
 import { mapOf, setting, unset } from '../setting.ts';
 import { fieldName, path, pathWithId } from '../value-types.ts';

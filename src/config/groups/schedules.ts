@@ -1,5 +1,5 @@
 import { validateDetailed } from 'node-cron';
-import { z } from 'zod';
+import * as z from 'zod';
 import { group, openGroup, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { group, setting, unset, mapOf } from '../setting.ts';
 import * as a from '../value-types.ts';
 

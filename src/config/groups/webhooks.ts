@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { targetFault } from '../../lib/net/target-url.ts';
 import { group, mapOf, setting, unset } from '../setting.ts';
 import * as a from '../value-types.ts';

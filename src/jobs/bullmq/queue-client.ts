@@ -1,5 +1,5 @@
 import type { Job, Queue, Worker } from 'bullmq';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { within } from '../../lib/time/deadline.ts';

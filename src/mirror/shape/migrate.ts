@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Kind } from '../../catalog/kind.ts';
+import { PACKAGE_FOLDER } from '../../lib/package-folder.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { MirrorError } from '../session/errors.ts';
@@ -25,8 +26,8 @@ import { retypeColumns, seedUnlisted } from './upgrade-rows.ts';
 const MIRROR_VERSION = 5;
 
 const MIGRATIONS: Record<Dialect, string> = {
-  sqlite: fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url)),
-  postgres: fileURLToPath(new URL('../../../migrations/postgres', import.meta.url)),
+  sqlite: join(PACKAGE_FOLDER, 'migrations/sqlite'),
+  postgres: join(PACKAGE_FOLDER, 'migrations/postgres'),
 };
 
 interface MigrateOptions {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { PACKAGE_FOLDER } from '../../lib/package-folder.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { addChangePages } from './changes-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
@@ -43,7 +43,7 @@ async function prepare(dashboard: Dashboard): Promise<void> {
   }
 }
 
-const OWN = fileURLToPath(new URL('../assets/', import.meta.url));
+const OWN = join(PACKAGE_FOLDER, 'assets');
 const UPLOT = dirname(createRequire(import.meta.url).resolve('uplot'));
 
 /** The files of the pages: ours, and the library that draws the plots. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { latestSeq } from '../../feed/read-changes.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import { HOLD_WORDS, idsShown, readDisappeared } from '../../mirror/records/deletion-store.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { latestSeq } from '../../feed/read-changes.ts';
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';

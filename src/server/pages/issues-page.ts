@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readDrift } from '../../mirror/kinds/drift-store.ts';
 import type { Drift } from '../../mirror/kinds/drift-store.ts';
 import { countIssues } from '../../mirror/kinds/status-store.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { latestChanges, latestSeq } from '../../feed/read-changes.ts';
 import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
 import { countEntries, listEntries } from '../../mirror/outbox/outbox-store.ts';

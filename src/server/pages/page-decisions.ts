@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { disableEndpoint, enableEndpoint, replayEvents } from '../../feed/webhooks/endpoint-activity.ts';
 import { decideHeld } from '../../mirror/records/deletion-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';

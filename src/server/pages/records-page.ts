@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { recordsAfter } from '../../mirror/records/record-store.ts';
 import type { ListedRecord } from '../../mirror/records/record-store.ts';
 import { kindName, recordId, requireKind } from '../fields.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { latestSeq } from '../../feed/read-changes.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';

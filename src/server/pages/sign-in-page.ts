@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Access } from '../access/access.ts';
 import { SIGN_IN_STYLE } from '../answer/security-headers.ts';
 import { sendProblem } from '../answer/send.ts';

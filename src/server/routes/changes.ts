@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
 import { awaitChanges, changeLine } from '../../feed/follow-changes.ts';
 import { sendJsonText } from '../answer/send.ts';

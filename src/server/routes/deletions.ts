@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { decideHeld, readDisappearances } from '../../mirror/records/deletion-store.ts';
 import { sendJson, sendJsonText } from '../answer/send.ts';
 import { instant, kindName, noBody, requireKind } from '../fields.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SyncError } from '../../lib/sync-error.ts';
 import { LATE, within } from '../../lib/time/deadline.ts';
 import { readDamage } from '../../mirror/sqlite/integrity-check.ts';

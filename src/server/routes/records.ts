@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SyncError } from '../../lib/sync-error.ts';
 import { findRecord } from '../../mirror/records/record-store.ts';
 import { sendJsonText } from '../answer/send.ts';

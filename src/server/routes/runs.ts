@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isListed } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';

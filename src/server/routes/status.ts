@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { STATES } from '../../outbound/decisions/entry-list.ts';
 import { sendJsonText } from '../answer/send.ts';
 import { instant } from '../fields.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { addEndpoint, endpointDocuments, requireEndpoint } from '../../feed/webhooks/endpoints.ts';
 import { listDeliveries } from '../../mirror/webhooks/delivery-store.ts';
 import { sendJsonText } from '../answer/send.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifySchema } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createActivity, createRowCounts } from '../../counts.ts';
 import type { Activity, RowCounts } from '../../counts.ts';
 import { wholeNumber } from '../../fields.ts';

@@ -1,0 +1,54 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Metafile } from 'esbuild';
+import { notices } from './notices.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Loaded where they are installed: an addon, and packages that a user may leave out. */
+const EXTERNAL = ['better-sqlite3', '@duckdb/node-api', 'pg-native', 'msgpackr-extract'];
+
+/** CommonJS libraries in the bundle ask for Node's own modules by `require`, which an ES module does not have. */
+const REQUIRE = `import { createRequire as createRequireOf } from 'node:module'; const require = createRequireOf(import.meta.url);`;
+
+/**
+ * Bundles programs with the libraries that they import into a folder, which is emptied first.
+ *
+ * What only one command needs stays in a file of its own, as only the command that is called is loaded. Names are kept short
+ * of nothing: a stack in a report of a bug can be read without the source maps.
+ *
+ * @param entries Paths from the root of the checkout.
+ */
+export async function bundle(
+  entries: readonly string[],
+  folder: string,
+): Promise<{ readonly bytes: number; readonly packages: number }> {
+  rmSync(folder, { recursive: true, force: true });
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [...entries],
+    outdir: folder,
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    external: EXTERNAL,
+    banner: { js: REQUIRE },
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none', // All licences stand in one file.
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const packages = notices(Object.keys(metafile.inputs), ROOT);
+  writeFileSync(join(folder, 'third-party.txt'), packages.map(({ text }) => text).join('\n'));
+  return { bytes: sizeOf(metafile), packages: packages.length };
+}
+
+const sizeOf = ({ outputs }: Metafile): number =>
+  Object.entries(outputs)
+    .filter(([path]) => path.endsWith('.js'))
+    .reduce((sum, [, { bytes }]) => sum + bytes, 0);
