@@ -56,8 +56,11 @@ describe('the glossary', () => {
 
 /** The texts that the spell check reads, without the glossary. */
 function textsOf(root: string): readonly string[] {
-  const inFolders = ['src', 'test', 'scripts', 'bench', 'docs', 'config', 'deploy'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  const inFolders = ['assets', 'src', 'test', 'scripts', 'bench', 'docs', 'config', 'deploy'].flatMap(
+    (folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(folder, name),
+      ),
   );
   return [...readdirSync(root), ...inFolders]
     .filter(

@@ -23,7 +23,7 @@ function noticeOf(folder: string): Notice {
     readonly version: string;
     readonly license?: string;
   };
-  const file = readdirSync(folder).find((entry) => /^(?:licen[cs]e|copying)/i.test(entry));
+  const file = readdirSync(folder).find((entry) => /^(?:license|licence|copying)/i.test(entry));
   if (file === undefined && license === undefined) throw new Error(`${name} ${version} names no licence.`);
   const licence = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim();
   return { name, text: `=== ${name} ${version} (${license ?? 'see below'})\n\n${licence}\n` };

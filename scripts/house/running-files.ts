@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** The sources, not the bundle: V8 counts by file. */
-const PROGRAM = ['--import', 'tsx', join(import.meta.dirname, '../../src/main.ts')];
+const PROGRAM = ['--import', import.meta.resolve('tsx'), join(import.meta.dirname, '../../src/main.ts')];
 const ENTRIES = 20;
 /** Clients of the service that is pulled: nothing at the beginning or the end of so long a list runs as often as its pages. */
 const CLIENTS = 20_000;
