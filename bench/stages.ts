@@ -1,17 +1,21 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
-import type { Profiler } from 'node:inspector/promises';
+import type { Profiler, Runtime } from 'node:inspector/promises';
+import { SourceMap } from 'node:module';
+import type { SourceMapPayload } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 /** The stages of a pull by the files that do their work; the first that fits counts. */
 const STAGES: readonly (readonly [stage: string, files: RegExp])[] = [
   [
     'receive',
-    /undici|dist\/source\/http|node:(?:net|http|buffer|internal\/(?:stream|streams|js_stream|url|buffer))/,
+    /undici|src\/source\/http|node:(?:net|http|buffer|internal\/(?:stream|streams|js_stream|url|buffer))/,
   ],
-  ['parse', /dist\/source|node:internal\/(?:encoding|crypto)/],
-  ['commit', /dist\/mirror\/sqlite\/session|dist\/mirror\/postgres\/transaction/],
-  ['SQL', /dist\/mirror|drizzle-orm|node_modules\/pg/],
-  ['decode', /dist\/diff\/(?:decode-record|observe-fields)/],
-  ['compare', /dist\/diff\/(?:judge-page|change-event)|dist\/pull\/land/],
+  ['parse', /src\/source|node:internal\/(?:encoding|crypto)/],
+  ['commit', /src\/mirror\/sqlite\/session|src\/mirror\/postgres\/transaction/],
+  ['SQL', /src\/mirror|drizzle-orm|node_modules\/pg/],
+  ['decode', /src\/diff\/(?:decode-record|observe-fields)/],
+  ['compare', /src\/diff\/(?:judge-page|change-event)|src\/pull\/land/],
   [
     'event loop',
     /node:(?:internal\/(?:timers|process|async_hooks|event_target|abort_controller)|events|timers)/,
@@ -46,12 +50,13 @@ export async function inStages<T>(
 /** A function of no stage, such as a native one or one of `lib/`, counts for the stage that called it. */
 function stagesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Map<string, number> {
   const stageOf = new Map<number, string | null>();
+  const maps = new Map<string, SourceMap | null>();
   const visit = (id: number, caller: string | null): void => {
     const node = byId.get(id);
     if (node === undefined) return;
-    const { url, functionName } = node.callFrame;
-    const own = OWN.test(url) ? null : STAGES.find(([, files]) => files.test(url))?.[0];
-    const stage = own === undefined ? (UNCALLED[functionName] ?? caller) : own;
+    const file = sourceOf(node.callFrame, maps);
+    const own = OWN.test(file) ? null : STAGES.find(([, files]) => files.test(file))?.[0];
+    const stage = own === undefined ? (UNCALLED[node.callFrame.functionName] ?? caller) : own;
     stageOf.set(id, stage);
     for (const child of node.children ?? []) visit(child, stage);
   };
@@ -63,4 +68,20 @@ function stagesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): M
     if (typeof stage === 'string') stages.set(stage, (stages.get(stage) ?? 0) + (timeDeltas[at] ?? 0));
   }
   return new Map([...stages].sort(([, a], [, b]) => b - a));
+}
+
+/** The source file of a function of the bundle; of any other function, its own file. */
+function sourceOf(
+  { url, lineNumber, columnNumber }: Runtime.CallFrame,
+  maps: Map<string, SourceMap | null>,
+): string {
+  if (!maps.has(url)) maps.set(url, readMap(url));
+  const found = maps.get(url)?.findEntry(lineNumber, columnNumber);
+  return found !== undefined && 'originalSource' in found ? found.originalSource : url;
+}
+
+function readMap(url: string): SourceMap | null {
+  const path = url.startsWith('file:') ? `${fileURLToPath(url)}.map` : '';
+  if (!existsSync(path)) return null;
+  return new SourceMap(JSON.parse(readFileSync(path, 'utf8')) as SourceMapPayload);
 }
