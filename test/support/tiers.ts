@@ -13,19 +13,21 @@ const pathsOf = (names: readonly string[]): string[] => names.map((name) => `tes
 
 /**
  * Proofs beside the tests whose set-up they share: every point at which a process can die, every order of steps,
- * any instant, any answer that lies.
+ * any instant, any answer that lies, any list that moves while it is read, every minute of a schedule.
  */
 const PROOF_FILES = pathsOf([
   'both/dying-migration',
   'both/equal-dumps',
   'both/touched-at-random',
   'diff/plan-deletions-properties',
+  'jobs/schedule',
   'mirror/records/as-of',
   'outbound/interleavings',
   'pull/crash',
   'pull/freshness/delays',
   'pull/freshness/seeded-schedules',
   'pull/lying-service',
+  'pull/moving-list',
   'source/garbled',
 ]);
 
@@ -57,10 +59,12 @@ const SIZED_FILES = pathsOf([
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
   'mirror/records/as-of',
+  'mirror/sqlite/session',
   'mirror/tables/kind-table',
   'pull/crash',
   'pull/freshness/delays',
   'pull/freshness/seeded-schedules',
+  'pull/land/land-pages',
   'pull/many-fields',
   'server/fuzz',
 ]);

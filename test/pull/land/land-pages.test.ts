@@ -15,6 +15,7 @@ import { startSweep } from '../../../src/source/paging/sweep-plan.ts';
 import { readPages, readDirtyRows } from '../../../src/mirror/sightings/page-store.ts';
 import { readTenants } from '../../../src/mirror/kinds/source-binding.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { sized } from '../../support/tiers.ts';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
 import { issueKey } from '../../../src/mirror/records/issue-store.ts';
 import { createEarlierSightings } from '../../../src/pull/run/list-sightings.ts';
@@ -300,8 +301,8 @@ const ANSWERS = fc.array(
 );
 
 test.each([
-  ['SQLite', 40],
-  ['PostgreSQL', 12],
+  ['SQLite', sized({ quick: 15, acceptance: 40, deep: 200 })],
+  ['PostgreSQL', sized({ quick: 4, acceptance: 12, deep: 60 })],
 ] as const)('pages that land together leave what they leave one by one, in %s', async (database, numRuns) => {
   await fc.assert(
     fc.asyncProperty(ANSWERS, fc.integer({ min: 1, max: 8 }), async (answers, size) => {
