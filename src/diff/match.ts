@@ -1,9 +1,10 @@
+import { sentField } from '../catalog/kind.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { canonicalJson } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { ownValue } from './decode-record.ts';
 import { couldHold, isLooselyWithin } from './look-alike.ts';
-import { isBlank, keyForm, fieldNamed, holdsWritten, readNameOf, shownValue } from './written.ts';
+import { isBlank, keyForm, holdsWritten, readNameOf, shownValue } from './written.ts';
 import type { SentAndShown } from './written.ts';
 
 /** `exact`: ours by every visible field. `look-alike`: could be ours, as altered by the service. */
@@ -40,7 +41,7 @@ export type SearchResult =
 export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
   const { keyed, telling } = sentFields({ kind, payload, record: {} });
   const parts = (keyed.length > 0 ? keyed : telling).map(({ name, sent }) =>
-    canonicalJson([name, keyForm(fieldNamed(kind, name), sent)]),
+    canonicalJson([name, keyForm(sentField(kind, name), sent)]),
   );
   return `[${parts.sort().join(',')}]`;
 }
@@ -87,7 +88,7 @@ function sentFields({ kind, payload, record }: Omit<MatchInput, 'marker'>): Sent
     const name = readNameOf(kind, writeName);
     return { name, sent, remote: shownValue(kind, record, name) };
   });
-  const telling = all.filter(({ name, sent }) => !isBlank(fieldNamed(kind, name), sent));
+  const telling = all.filter(({ name, sent }) => !isBlank(sentField(kind, name), sent));
   const { naturalKey } = kind;
   const keyed =
     naturalKey === 'all sent fields' ? telling : telling.filter(({ name }) => naturalKey.includes(name));
@@ -110,5 +111,5 @@ function markOf(record: JsonObject, { field, text }: Marker): Match {
 function couldBeOurs(kind: Kind, { keyed, telling }: SentFields): boolean {
   const shown = [keyed, telling].map((fields) => fields.filter(({ remote }) => remote !== undefined));
   const judged = shown.find((fields) => fields.length > 0) ?? [];
-  return judged.every((field) => couldHold(fieldNamed(kind, field.name), field));
+  return judged.every((field) => couldHold(sentField(kind, field.name), field));
 }

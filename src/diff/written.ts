@@ -106,19 +106,16 @@ export function readNameOf(kind: Kind, writeName: string): string {
   return fields.find((field) => writeNameOf(field) === writeName)?.name ?? writeName;
 }
 
-/** A field that is documented or was seen in the wild, by the name by which it is read. */
-export const fieldNamed = sentField;
-
 /** A record's value of a field: under its name of a read or, as some copies do, under its name of a write. */
 export function shownValue(kind: Kind, record: JsonObject, name: string): Json | undefined {
   const value = ownValue(record, name);
-  const field = fieldNamed(kind, name);
+  const field = sentField(kind, name);
   return value === undefined && field ? ownValue(record, writeNameOf(field)) : value;
 }
 
 /** Whether the service shows the sent value, under the field's normaliser; `name` is the name of a read. */
 export function holdsWritten(kind: Kind, name: string, pair: SentAndShown): boolean {
-  return holds(fieldNamed(kind, name), pair);
+  return holds(sentField(kind, name), pair);
 }
 
 /** Whether two values are equal in a field of this type; without a type they are compared as JSON, a number also as its text. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
+import { sentField } from '../../src/catalog/kind.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { judgeSearch, matchRecord, naturalKeyOf } from '../../src/diff/match.ts';
 import type { Match } from '../../src/diff/match.ts';
-import { fieldNamed } from '../../src/diff/written.ts';
 import { isNumber, parseJson } from '../../src/lib/json/json.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, writes } from '../support/written-payloads.ts';
@@ -313,7 +313,7 @@ const LOOSENINGS: Record<string, Loosening> = {
 /** Loosens every text, and rounds every number, of a record that would match. */
 function loosened(kind: Kind, record: JsonObject, loosenings: readonly string[]): JsonObject {
   const entries = Object.entries(record).map(([name, value]): [string, Json] => {
-    const type = fieldNamed(kind, name)?.type;
+    const type = sentField(kind, name)?.type;
     if (isNumber(value) || (type === 'decimal' && typeof value === 'string'))
       return [name, roundedUp(String(value))];
     const isText = type === undefined || type === 'text';

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { expect } from 'vitest';
 import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { sentField } from '../../src/catalog/kind.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
-import { fieldNamed, readNameOf, writeNameOf } from '../../src/diff/written.ts';
+import { readNameOf, writeNameOf } from '../../src/diff/written.ts';
 import { atScale } from '../../src/lib/json/decimal.ts';
 import { compactJson, isArray, isNumber, isObject } from '../../src/lib/json/json.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
@@ -68,7 +69,7 @@ export function payloadsOf(kind: Kind): fc.Arbitrary<JsonObject> {
     ...fields.map((field) => [writeNameOf(field), suiting(field)] as const),
   ]);
   const requiredKeys = required.map((name) => {
-    const field = fieldNamed(kind, name);
+    const field = sentField(kind, name);
     return field ? writeNameOf(field) : name;
   });
   return fc.record(values, { requiredKeys });
@@ -83,7 +84,7 @@ export const writes = fc
 export function asShown(kind: Kind, payload: JsonObject): JsonObject {
   const shown = Object.entries(payload).map(([name, value]) => {
     const readName = readNameOf(kind, name);
-    return [readName, respelledBy(fieldNamed(kind, readName), value)] as const;
+    return [readName, respelledBy(sentField(kind, readName), value)] as const;
   });
   return Object.fromEntries([['id', 7], ...shown, ['system_id_of_ours', 3]]);
 }

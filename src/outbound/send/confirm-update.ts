@@ -1,8 +1,8 @@
-import { askableKind, isListed } from '../../catalog/kind.ts';
+import { askableKind, isListed, sentField } from '../../catalog/kind.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { couldHold } from '../../diff/look-alike.ts';
-import { fieldNamed, readBack } from '../../diff/written.ts';
+import { readBack } from '../../diff/written.ts';
 import type { FieldStates } from '../../diff/written.ts';
 import { isObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
@@ -118,7 +118,7 @@ function isNormalized(
   { field, remote, wanted }: FieldStates,
 ): boolean {
   const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
-  return !isAsBefore && couldHold(fieldNamed(kind, field), { sent: wanted, remote });
+  return !isAsBefore && couldHold(sentField(kind, field), { sent: wanted, remote });
 }
 
 /** Sweeps with a failed control after which a path is no longer used. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { askableKind } from '../../catalog/kind.ts';
+import { askableKind, sentField } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { matchRecord } from '../../diff/match.ts';
 import type { Marker } from '../../diff/match.ts';
-import { readNameOf, shownValue, fieldNamed, writeNameOf } from '../../diff/written.ts';
+import { readNameOf, shownValue, writeNameOf } from '../../diff/written.ts';
 import { compactJson, isNumber } from '../../lib/json/json.ts';
 import type { JsonObject, Json } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
@@ -160,7 +160,7 @@ export function markerOf(
 /** Appends the marker to the field's own text. */
 export function withMarker(kind: Kind, payload: JsonObject, marker: Marker | null): JsonObject {
   if (marker === null) return payload;
-  const field = fieldNamed(kind, marker.field);
+  const field = sentField(kind, marker.field);
   const name = field ? writeNameOf(field) : marker.field;
   const given: Json | undefined = payload[name];
   const isGiven = isNumber(given) || (typeof given === 'string' && given !== '');
