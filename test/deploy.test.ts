@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -206,8 +206,9 @@ test('the API answers under the name of its service in Compose and in Kubernetes
 describe('make-secrets.sh', () => {
   const madeWith = (token: string, folder = tempFolder()): string => {
     copyFileSync(join(ROOT, 'deploy/make-secrets.sh'), join(folder, 'make-secrets.sh'));
-    const argv = [join(folder, 'make-secrets.sh'), 'https://acme.example'];
-    execFileSync('sh', argv, { input: token, stdio: 'pipe' });
+    writeFileSync(join(folder, 'token'), token); // A script that refuses at once would break a pipe.
+    const command = 'sh make-secrets.sh https://acme.example < token';
+    execFileSync('sh', ['-c', command], { cwd: folder, stdio: 'pipe' });
     return folder;
   };
   const read = (folder: string, name: string): string => readFileSync(join(folder, 'secrets', name), 'utf8');
