@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     projects: projects.filter(({ test }) => test.include.length > 0),
     execArgv: ['--max-semi-space-size=64', '--single-threaded-gc'], // Other workers use the cores meanwhile.
-    maxWorkers: 4, // On two cores: most tests wait for processes, databases and timers some of the time.
+    maxWorkers: 5, // On two cores: most tests wait for processes, databases and timers some of the time.
     sequence: { sequencer: TakeTurns },
     globalSetup: ['./test/support/global-setup.ts'],
     reporters: [

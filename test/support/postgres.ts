@@ -13,10 +13,7 @@ export interface FreshDatabase {
 export async function freshDatabase(template?: Template): Promise<FreshDatabase> {
   const server = inject('postgresUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await runOn(
-    server,
-    `create database ${name}${template === undefined ? '' : ` template ${template} strategy file_copy`}`,
-  );
+  await runOn(server, `create database ${name} template ${template ?? 'template1'} strategy file_copy`);
   const url = new URL(server);
   url.pathname = name;
   return {
