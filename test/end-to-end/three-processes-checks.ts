@@ -109,9 +109,9 @@ export async function recordMarks(session: Session): Promise<void> {
 
 /**
  * Every slot of a schedule was dealt with by one process: by a run that was done, or by none where one was to read the kind
- * anyway.
+ * anyway. A slot that came due after these may have its run requested and not worked: the processes were stopped meanwhile.
  *
- * @param due Of each schedule, the instants at which it came due.
+ * @param due Of each schedule, the instants at which it came due before the processes were at rest.
  */
 export async function expectSlotsOnce(
   session: Session,
@@ -126,8 +126,10 @@ export async function expectSlotsOnce(
     expect.arrayContaining(KINDS.flatMap((kind) => due.map((at) => `${kind}@${at.toISOString()}`))),
   );
   const runs = await session.query(sql`select slot, state from runs where slot is not null`);
+  const isDue = (slot: string): boolean => due.some((at) => slot.endsWith(`@${at.toISOString()}`));
   // A list that changed all the time while it was read may leave its run incomplete.
-  expect(runs.filter(({ state }) => state !== 'done' && state !== 'incomplete')).toEqual([]);
+  const open = runs.filter(({ state }) => state !== 'done' && state !== 'incomplete');
+  expect(open.filter(({ slot }) => isDue(String(slot)))).toEqual([]);
   const slotsRun = runs.filter(({ slot }) => marked.includes(String(slot))).length;
   return { slotsRun, slotsServed: marked.length - slotsRun };
 }

@@ -62,9 +62,9 @@ test(
       work(scene, crew, { isOver: () => isOver }),
       killInTurn(crew, session).finally(() => (isOver = true)),
     ]);
-    const due = minutesDue(begun, Date.now());
     await atRest(scene, REST_MS);
     await pullAll(scene, crew);
+    const due = minutesDue(begun, Date.now());
     await readFeed(crew, load);
 
     await expectExact(scene, load.wishes);
