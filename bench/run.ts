@@ -78,7 +78,7 @@ async function compare(latencyMs: number): Promise<void> {
 
 type Around = (pull: () => Promise<Pulled>, name: string) => Promise<Pulled>;
 
-/** The second pull reads all again, since columns were discovered by the first; the third is what every later one is. */
+/** The second pull is the first that can certify the list; the third is what every later one is. */
 async function pullInTurn(around: Around = (pull) => pull()): Promise<Record<string, Pulled>> {
   const target = { url, database: await databases.fresh(), inFlight };
   const pull = (): Promise<Pulled> => pullClients(target);
