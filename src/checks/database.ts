@@ -4,6 +4,8 @@ import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { boundUrl, boundCompanies } from '../mirror/kinds/source-binding.ts';
+import { RESUME, readFrozen } from '../mirror/outbox/freeze-store.ts';
+import type { Frozen } from '../mirror/outbox/freeze-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../mirror/outbox/outbox-queue.ts';
 import { changeLogText, readChangeLogSize } from '../mirror/records/change-store.ts';
@@ -20,7 +22,7 @@ interface DatabaseFindings {
   readonly isMirror: boolean;
 }
 
-/** Checks the database, its free space, and the kinds that the token may not write; creates nothing. */
+/** Checks the database, its free space, and whether something keeps the outbox from being sent; creates nothing. */
 export async function checkDatabase(
   config: Config,
   openMirror: () => Promise<Session>,
@@ -43,6 +45,7 @@ export async function checkDatabase(
     found.isMirror = true;
     more.push(await tellChangeLog(session));
     if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole)));
+    more.push(...[await readFrozen(session)].flatMap((found) => found ?? []).map(frozen));
     more.push(...(await readBlocks(session)).map(blocked));
     return `${place}; ${await contentOf(session)}`;
   });
@@ -84,6 +87,14 @@ async function tellChangeLog(session: Session): Promise<CheckResult> {
     'database.changes',
     `change events: ${changeLogText(size)} (retention.changesDays limits them)`,
   );
+}
+
+function frozen({ reason, since }: Frozen): CheckResult {
+  return {
+    ...{ name: 'writes.frozen', ok: false, code: 'outbox.frozen' },
+    detail: `nothing is sent since ${since} UTC: ${reason}`,
+    hint: RESUME,
+  };
 }
 
 function blocked({ kind, reason, since }: WriteBlock): CheckResult {

@@ -10,7 +10,7 @@ import type { Entry } from '../mirror/outbox/outbox-store.ts';
 import { isServed } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
-import { readFrozen } from '../outbound/freeze.ts';
+import { readFrozen } from '../mirror/outbox/freeze-store.ts';
 import { checkEntries, readBatch } from '../outbound/intake/entry-request.ts';
 import type { CheckedEntry, EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';

@@ -1,8 +1,9 @@
-import { instantText } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { readMeta, writeMeta, dropMeta } from '../mirror/kinds/meta.ts';
 import { highestForeignLink, numberBeyond } from '../mirror/outbox/attempts-and-links.ts';
-import type { Session, Transaction, Queryable } from '../mirror/session/session.ts';
+import { RESUME, freeze, readFrozen } from '../mirror/outbox/freeze-store.ts';
+import type { Frozen } from '../mirror/outbox/freeze-store.ts';
+import type { Session, Transaction } from '../mirror/session/session.ts';
 
 /** The number of sends, kept beside the database, so that a restored back-up is detected. */
 export interface SendMark {
@@ -44,8 +45,6 @@ export async function freezeIfRestored(
   if (reason !== null) logger.error({ reason, hint: RESUME }, 'nothing is sent until a person says so');
 }
 
-const RESUME = 'Compare the sends since the back-up with the service, then: bms-sync outbox resume';
-
 async function reasonToFreeze(
   tx: Transaction,
   { marked, counted }: { readonly marked: number | null; readonly counted: number },
@@ -55,25 +54,6 @@ async function reasonToFreeze(
   const [highest, accepted] = [await highestForeignLink(tx), await readMeta(tx, 'outbox.accepted_links')];
   if (highest === null || highest <= Number(accepted ?? 0)) return null;
   return 'the mirror knows of creations that its outbox does not';
-}
-
-/** The reason why nothing is sent although writes are on. */
-export interface Frozen {
-  readonly reason: string;
-  readonly since: string;
-}
-
-/** Reads the cause of a freeze; null = sends are allowed. */
-export async function readFrozen(db: Queryable): Promise<Frozen | null> {
-  const text = await readMeta(db, 'outbox.frozen');
-  if (text === null) return null;
-  return JSON.parse(text) as Frozen;
-}
-
-/** Stops all sends until a person resumes them; the first reason stays. */
-export async function freeze(tx: Transaction, reason: string, now: Date): Promise<void> {
-  if ((await readMeta(tx, 'outbox.frozen')) !== null) return;
-  await writeMeta(tx, 'outbox.frozen', JSON.stringify({ reason, since: instantText(now) }));
 }
 
 /**

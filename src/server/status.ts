@@ -20,8 +20,8 @@ import { readDamage } from '../mirror/sqlite/integrity-check.ts';
 import type { Damage } from '../mirror/sqlite/integrity-check.ts';
 import { failingEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import type { FailingEndpoint } from '../mirror/webhooks/endpoint-store.ts';
-import { readFrozen } from '../outbound/freeze.ts';
-import type { Frozen } from '../outbound/freeze.ts';
+import { readFrozen } from '../mirror/outbox/freeze-store.ts';
+import type { Frozen } from '../mirror/outbox/freeze-store.ts';
 
 /** How fresh and how sound the mirror is. */
 export interface Status {

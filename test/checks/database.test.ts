@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { checkDatabase } from '../../src/checks/database.ts';
 import { judgeSpace } from '../../src/checks/database-file.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
 import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
 import { openMirror } from '../../src/app/open-mirror.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
@@ -19,6 +20,20 @@ test.each([
   { size: 2000 * MB, free: 999 * MB, ok: false },
 ])('of $size bytes in use with $free free: $ok', ({ size, free, ok }) => {
   expect(judgeSpace({ size, free })).toMatchObject({ ok, code: ok ? null : 'mirror.little_space' });
+});
+
+test('frozen sends fail a check that says why and how they go on', async () => {
+  const config = configOf(`file:${freshMirror()}`);
+  await using session = await openMirror(config);
+  const look = () => checkDatabase(config, () => openSession(config.database.url));
+  expect((await look()).checks.map(({ name }) => name)).not.toContain('writes.frozen');
+  const now = new Date('2026-03-01T12:00:00Z');
+  await session.atomically((tx) => freeze(tx, 'a back-up was restored', now));
+  expect((await look()).checks).toContainEqual({
+    ...{ name: 'writes.frozen', ok: false, code: 'outbox.frozen' },
+    detail: 'nothing is sent since 2026-03-01 12:00:00.000 UTC: a back-up was restored',
+    hint: expect.stringContaining('bms-sync outbox resume') as string,
+  });
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
-import { freeze } from '../../src/outbound/freeze.ts';
+import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
 import { VERDICTS, explain } from '../../src/outbound/decisions/verdicts.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';

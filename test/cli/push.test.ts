@@ -9,7 +9,7 @@ import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
 import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
-import { freeze } from '../../src/outbound/freeze.ts';
+import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import { putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';

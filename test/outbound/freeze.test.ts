@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { freezeIfRestored, readFrozen, resumeSends } from '../../src/outbound/freeze.ts';
+import { readFrozen } from '../../src/mirror/outbox/freeze-store.ts';
+import { freezeIfRestored, resumeSends } from '../../src/outbound/freeze.ts';
 import { DATABASES } from '../pull/steps.ts';
 import { logger } from '../pull/support.ts';
 import { asked, create, opened } from './stage.ts';

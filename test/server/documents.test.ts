@@ -6,7 +6,7 @@ import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
 import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
-import { freeze } from '../../src/outbound/freeze.ts';
+import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
 import { DATABASES } from '../mirror/databases.ts';
 import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';

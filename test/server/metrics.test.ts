@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { sql } from 'drizzle-orm';
 import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
 import { openAttempt } from '../../src/mirror/outbox/attempts-and-links.ts';
-import { freeze } from '../../src/outbound/freeze.ts';
+import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
 import { NOON, NOON_TEXT, kindNamed, later, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { remarksOn } from './metric-rules.ts';

@@ -13,8 +13,8 @@ import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox
 import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 import { absent } from './decide.ts';
-import { readFrozen } from '../freeze.ts';
-import type { Frozen } from '../freeze.ts';
+import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
+import type { Frozen } from '../../mirror/outbox/freeze-store.ts';
 import { explain } from './verdicts.ts';
 
 /** States in the order in which they need a person. */

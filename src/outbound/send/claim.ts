@@ -17,7 +17,7 @@ import type { Journalled } from '../attempt/journal.ts';
 import { readRows } from '../attempt/land-own.ts';
 import { journalCreate } from './create.ts';
 import { notesOf } from './settle.ts';
-import { readFrozen } from '../freeze.ts';
+import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
 import { validateStored } from '../intake/validate-entry.ts';
 import type { OutboundParts } from '../parts.ts';
 

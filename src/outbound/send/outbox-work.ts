@@ -7,7 +7,7 @@ import { ClaimLostError } from '../attempt/conclude.ts';
 import { sendCreate } from './create.ts';
 import { settle } from './settle.ts';
 import { watchTwins } from './watch-twins.ts';
-import { readFrozen } from '../freeze.ts';
+import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
 import type { OutboundParts } from '../parts.ts';
 import { explain } from '../decisions/verdicts.ts';
 import { update } from './update.ts';

@@ -6,7 +6,7 @@ import { readDisappeared } from '../../mirror/records/deletion-store.ts';
 import { readDamage } from '../../mirror/sqlite/integrity-check.ts';
 import { listEndpoints } from '../../mirror/webhooks/endpoint-store.ts';
 import { STATES } from '../../outbound/decisions/entry-list.ts';
-import { readFrozen } from '../../outbound/freeze.ts';
+import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
 import type { Server } from '../server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';

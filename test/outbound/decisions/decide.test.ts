@@ -13,7 +13,8 @@ import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/
 import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { freeze, readFrozen, resumeSends } from '../../../src/outbound/freeze.ts';
+import { freeze, readFrozen } from '../../../src/mirror/outbox/freeze-store.ts';
+import { resumeSends } from '../../../src/outbound/freeze.ts';
 import { DATABASES } from '../../mirror/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
 

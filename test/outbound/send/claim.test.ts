@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { clients } from '../../../src/catalog/kinds/clients.ts';
 import { saveFields } from '../../../src/mirror/kinds/field-store.ts';
 import { applyRetention } from '../../../src/mirror/runs/retention.ts';
-import { freeze } from '../../../src/outbound/freeze.ts';
+import { freeze } from '../../../src/mirror/outbox/freeze-store.ts';
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { isFresh } from '../../../src/outbound/send/claim.ts';
 import { DATABASES, NOON, instantAt } from '../../pull/steps.ts';

@@ -6,7 +6,7 @@ import { saveAbsences } from '../../../src/mirror/records/deletion-store.ts';
 import { saveUnseenAges } from '../../../src/mirror/sightings/watched-store.ts';
 import { appendChanges } from '../../../src/mirror/records/change-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { freeze } from '../../../src/outbound/freeze.ts';
+import { freeze } from '../../../src/mirror/outbox/freeze-store.ts';
 import { DATABASES } from '../../mirror/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror } from '../../mirror/temp-mirror.ts';
 import { TWO_KINDS } from '../../support/postgres-templates.ts';

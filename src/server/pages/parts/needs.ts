@@ -8,7 +8,7 @@ import type { Damage } from '../../../mirror/sqlite/integrity-check.ts';
 import { needsPerson } from '../../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../../mirror/webhooks/endpoint-store.ts';
 import { explain } from '../../../outbound/decisions/verdicts.ts';
-import type { Frozen } from '../../../outbound/freeze.ts';
+import type { Frozen } from '../../../mirror/outbox/freeze-store.ts';
 import {
   endpointButtons,
   endpointEffects,

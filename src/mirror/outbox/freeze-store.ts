@@ -1,0 +1,25 @@
+import { instantText } from '../../lib/time/clock.ts';
+import { readMeta, writeMeta } from '../kinds/meta.ts';
+import type { Queryable, Transaction } from '../session/session.ts';
+
+/** The reason why nothing is sent although writes are on. */
+export interface Frozen {
+  readonly reason: string;
+  readonly since: string;
+}
+
+/** What a person does who finds sends frozen. */
+export const RESUME = 'Compare the sends since the back-up with the service, then: bms-sync outbox resume';
+
+/** Reads the cause of a freeze; null = sends are allowed. */
+export async function readFrozen(db: Queryable): Promise<Frozen | null> {
+  const text = await readMeta(db, 'outbox.frozen');
+  if (text === null) return null;
+  return JSON.parse(text) as Frozen;
+}
+
+/** Stops all sends until a person resumes them; the first reason stays. */
+export async function freeze(tx: Transaction, reason: string, now: Date): Promise<void> {
+  if ((await readMeta(tx, 'outbox.frozen')) !== null) return;
+  await writeMeta(tx, 'outbox.frozen', JSON.stringify({ reason, since: instantText(now) }));
+}
