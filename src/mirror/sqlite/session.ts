@@ -38,7 +38,10 @@ export function openSqliteSession(path: string): Session {
   return {
     dialect: 'sqlite',
     location: path,
-    query: async (statement) => Promise.resolve(guarded(path, () => runStatement(reader, statement))),
+    query: async (statement) => {
+      await yieldToEventLoop(); // SQLite answers on our thread: whatever reads a lot lets other work in between.
+      return guarded(path, () => runStatement(reader, statement));
+    },
     atomically: (work) => atomically(() => withHandle(writer, work)),
     beside: (statement) =>
       alone(() => {

@@ -132,6 +132,15 @@ describe('opening a SQLite file', () => {
   });
 });
 
+test('one reading after another lets other work in between', async () => {
+  await using session = tempSession();
+  const order: string[] = [];
+  setImmediate(() => order.push('other work'));
+  await session.query(sql`select 1`);
+  order.push('the reading');
+  expect(order).toEqual(['other work', 'the reading']);
+});
+
 describe('a process that is killed', () => {
   interface Found {
     readonly batches: number;
