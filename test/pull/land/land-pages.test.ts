@@ -7,7 +7,7 @@ import type { Json } from '../../../src/lib/json/json.ts';
 import { LeaseError } from '../../../src/mirror/session/errors.ts';
 import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { landPages } from '../../../src/pull/land/land-pages.ts';
+import { TOGETHER, landPages } from '../../../src/pull/land/land-pages.ts';
 import type { Landing } from '../../../src/pull/land/land-pages.ts';
 import { createSweepState, createTicks } from '../../../src/pull/run/sweep.ts';
 import type { Sweep } from '../../../src/pull/run/sweep.ts';
@@ -259,6 +259,22 @@ test.each([
     expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A' }, { code: 'B' }]);
   },
 );
+
+test('a transaction takes a page by its rows, or by its kilobytes if those are more; a known page weighs little', () => {
+  const page = response(
+    [1, 2],
+    Array.from({ length: 100 }, (_, at) => category(at + 1, 'A')),
+  );
+  const ofBytes = (bytes: number) => ({ ...page, digest: { digest: '', bytes } });
+  const weights = [
+    ofBytes(80_000),
+    ofBytes(5_000_000),
+    { ...page, digest: null },
+    { ...page, isKnown: true },
+  ];
+  expect(weights.map(TOGETHER.weigh)).toEqual([110, 5_010, 110, 40]);
+  expect(TOGETHER.most).toBeLessThan(5_010);
+});
 
 test('what a transaction learned counts only once it has landed', async () => {
   const session = await mirror();
