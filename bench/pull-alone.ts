@@ -14,6 +14,7 @@ const FIGURES = `
     process.stderr.write('\\n' + JSON.stringify({
       peakMemoryMb: Math.round(maxRSS / 1000),
       loopDelayP99Ms: Number((delays.percentile(99) / 1e6).toFixed(1)),
+      loopDelayMaxMs: Number((delays.max / 1e6).toFixed(1)),
       cpuSeconds: Number(((userCPUTime + systemCPUTime) / 1e6).toFixed(1)),
     }));
   });`;

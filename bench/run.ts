@@ -1,7 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Agent, request } from 'undici';
+import { insertBare } from './bare-inserts.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
 import { pullAlone } from './pull-alone.ts';
 import { pullClients } from './pull-clients.ts';
@@ -14,6 +16,7 @@ import { inStages } from './stages.ts';
  * `npm run bench [-- --rows N --rounds N --latency MS,MS --postgres --alone]`.
  * All run in this process, in turn in every round, against the same server; ratios are comparable, rates are not.
  * A round before them is not counted: like a background service, both sides are warm when they are measured.
+ * `floor` is the ratio of a first pull that does nothing but read, parse, and write the rows by bare statements.
  * After the rounds each runs once more under a profiler, which tells the microseconds a row of its stages; these are for
  * comparison with each other, as a profiler slows down what it watches.
  * Then each runs as the built command in a process of its own, which tells its memory; `--alone` does only that.
@@ -39,6 +42,7 @@ let edition = 0;
 if (!values.alone) {
   await warmUp();
   for (const latencyMs of values.latency.split(',').map(Number)) await compare(latencyMs);
+  if (!values.postgres) await measureFloor();
 }
 await measureAlone();
 server.kill();
@@ -73,6 +77,28 @@ async function compare(latencyMs: number): Promise<void> {
     const microsecondsARow = [...stages].map(([stage, us]) => [stage, Number((us / rows).toFixed(1))]);
     print({ pull: name, latencyMs, microsecondsARow: Object.fromEntries(microsecondsARow) as object });
     return result;
+  });
+}
+
+/** SQLite alone, without latency: the rows of a first pull, written by bare statements. */
+async function measureFloor(): Promise<void> {
+  await order({ latencyMs: 0 });
+  const database = await databases.fresh();
+  await pullClients({ url, database, inFlight });
+  const [mirror, copy] = [database.slice('file:'.length), `${database.slice('file:'.length)}.copy`];
+  const [limits, bare]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    limits.push(await fetchAndParse());
+    bare.push(insertBare(mirror, copy));
+    rmSync(copy);
+  }
+  const [limit, writing] = [median(limits), median(bare)];
+  const microsecondsARow = Number(((writing * 1e6) / rows).toFixed(1));
+  print({
+    floor: 'first',
+    latencyMs: 0,
+    microsecondsARow,
+    ratio: Number((limit / (limit + writing)).toFixed(3)),
   });
 }
 
