@@ -1,9 +1,14 @@
-/** The largest weight of a batch, and how long its first item may wait for others, in milliseconds. */
+/** How much a batch takes, and how long it waits for more. */
 interface BatchLimits<T> {
-  /** The largest sum of weights in a batch. */
-  readonly most: number;
-  readonly weigh: (item: T) => number;
+  /** The sum of weights up to which a batch waits for others. */
+  readonly enough: number;
+  /** How long its first item may wait for enough, in milliseconds. */
   readonly lingerMs: number;
+  /** The largest sum of weights. */
+  readonly most: number;
+  /** From enough to most, a batch takes what comes within so many milliseconds of the item before. */
+  readonly pauseMs: number;
+  readonly weigh: (item: T) => number;
 }
 
 /**
@@ -22,14 +27,17 @@ export async function* arrivedTogether<T>(
       const batch = [first.value];
       let weight = limits.weigh(first.value);
       next = toSettled(iterator.next());
-      const patience = startPatience(limits.lingerMs);
-      const another = async () => (weight < limits.most ? arrived(next, patience.over) : null);
+      const linger = startPatience(limits.lingerMs);
+      const another = async () => {
+        if (weight < limits.enough) return arrived(next, linger);
+        return weight < limits.most ? arrivedSoon(next, limits.pauseMs) : null;
+      };
       for (let more = await another(); more !== null; more = await another()) {
         batch.push(more.value);
         weight += limits.weigh(more.value);
         next = toSettled(iterator.next());
       }
-      patience.stop();
+      linger.stop();
       yield batch;
     }
   } finally {
@@ -69,10 +77,20 @@ function unwrap<T>(settledNext: Settled<T>): IteratorResult<T, unknown> {
   return settledNext.result;
 }
 
+async function arrivedSoon<T>(
+  next: Promise<Settled<T>>,
+  pauseMs: number,
+): Promise<IteratorYieldResult<T> | null> {
+  const pause = startPatience(pauseMs);
+  const more = await arrived(next, pause);
+  pause.stop();
+  return more;
+}
+
 /** The next item if it comes within the waiting time; null if not, or if there is none. */
 async function arrived<T>(
   next: Promise<Settled<T>>,
-  over: Promise<null>,
+  { over }: Patience,
 ): Promise<IteratorYieldResult<T> | null> {
   const now = await Promise.race([next, over]);
   return now === null || 'error' in now || now.result.done === true ? null : now.result;

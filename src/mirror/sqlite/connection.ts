@@ -15,7 +15,7 @@ const BUSY_TIMEOUT_MS = 10_000;
 const WRITER_CACHE_KIB = 24 * 1024;
 const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and reads hardly anything twice.
 const PAGE_BYTES = 16_384; // A record is a kilobyte: with pages of 4 KB each commit writes three times as much.
-const CHECKPOINT_PAGES = 2_000; // 32 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
+const CHECKPOINT_PAGES = 3_000; // 48 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
 const LOG_BYTES = CHECKPOINT_PAGES * PAGE_BYTES; // A log that a long transaction of a reader let grow is cut back to this afterwards.
 const OWNER_ONLY = 0o600; // The mirror holds personal data of clients.
 

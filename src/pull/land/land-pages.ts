@@ -30,14 +30,15 @@ const KNOWN_WEIGHT = 40;
 const ROW_BYTES = 1_000;
 
 /**
- * The largest weight of a transaction: 32 pages of 100 rows of a kilobyte. In a list that is sorted by code, the ids of a few
- * pages are spread over the whole index, and every commit writes all that has changed of it to the log.
+ * The weight of a transaction: 8 pages of 100 rows of a kilobyte are waited for, up to 32 are taken from a service that answers
+ * at once. In a list that is sorted by code, the ids of a few pages are spread over the whole index, and every commit writes
+ * all that has changed of it to the log.
  */
 export const TOGETHER = {
-  most: 32 * (100 + PAGE_WEIGHT),
+  ...{ enough: 8 * (100 + PAGE_WEIGHT), lingerMs: 100 },
+  ...{ most: 32 * (100 + PAGE_WEIGHT), pauseMs: 2 }, // The next pages are not requested while these land.
   weigh: ({ isKnown, rows, digest }: ListResponse): number =>
     isKnown ? KNOWN_WEIGHT : PAGE_WEIGHT + Math.max(rows, (digest?.bytes ?? 0) / ROW_BYTES),
-  lingerMs: 100,
 };
 
 interface Arriving {

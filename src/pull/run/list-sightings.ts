@@ -35,9 +35,9 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const shown = spansOf(responses, []);
   const alone = certify(responses, [], shown);
   const isSettled = alone.certified || alone.reason !== 'rows_unseen';
-  const { verdict, spans } = isSettled
-    ? { verdict: alone, spans: shown }
-    : await withKnown(session, sweep, responses);
+  const known = isSettled ? [] : await knownBefore(session, sweep, responses);
+  const { verdict, spans } =
+    known.length === 0 ? { verdict: alone, spans: shown } : withKnown(known, responses);
   const sentAt = (tick: number): string | null => {
     for (const { sent, seenAt } of responses) if (sent === tick) return seenAt;
     return null;
@@ -48,22 +48,21 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began };
 }
 
-/** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
-async function withKnown(
-  session: Session,
-  { kind, lease }: Sweep,
+function withKnown(
+  known: readonly string[],
   responses: readonly SeenPage[],
-): Promise<Pick<ListCertification, 'verdict' | 'spans'>> {
-  const known = lease.completeSweeps === 0 ? [] : await knownBefore(session, { kind, lease }, responses);
+): Pick<ListCertification, 'verdict' | 'spans'> {
   const spans = spansOf(responses, known);
   return { verdict: certify(responses, known, spans), spans };
 }
 
+/** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
 async function knownBefore(
   session: Session,
-  { kind, lease }: Pick<Sweep, 'kind' | 'lease'>,
+  { kind, lease }: Sweep,
   responses: readonly SeenPage[],
 ): Promise<string[]> {
+  if (lease.completeSweeps === 0) return [];
   const first = Math.min(...responses.map(({ sent }) => sent));
   const rows = await session.query(sql`
     select cast(id as text) as id from ${sql.identifier(kind.name)}

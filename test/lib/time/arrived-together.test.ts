@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { arrivedTogether } from '../../../src/lib/time/arrived-together.ts';
 
-const limits = (most: number) => ({ most, weigh: () => 1, lingerMs: 10 });
+const limits = (most: number) => ({ enough: most, most, weigh: () => 1, lingerMs: 10, pauseMs: 1 });
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -19,7 +19,7 @@ test('what comes shortly one after the other comes together, but never more than
 });
 
 test('what weighs little comes with more', async () => {
-  const byValue = { most: 5, weigh: (n: number) => n, lingerMs: 10 };
+  const byValue = { ...limits(5), weigh: (n: number) => n };
   expect(await collect(arrivedTogether(atOnce(6), byValue))).toEqual([[1, 2, 3], [4, 5], [6]]);
 });
 
@@ -37,6 +37,20 @@ test('what has not arrived is not waited for long', async () => {
   release();
   expect((await batches.next()).value).toEqual([3]);
   expect((await batches.next()).done).toBe(true);
+});
+
+test('once there is enough, a batch takes more at once, and waits for no more', async () => {
+  async function* burst(): AsyncGenerator<number> {
+    yield* atOnce(4);
+    await new Promise(() => undefined); // Never comes.
+  }
+  const patient = { ...limits(9), enough: 2, lingerMs: 600_000 };
+
+  expect((await arrivedTogether(burst(), patient).next()).value).toEqual([1, 2, 3, 4]);
+  expect(await collect(arrivedTogether(atOnce(7), { ...patient, most: 5 }))).toEqual([
+    [1, 2, 3, 4, 5],
+    [6, 7],
+  ]);
 });
 
 test('an error comes after what was there before it', async () => {
