@@ -21,7 +21,8 @@ const blank = blankMirror();
 const DAY = { days: 1, cron: '0 */2 * * *', creates: 5, updates: 0, peoplesActs: 10 };
 
 test.each([
-  ['P02', READ_BUGS, { ...DAY, churn: 2 }, /false deletion/],
+  // On lists of several pages that are swept every hour, every seed that was tried gives ten findings or more.
+  ['P02', READ_BUGS, { ...DAY, churn: 2, rows: 40, cron: '0 * * * *' }, /false deletion/],
   ['P08', WRITE_BUGS, { ...DAY, churn: 0, creates: 15, writeFaults: ['dropped after'] }, /doubled/],
 ] as const)(
   'a day with the planted bug %s does not pass',
