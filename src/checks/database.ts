@@ -45,8 +45,7 @@ export async function checkDatabase(
     found.isMirror = true;
     more.push(await tellChangeLog(session));
     if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole)));
-    more.push(...[await readFrozen(session)].flatMap((found) => found ?? []).map(frozen));
-    more.push(...(await readBlocks(session)).map(blocked));
+    more.push(...(await findStops(session)));
     return `${place}; ${await contentOf(session)}`;
   });
   return { checks: [opened, ...more], isMirror: found.isMirror && opened.ok };
@@ -87,6 +86,13 @@ async function tellChangeLog(session: Session): Promise<CheckResult> {
     'database.changes',
     `change events: ${changeLogText(size)} (retention.changesDays limits them)`,
   );
+}
+
+/** What keeps entries of the outbox from being sent. */
+async function findStops(session: Session): Promise<readonly CheckResult[]> {
+  const cause = await readFrozen(session);
+  const blocks = await readBlocks(session);
+  return [...(cause === null ? [] : [frozen(cause)]), ...blocks.map(blocked)];
 }
 
 function frozen({ reason, since }: Frozen): CheckResult {
