@@ -88,7 +88,7 @@ async function tellChangeLog(session: Session): Promise<CheckResult> {
   );
 }
 
-/** What keeps entries of the outbox from being sent. */
+/** Finds the reasons why entries of the outbox are not sent. */
 async function findStops(session: Session): Promise<readonly CheckResult[]> {
   const cause = await readFrozen(session);
   const blocks = await readBlocks(session);

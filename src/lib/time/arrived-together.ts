@@ -6,7 +6,7 @@ interface BatchLimits<T> {
   readonly lingerMs: number;
   /** The largest sum of weights. */
   readonly most: number;
-  /** From enough to most, a batch takes what comes within so many milliseconds of the item before. */
+  /** From enough to most, a batch takes items that come within so many milliseconds of the one before. */
   readonly pauseMs: number;
   readonly weigh: (item: T) => number;
 }
