@@ -44,7 +44,7 @@ export async function* changesBetween(
     const page = await readChanges(db, { after: from, upTo, kind, limit: PAGE });
     yield* page;
     from = page.length < PAGE ? upTo : (page.at(-1)?.seq ?? upTo);
-    await yieldToEventLoop(); // SQLite answers at once: without a turn, no signal would be heard until the end.
+    await yieldToEventLoop(); // A signal that has come meanwhile is heard before the next page is read.
   }
 }
 

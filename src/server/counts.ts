@@ -1,4 +1,3 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { latestSeq } from '../feed/read-changes.ts';
 import type { Logger } from '../lib/log/logger.ts';
@@ -49,7 +48,6 @@ export function createActivity({ session, logger, atOnce = AT_ONCE }: ActivityPa
         counts.set(kind, hours);
       }
       seq = to;
-      await yieldToEventLoop(); // Others have their turn between two queries.
     }
     forget(counts, since.slice(0, 13));
     isKnown = true;
@@ -59,9 +57,7 @@ export function createActivity({ session, logger, atOnce = AT_ONCE }: ActivityPa
       const since = instantText(hourBefore(now, HOURS - 1));
       const isShort = (await latestSeq(session)) - (seq ?? 0) <= atOnce;
       // One after the other: no event is counted twice.
-      const counted = counting.then(() =>
-        isShort ? catchUp(since) : yieldToEventLoop().then(() => catchUp(since)),
-      );
+      const counted = counting.then(() => catchUp(since));
       counting = counted.catch((error: unknown) => {
         logger.warn({ err: error }, 'the change events could not be counted'); // The next one tries again.
       });
@@ -142,7 +138,6 @@ export function createRowCounts({ session, clock, logger, most = MOST }: CountPa
     if (counting.has(kind)) return;
     counting.add(kind);
     try {
-      await yieldToEventLoop(); // SQLite answers at once: the request would wait.
       note(kind, standing, await countLive(session, kind));
     } catch (error) {
       logger.warn({ err: error, kind }, 'the rows of a kind could not be counted');
