@@ -1,11 +1,20 @@
 #!/usr/bin/env node
 import { addAbortSignal } from 'node:stream';
 import { isatty } from 'node:tty';
-import { runCommandLine } from './cli/program.ts';
-import { withEnvFile } from './config/environment.ts';
-import { fileFault } from './lib/sync-error.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
+
+// Before anything else loads: under an older Node the driver of SQLite ends the process without a word.
+const NEEDED_NODE = 22;
+if (Number.parseInt(process.versions.node, 10) < NEEDED_NODE) {
+  process.stderr.write(
+    `Error: bms-sync needs Node ${NEEDED_NODE} or later, and this is ${process.version}; in a checkout, npx bms-sync has its own.\n`,
+  );
+  process.exit(1);
+}
+const { runCommandLine } = await import('./cli/program.ts');
+const { withEnvFile } = await import('./config/environment.ts');
+const { fileFault } = await import('./lib/sync-error.ts');
 
 const stop = new AbortController();
 // Once: a second Ctrl-C finds no listener and ends the process at once.

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { MAIN, runProgram } from './support/program.ts';
+
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  readonly engines: { readonly node: string };
+};
+
+/** Has Node take itself for another version; a module that is loaded afterwards is named on stderr. */
+const preload = (version: string): string =>
+  `data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from 'node:module';
+    Object.defineProperty(process, 'version', { value: 'v${version}' });
+    Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });
+    registerHooks({ resolve(specifier, context, next) {
+      if (!specifier.startsWith('node:') && context.parentURL?.endsWith('/main.js')) process.stderr.write('loads ' + specifier + '\\n');
+      return next(specifier, context);
+    } });
+  `)}`;
+
+test('an older Node is told which one is needed, before anything loads', async () => {
+  const ended = await runProgram(['status'], { main: ['--import', preload('20.20.2'), MAIN] });
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toBe(
+    'Error: bms-sync needs Node 22 or later, and this is v20.20.2; in a checkout, npx bms-sync has its own.\n',
+  );
+});
+
+test('the oldest Node that package.json promises is let in', async () => {
+  const oldest = `${engines.node.replace('>=', '')}.0.0`;
+  const ended = await runProgram(['--version'], { main: ['--import', preload(oldest), MAIN] });
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.stderr).toContain('loads ');
+});
