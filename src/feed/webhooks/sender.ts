@@ -50,7 +50,9 @@ export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS, resolv
   const poolOf = ({ id, url }: SendableDelivery['endpoint']): Pool => {
     const { origin } = new URL(url);
     const key = `${id} ${origin}`;
-    const pool = pools.get(key) ?? new Pool(origin, { connect, connections: SENT_AT_ONCE, pipelining: 1 });
+    const pool =
+      pools.get(key) ??
+      new Pool(origin, { connect, allowH2: false, connections: SENT_AT_ONCE, pipelining: 1 });
     pools.set(key, pool);
     return pool;
   };

@@ -25,7 +25,7 @@ export type Resolve = (
 ) => void;
 
 const systemResolve: Resolve = (hostname, done) => {
-  lookUp(hostname, { all: true, verbatim: true }, done);
+  lookUp(hostname, { all: true, order: 'verbatim' }, done);
 };
 
 /**
@@ -39,8 +39,12 @@ export function createGuardedConnector({
   timeoutMs,
   resolve = systemResolve,
 }: Guarding): buildConnector.connector {
-  const free = buildConnector({ timeout: timeoutMs, lookup: lookupBy(resolve, () => true) });
-  const guarded = buildConnector({ timeout: timeoutMs, lookup: lookupBy(resolve, isPublicAddress) });
+  const free = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupBy(resolve, () => true) });
+  const guarded = buildConnector({
+    timeout: timeoutMs,
+    allowH2: false,
+    lookup: lookupBy(resolve, isPublicAddress),
+  });
   return (options, done) => {
     if (isAllowedHost(options.hostname, allowHosts)) {
       free(options, done);

@@ -37,19 +37,26 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
   };
 }
 
+/** One request at a time on a connection: what it has left behind, and what it may have sent, is then known. */
+const HTTP_1 = { allowH2: false };
+
 function createDispatcher(settings: SourceSettings, origin: string): Dispatcher {
   const options = {
     connections: widest(settings.concurrency),
     pipelining: 1,
+    ...HTTP_1,
     // The deadline of the attempt covers these; undici's own timers would only blur it.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: settings.timeoutSeconds * 1000 },
+    connect: { timeout: settings.timeoutSeconds * 1000, ...HTTP_1 },
   };
   if (settings.proxyUrl === null) return new Pool(origin, options);
   return new ProxyAgent({
     ...options,
     uri: settings.proxyUrl,
+    proxyTunnel: true,
+    proxyTls: HTTP_1,
+    requestTls: HTTP_1,
     factory: (target, tunnelOptions) => {
       const own = tunnelOptions as TunnelOptions;
       return new Pool(target, { ...own, connect: triedOnce(own.connect) });
@@ -117,14 +124,15 @@ class AnsweredEarly extends Error {
 }
 
 function openDispatcher({ settings, origin, gate, signal }: Connection): Dispatcher {
-  const timeouts = { headersTimeout: 0, bodyTimeout: 0 }; // The deadline covers these.
-  const connection = { timeout: settings.timeoutSeconds * 1000, signal }; // Aborted, it stops connecting at once.
+  const timeouts = { headersTimeout: 0, bodyTimeout: 0, ...HTTP_1 }; // The deadline covers these.
+  const connection = { timeout: settings.timeoutSeconds * 1000, signal, ...HTTP_1 }; // Aborted, it stops connecting at once.
   if (settings.proxyUrl === null) {
     return new Client(origin, { ...timeouts, connect: gate.through(buildConnector(connection)) });
   }
   return new ProxyAgent({
     ...timeouts,
     uri: settings.proxyUrl,
+    proxyTunnel: true,
     proxyTls: connection,
     requestTls: connection,
     // The agent's connector opens the tunnel, and TLS within it.

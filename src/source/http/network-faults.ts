@@ -18,6 +18,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'EPROTO',
   'UND_ERR_ABORTED', // A proxy that refuses the tunnel; our own aborts are recognised earlier.
   'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_PRX_CONN',
   'UND_ERR_PRX_TLS',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
@@ -123,7 +124,7 @@ const MEANINGS: readonly Meaning[] = [
   { codes: ['ERR_SSL_', 'ERR_TLS_', 'EPROTO'], words: () => 'no TLS connection could be agreed on' },
   { codes: ['HPE_'], words: () => 'the answer is not HTTP; if this port wants TLS, use https://' },
   {
-    codes: ['UND_ERR_ABORTED', 'UND_ERR_PRX_TLS', 'ERR_PROXY'],
+    codes: ['UND_ERR_ABORTED', 'UND_ERR_PRX', 'ERR_PROXY'],
     words: () => 'the proxy gives no way to the service',
   },
   { codes: ['UND_ERR_HEADERS_OVERFLOW'], words: () => 'the headers of the answer are too long' },
