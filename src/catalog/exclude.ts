@@ -29,11 +29,46 @@ export function withoutExcluded<Value extends Json>(kind: Kind, record: Value): 
   return Object.fromEntries(kept.map((name) => [name, record[name] ?? null]));
 }
 
-/** An answer's body without them, however its record is wrapped. */
+/**
+ * The body of an answer to a write without them, at every depth: an answer may wrap its record in anything. Only the value of a
+ * field of the kind stays whole, as it does where a list is read.
+ */
 export function bodyWithoutExcluded(kind: Kind, body: Json): Json {
-  if (isArray(body)) return body.map((record) => withoutExcluded(kind, record));
+  if (isArray(body)) return body.map((item) => bodyWithoutExcluded(kind, item));
   if (!isObject(body)) return body;
-  const { data } = body;
-  const bare = withoutExcluded(kind, body);
-  return data === undefined ? bare : { ...bare, data: bodyWithoutExcluded(kind, data) };
+  const members = Object.entries(body).filter(([name]) => !isExcludedName(kind, name));
+  return Object.fromEntries(
+    members.map(([name, value]) => [name, knownField(kind, name) ? value : bodyWithoutExcluded(kind, value)]),
+  );
 }
+
+/** Stands where an answer has a text that may quote an excluded value. */
+export const NOT_SHOWN = '(not shown: privacy.exclude)';
+
+/** Names by which services wrap records and say what went wrong. */
+const ENVELOPE: ReadonlySet<string> = new Set([
+  ...['data', 'result', 'results', 'success', 'message', 'error', 'errors'],
+]);
+
+/**
+ * What may be kept of an answer of a kind with excluded fields: values of the kind's other fields, under their names. Nothing
+ * else is known to be clean, since a message or a name of the service's own may quote a value.
+ */
+export function knownPart(kind: Kind, answer: Json): Json {
+  if (isArray(answer)) return answer.map((item) => knownPart(kind, item));
+  if (!isObject(answer)) return NOT_SHOWN;
+  const members = Object.entries(answer).flatMap(([name, value]): [string, Json][] => {
+    if (isExcludedName(kind, name)) return [];
+    const field = knownField(kind, name);
+    if (field?.type === 'json') return [[name, bodyWithoutExcluded(kind, value)]];
+    if (field !== undefined && !isNested(value)) return [[name, value]];
+    return field !== undefined || ENVELOPE.has(name) ? [[name, knownPart(kind, value)]] : [];
+  });
+  return Object.fromEntries(members);
+}
+
+function knownField({ fields, hints }: Kind, name: string): Field | undefined {
+  return [...fields, ...hints].find((field) => field.name === name || field.write?.name === name);
+}
+
+const isNested = (value: Json): boolean => isArray(value) || isObject(value);

@@ -90,7 +90,7 @@ function probeBy(requester: Requester): Source['probe'] {
       header: kind.list.header,
       ...(header && { tokenUnder: [header] }),
       read: (answer) => {
-        readList(answer);
+        withoutQuote(kind, () => readList(answer));
         return saidAt(answer);
       },
     });

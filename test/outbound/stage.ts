@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
@@ -95,7 +95,7 @@ export function stage(
     await sweep(names);
   };
   const sweep = async (names: readonly string[], runId?: number): Promise<void> => {
-    const kinds = names.map((name) => kindNamed(name)).filter((kind) => kind !== undefined);
+    const kinds = parts.kinds.filter(({ name }) => names.includes(name));
     await pullKinds(
       { session, source, clock, logger, owner: { name: 'us:1:a', isDead: () => false } },
       {

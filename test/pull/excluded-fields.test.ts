@@ -168,3 +168,16 @@ test('a garbled answer of such a kind is reported without a word of it', async (
   expect(JSON.stringify(reports)).not.toContain('hidden@');
   expect(await placesOf(session)).toEqual([]);
 });
+
+test('an item of a list that is no record is reported without an excluded value', async () => {
+  const [service, session] = [await sandbox({ size: 12 }), await mirror()];
+  const wrapped = await rewriting(service, (body, path) => {
+    if (!path.startsWith('/api/clients')) return body;
+    const { data, ...beside } = JSON.parse(body) as { data: object[] };
+    const email = 'hidden@example.test';
+    return JSON.stringify({ data: [{ client: { email } }, email, [email], ...data], ...beside });
+  });
+  await pullOf(wrapped, session, excluding);
+  expect(await readTexts(session, sql`select detail from issues where record_id is null`)).not.toEqual([]);
+  expect(await placesOf(session)).toEqual([]);
+});

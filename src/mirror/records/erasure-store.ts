@@ -13,6 +13,11 @@ export async function readSuppressed(db: Queryable, kind: string): Promise<Reado
   return new Set(await readTexts(db, ids));
 }
 
+/** Whether this record is kept out of the mirror. */
+export async function isSuppressed(db: Queryable, kind: string, recordId: string | null): Promise<boolean> {
+  return recordId !== null && (await readSuppressed(db, kind)).has(recordId);
+}
+
 interface RecordKey {
   readonly kind: string;
   readonly id: string;

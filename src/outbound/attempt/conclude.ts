@@ -8,6 +8,7 @@ import { wakeWaiting, readBlock, saveBlock } from '../../mirror/outbox/outbox-qu
 import type { Transaction } from '../../mirror/session/session.ts';
 import { blockedNews, leaveNews, parkedNews } from '../../mirror/webhooks/news.ts';
 import type { OutboundParts } from '../parts.ts';
+import { resultToKeep } from './kept-out.ts';
 
 /** Another process took the entry over while we worked on it; our pending changes must not be stored. */
 export class ClaimLostError extends SyncError {
@@ -55,7 +56,7 @@ export async function finishAs(
 ): Promise<void> {
   const { state, verdict, result = null, recordId, now, watchUntil } = end;
   await release(tx, entry, {
-    ...{ state, verdict, now, result: result === null ? null : compactJson(result) },
+    ...{ state, verdict, now, result: result === null ? null : compactJson(await resultToKeep(tx, entry, result)) },
     nextAttemptAt: watchUntil ? instantText(watchUntil) : null,
     ...(recordId !== undefined && { recordId }),
   });

@@ -14,6 +14,7 @@ import { countSend } from '../freeze.ts';
 import type { OutboundParts } from '../parts.ts';
 import { claimLost, blockKind, finishAs, tryLater, waitAfter } from './conclude.ts';
 import type { Grade } from './grade.ts';
+import { startToKeep } from './kept-out.ts';
 
 /** A request that is in the journal, and may go out now. */
 export interface Journalled {
@@ -73,12 +74,12 @@ export async function sendJournalled(
 /** Closes an attempt with its grade and answer. */
 export async function closeWith(
   tx: Transaction,
-  { id, attempts }: Entry,
+  entry: Entry,
   { grade, answer, now }: { readonly grade: string; readonly answer: WriteAnswer; readonly now: Date },
 ): Promise<void> {
-  const told = answer.is === 'answered' ? answer.start : answer.why;
+  const told = answer.is === 'answered' ? await startToKeep(tx, entry, answer.start) : answer.why;
   const status = answer.is === 'answered' ? answer.status : null;
-  await closeAttempt(tx, { outboxId: id, n: attempts, grade, status, responseStart: told, now });
+  await closeAttempt(tx, { outboxId: entry.id, n: entry.attempts, grade, status, responseStart: told, now });
 }
 
 /** The fields that an entry wants written, by the names of a write. */

@@ -1,4 +1,4 @@
-import { bodyWithoutExcluded } from '../../catalog/exclude.ts';
+import { NOT_SHOWN, bodyWithoutExcluded, knownPart } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { DEEPEST, compactJson, isDeeper, isArray, isNumber, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
@@ -20,7 +20,7 @@ export type WriteAnswer =
 export interface AnsweredWrite {
   readonly is: 'answered';
   readonly status: number;
-  /** The body as sent, with any token it repeats; undefined if it is not usable JSON. */
+  /** The body without excluded fields, and with any token it repeats; undefined if it is not usable JSON. Never stored as it is. */
   readonly body: Json | undefined;
   /** The beginning of the body as text that can be stored, without the token. */
   readonly start: string;
@@ -50,7 +50,7 @@ export function readWriteAnswer({ status, headers, bytes }: HttpAnswer, about: W
     is: 'answered',
     status,
     body,
-    start: kind.excluded === undefined ? startOf(bytes, token) : shownStart(body, token),
+    start: startOf(kind.excluded === undefined ? bytes : cleanBytes(kind, bytes, whole), token),
     retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
   };
 }
@@ -72,9 +72,10 @@ function startOf(bytes: Uint8Array, token: string): string {
   return shortened(storable(maskSecrets([token])(text)), START_LENGTH);
 }
 
-/** Where fields of the kind are excluded, a body that is not usable JSON is not shown at all. */
-function shownStart(body: Json | undefined, token: string): string {
-  return body === undefined ? '' : startOf(Buffer.from(compactJson(body)), token);
+/** Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is. */
+function cleanBytes(kind: Kind, bytes: Uint8Array, body: Json | undefined): Uint8Array {
+  if (body !== undefined) return Buffer.from(compactJson(knownPart(kind, body)));
+  return bytes.length === 0 ? bytes : Buffer.from(NOT_SHOWN);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { withoutExcluded } from '../../catalog/exclude.ts';
+import { knownPart, withoutExcluded } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { arrayStart, valueEnd } from '../../lib/json/json-bytes.ts';
 import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json/json.ts';
@@ -107,11 +107,13 @@ function parseLater(answer: Received): () => readonly Json[] {
   };
 }
 
-/** A page without its kind's excluded fields; no later stage sees them. */
+/** A page without its kind's excluded fields; no later stage sees them. What is no record ends up in an issue, which quotes it. */
 export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
   if (kind.excluded === undefined) return page;
   const read = (): readonly Json[] =>
-    withoutQuote(kind, page.read).map((record) => withoutExcluded(kind, record));
+    withoutQuote(kind, page.read).map((record) =>
+      isObject(record) && 'id' in record ? withoutExcluded(kind, record) : knownPart(kind, record),
+    );
   return { ...page, read, texts: undefined };
 }
 
