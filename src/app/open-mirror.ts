@@ -1,5 +1,10 @@
 import { existsSync } from 'node:fs';
-import { allKinds, doubtfulExclusions, refuseUnknownField } from '../config/known-kinds.ts';
+import {
+  allKinds,
+  doubtfulExclusions,
+  refuseMissingExclusions,
+  refuseUnknownField,
+} from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -10,7 +15,7 @@ import type { Session } from '../mirror/session/session.ts';
 import { migrate } from '../mirror/shape/migrate.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
-import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
+import { readExclusions, removeExcluded } from '../mirror/shape/remove-excluded.ts';
 import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
@@ -59,6 +64,7 @@ async function bringUpToDate(
 ): Promise<Omit<Migration, 'database'>> {
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
+  refuseMissingExclusions(config, await readExclusions(session));
   const migrated = await migrate(session, kinds, { readerRole: config.bi.readerRole });
   const renew = await removeFields(session, config, onProgress);
   if (migrated)

@@ -20,7 +20,7 @@ export function openConfiguredSource({ source }: Config, parts: SourceParts): So
     `This command calls the service, and ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set.`,
     {
       code: 'settings.source',
-      hint: `Set ${missing.length > 1 ? 'them' : 'it'} in the environment, in .env or in the --config file; bms-sync demo needs neither.`,
+      hint: `Set ${missing.length > 1 ? 'them' : 'it'} in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.`,
     },
   );
 }

@@ -40,8 +40,8 @@ export type Role = (typeof ROLES)[number];
 interface ServeCommand {
   readonly logger: Logger;
   readonly roles: readonly Role[];
-  /** The arguments with which Node runs this program, before the name of a command; null writes no snapshots. */
-  readonly program: readonly string[] | null;
+  /** The arguments with which Node runs a command with the same settings; null writes no snapshots. */
+  readonly program: ((command: readonly string[]) => readonly string[]) | null;
   /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
   /** Called once the HTTP API listens. */

@@ -1,4 +1,4 @@
-import { allKinds } from '../config/known-kinds.ts';
+import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
@@ -13,6 +13,7 @@ import { databaseVersion, mayCreateSchema, postgresSize } from '../mirror/sessio
 import { MirrorError } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { examineShape } from '../mirror/shape/migrate.ts';
+import { readExclusions } from '../mirror/shape/remove-excluded.ts';
 import { absentFile, checkAbsentFile, checkFile, megabytes } from './database-file.ts';
 import { checkFutureReader, checkReaderRole } from './reader-role.ts';
 
@@ -33,6 +34,7 @@ export async function checkDatabase(
   const found = { isMirror: false };
   const opened = await check('database', async () => {
     await using session = await openMirror();
+    refuseMissingExclusions(config, await readExclusions(session));
     const { readerRole } = config.bi;
     const shape = await examineShape(session, allKinds(config), { readerRole });
     more.push(...(session.dialect === 'sqlite' ? await checkFile(session) : [await tellSize(session)]));

@@ -23,10 +23,11 @@ export function serveCommand(context: CommandContext): Command {
     });
 }
 
-/** How to run this program again, with the same settings. */
-function programOf({ config }: CommonOptions): readonly string[] {
+/** How to run a command of this program with the same settings. */
+function programOf({ config }: CommonOptions): (command: readonly string[]) => readonly string[] {
   const [, main = ''] = process.argv;
-  return [...process.execArgv, main, ...(config === undefined ? [] : ['--config', config])];
+  const settings = config === undefined ? [] : ['--config', config];
+  return (command) => [...process.execArgv, main, ...command, ...settings];
 }
 
 /** @throws {UsageError} For an unknown role. */

@@ -53,6 +53,31 @@ export function refuseUnknownField({ kind, name, known }: DoubtfulField, seen: I
 }
 
 /**
+ * Refuses settings that do not speak of what a mirror keeps out: they are incomplete. An exclusion ends where they name its kind
+ * under `privacy.exclude` without the field.
+ *
+ * @param kept The fields that the mirror keeps out, by kind.
+ * @throws {UsageError} `settings.exclusions_missing`
+ */
+export function refuseMissingExclusions(config: Config, kept: ReadonlyMap<string, readonly string[]>): void {
+  const { exclude } = config.privacy;
+  const declared = allKinds(config);
+  const missing = [...kept].filter(
+    ([name]) => !Object.hasOwn(exclude, name) && declared.some((kind) => kind.name === name),
+  );
+  if (missing.length === 0) return;
+  const fields = missing.flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
+  const line = JSON.stringify({ ...exclude, ...Object.fromEntries(missing) });
+  const ended = missing.map(([kind]) => `${kind}: []`).join(', ');
+  throw new UsageError(`These settings do not exclude what the mirror keeps out: ${fields.join(', ')}.`, {
+    code: 'settings.exclusions_missing',
+    hint:
+      `Name the settings file (--config FILE, or BMS_CONFIG=FILE), or add BMS__PRIVACY__EXCLUDE='${line}'. ` +
+      `To let a field in again, name its kind without it: privacy.exclude: {${ended}}.`,
+  });
+}
+
+/**
  * Finds a kind by the name that a person gave.
  *
  * @throws {UsageError} For an unknown kind.

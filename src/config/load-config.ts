@@ -18,7 +18,7 @@ type DeepPartial<T> = T extends object ? { readonly [K in keyof T]?: DeepPartial
 /** Where settings come from. */
 export interface ConfigInputs {
   readonly env: Environment;
-  /** A YAML file. */
+  /** A YAML file; where none is given, `BMS_CONFIG` may name one. */
   readonly file?: string | undefined;
   /** Settings of the command line; undefined is not set. */
   readonly flags?: DeepPartial<Config> | undefined;
@@ -29,7 +29,8 @@ export interface ConfigInputs {
  *
  * @throws {UsageError} With all faults at once, and without any secret.
  */
-export function loadConfig({ env, file, flags = {} }: ConfigInputs): Config {
+export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Config {
+  const file = given ?? (env['BMS_CONFIG'] || undefined); // An empty variable is unset.
   const { layers, faults } = combined([
     { layers: [{ origin: 'the command line', values: flags }], faults: [] },
     readEnvironment(env),

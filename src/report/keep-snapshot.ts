@@ -21,8 +21,8 @@ interface SnapshotParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly owner: { readonly isDead: (owner: string) => boolean };
-  /** The arguments with which Node runs this program, before the name of a command. */
-  readonly program: readonly string[];
+  /** The arguments with which Node runs a command with the same settings. */
+  readonly program: (command: readonly string[]) => readonly string[];
 }
 
 interface SnapshotSettings extends MirrorPlace {
@@ -108,7 +108,7 @@ async function takeInChild(
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const child = spawn(process.execPath, [...program, 'snapshot', path, '--json'], {
+  const child = spawn(process.execPath, program(['snapshot', path, '--json']), {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = (): void => void child.kill();

@@ -120,8 +120,9 @@ test('migrate says that a reader keeps a removed field in the file, and clears i
 test('migrate clears the file of a removed field once the reader is gone, also if nothing is excluded any more', async () => {
   const { env, reader, without } = await readMirror();
   await run(['migrate'], without);
+  const ending = excluding(env, { clients: [] });
   for (const attempt of ['first', 'second'])
-    expect(document(await run(['migrate', '--json'], env)), attempt).toMatchObject({
+    expect(document(await run(['migrate', '--json'], ending)), attempt).toMatchObject({
       excluded: { scrubbed: false },
     });
   expect(bytesOf(env.DATABASE_URL)).toContain(EMAIL);

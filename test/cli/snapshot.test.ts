@@ -162,11 +162,9 @@ test('nothing but a former snapshot is overwritten', async () => {
 
 test('serve rewrites it after a run, in a process of its own', { timeout: 60_000 }, async () => {
   const { env, file, service } = await stage('SQLite');
-  const settings = {
-    ...{ ...env, BMS__SCHEDULES__ALL: 'null', PORT: '0' },
-    ...{ BMS__BI__SNAPSHOT_PATH: file, BMS__BI__SNAPSHOT_MIN_SECONDS: '0' },
-  };
-  const serving = start(['serve', '--only', 'pulls'], { env: settings });
+  const settings = join(tempFolder(), 'bms.yaml');
+  writeFileSync(settings, `bi: { snapshotPath: ${file}, snapshotMinSeconds: 0 }\nschedules: { all: null }\n`);
+  const serving = start(['serve', '--only', 'pulls', '--config', settings], { env: { ...env, PORT: '0' } });
   onTestFinished(() => void serving.child.kill('SIGKILL'));
   const rowsIn = (): unknown => {
     try {

@@ -26,7 +26,7 @@ export function createCommand(name: string, summary: string): Command {
   return new Command(name)
     .description(summary)
     .option('--json', 'print one JSON document on stdout')
-    .option('--config <file>', 'settings file (YAML)');
+    .option('--config <file>', 'settings file (YAML); BMS_CONFIG names one for every command');
 }
 
 /** Reads the settings of a command from its options and the environment. */

@@ -84,6 +84,6 @@ export const diff = group({
 export const privacy = group({
   exclude: setting(
     mapOf(a.kindName, z.array(a.fieldName, 'a list of field names')),
-    'Record kind to the fields that must not land: neither in rows and events nor in issues and logs.',
+    'Record kind to the fields that must not land, nowhere. The mirror remembers them; an empty list lets them in again.',
   ),
 });

@@ -8,7 +8,7 @@ import { readTexts } from '../tables/rows.ts';
  * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted; `changes.forgotten_before` is up
  * to when change events were removed; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which
  * was last; `integrity` is what the latest check of the database file found;
- * `privacy.excluded` says which fields were removed from all that is stored, `privacy.scrub` the step to do before the
+ * `privacy.excluded` says which fields are kept out: settings that do not speak of them are refused; `privacy.scrub` the step to do before the
  * file no longer holds them; `nested.<table>` is the sum by which elements are
  * found that another program has added or removed. The row `writer` holds no fact: PostgreSQL transactions lock it.
  */

@@ -31,8 +31,7 @@ export async function removeExcluded(
   const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
   const leftover = await readMeta(session, 'privacy.scrub');
-  const wanted =
-    excluding.length === 0 ? null : JSON.stringify(excluding.map((kind) => [kind.name, namesOf(kind)]));
+  const wanted = excludedText(excluding, await undeclaredExclusions(session, kinds));
   if ([wanted, applied, leftover].every((each) => each === null))
     return { hasRemoved: false, isScrubbed: null };
   const hasRemoved = wanted !== null && wanted !== applied;
@@ -42,6 +41,28 @@ export async function removeExcluded(
   if (hasRemoved) onRemoved?.();
   if (wanted !== applied) await session.atomically((tx) => saveMeta(tx, 'privacy.excluded', wanted));
   return { hasRemoved, isScrubbed };
+}
+
+/** The names of excluded fields by kind. */
+type Exclusions = ReadonlyMap<string, readonly string[]>;
+
+/** The fields that a mirror keeps out, by the settings that were applied to it last; none where there is no mirror yet. */
+export async function readExclusions(db: Session): Promise<Exclusions> {
+  const text = await db.atomically(async (tx) =>
+    (await tx.columnsOf('mirror_meta')).size === 0 ? null : readMeta(tx, 'privacy.excluded'),
+  );
+  return new Map(JSON.parse(text ?? '[]') as [string, string[]][]);
+}
+
+/** What the mirror keeps out of kinds that the settings do not declare at present: it holds again once they do. */
+async function undeclaredExclusions(session: Session, kinds: readonly Kind[]): Promise<Exclusions> {
+  const all = await readExclusions(session);
+  return new Map([...all].filter(([name]) => kinds.every((kind) => kind.name !== name)));
+}
+
+function excludedText(excluding: readonly Kind[], further: Exclusions): string | null {
+  const all = [...excluding.map((kind) => [kind.name, namesOf(kind)]), ...further];
+  return all.length === 0 ? null : JSON.stringify(all);
 }
 
 async function removeFields(

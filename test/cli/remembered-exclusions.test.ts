@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { Row } from '../../src/mirror/session/session.ts';
+import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { sandbox } from '../pull/support.ts';
+import { document, run } from '../support/command-line.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/** A mirror that was pulled by a settings file, which keeps the addresses of clients out. */
+async function stage(database: (typeof DATABASES)[number]) {
+  const [service, { url, session }] = [await sandbox({ size: 12 }), await mirrorIn(database)];
+  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  const file = join(tempFolder(), 'bms.yaml');
+  writeFileSync(file, 'privacy: { exclude: { clients: [email, contacts] } }\n');
+  expect(await run(['pull', 'clients', '--config', file], env)).toMatchObject({ code: 0 });
+  const landed = (): Promise<Row[]> =>
+    session.query(
+      sql`select (select count(*) from changes) as events, count(email) as addresses from clients`,
+    );
+  return { env, file, landed };
+}
+
+const NOTHING = [{ events: 0, addresses: 0 }];
+
+const numbers = (rows: readonly Row[]): unknown =>
+  rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])));
+
+describe.each(DATABASES)('an exclusion that %s knows', (database) => {
+  test.each([
+    ['pull', 'clients'],
+    ['backfill', 'clients', '--all'],
+    ['migrate'],
+    ['status'],
+    ['push', 'create', 'clients', '--data', '{"code":"Z"}'],
+  ])('stops %s %s without it, and names the line to add', async (...argv) => {
+    const { env, landed } = await stage(database);
+
+    const ended = await run(argv, env);
+
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('keeps out: clients.email, clients.contacts.');
+    expect(ended.stderr).toContain(`BMS__PRIVACY__EXCLUDE='{"clients":["email","contacts"]}'`);
+    expect(numbers(await landed())).toEqual(NOTHING);
+  });
+
+  test('is found by doctor', async () => {
+    const { env } = await stage(database);
+    const ended = await run(['doctor', '--json'], env);
+    expect(ended.code).toBe(2);
+    expect((document(ended) as { checks: unknown[] }).checks).toContainEqual(
+      expect.objectContaining({ name: 'database', ok: false, code: 'settings.exclusions_missing' }),
+    );
+  });
+
+  test('is kept by every command where BMS_CONFIG names the file', async () => {
+    const { env, file, landed } = await stage(database);
+    for (const argv of [['pull', 'clients'], ['status'], ['doctor']])
+      expect(await run(argv, { ...env, BMS_CONFIG: file })).toMatchObject({ code: 0 });
+    expect(numbers(await landed())).toEqual(NOTHING);
+  });
+
+  test('ends where the settings name its kind without the field, and then for every command', async () => {
+    const { env, landed } = await stage(database);
+    const ending = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["contacts"]}' };
+    expect(await run(['migrate'], ending)).toMatchObject({ code: 0 });
+    expect((await run(['pull', 'clients'], env)).stderr).toContain('keeps out: clients.contacts.');
+    expect(await run(['pull', 'clients'], { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":[]}' })).toMatchObject(
+      {
+        code: 0,
+      },
+    );
+    expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+    expect(numbers(await landed())).not.toEqual(NOTHING);
+  });
+
+  test('of a further kind waits until the settings declare it again', async () => {
+    const { env, landed } = await stage(database);
+    const kinds = '{"depots":{"list":"/api/departments","fields":{"name":"text"}}}';
+    const both = '{"clients":["email","contacts"],"depots":["name"]}';
+    const further = { ...env, BMS__KINDS: kinds, BMS__PRIVACY__EXCLUDE: both };
+    expect(await run(['migrate'], further)).toMatchObject({ code: 0 });
+    const without = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email","contacts"]}' };
+    expect(await run(['migrate'], without)).toMatchObject({ code: 0 });
+
+    const ended = await run(['pull', 'depots'], { ...without, BMS__KINDS: kinds });
+
+    expect(ended).toMatchObject({ code: 2 });
+    expect(ended.stderr).toContain('keeps out: depots.name.');
+    expect(numbers(await landed())).toEqual(NOTHING);
+  });
+});
