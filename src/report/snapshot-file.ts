@@ -1,10 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Kind } from '../catalog/kind.ts';
+import { removeDrafts } from '../lib/draft-file.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { instantText, systemClock } from '../lib/time/clock.ts';
 import type { Session } from '../mirror/session/session.ts';
-import { removeDrafts } from '../mirror/sqlite/snapshot-file.ts';
 import { takeSnapshot } from './snapshot.ts';
 import type { SnapshotContent } from './snapshot.ts';
 import { outputFault, snapshotFile } from './output-file.ts';

@@ -227,6 +227,22 @@ describe('mistakes', () => {
     }
   });
 
+  test.each(['csv', 'ndjson', 'parquet'])(
+    'a file in %s is its owner’s, and follows no link',
+    async (format) => {
+      const { env, folder } = await stage('SQLite');
+      const [file, elsewhere] = [join(folder, 'x'), join(tempFolder(), 'elsewhere')];
+      writeFileSync(elsewhere, 'untouched');
+      symlinkSync(elsewhere, `${file}.${process.pid}.partial`);
+
+      const ended = await run(['export', 'clients', '--format', format, '--out', file], env);
+
+      expect(ended).toMatchObject({ code: 0 });
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(readFileSync(elsewhere, 'utf8')).toBe('untouched');
+    },
+  );
+
   test('a fault leaves the file that was there', async () => {
     const { env, folder } = await stage('SQLite');
     const file = join(folder, 'x.csv');

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import Sqlite from 'better-sqlite3';
@@ -206,8 +206,8 @@ describe.each(DATABASES)('%s', (database) => {
 
   test('what a killed process has left of a snapshot is removed', async () => {
     const file = join(tempFolder(), 'bi.db');
-    const left = `${file}.${spawnSync('true').pid}.partial`;
-    writeFileSync(left, 'forgotten');
+    const left = `${file}.partial-${spawnSync('true').pid}-aaaaaa`;
+    mkdirSync(left);
     const made = await stage(database, { BMS__BI__SNAPSHOT_PATH: file });
     expect(await made.forget('--yes', '--suppress')).toMatchObject({ code: 0 });
     expect(existsSync(left)).toBe(false);

@@ -91,9 +91,11 @@ describe.each(DATABASES)('%s', (database) => {
     expect(snapshot.serialize().includes(secret)).toBe(false);
   });
 
-  test('it is a plain file that everybody may read, and it is replaced at once', async () => {
+  test('it is a plain file of its owner, and is replaced at once by one that whoever was admitted may read, too', async () => {
     const { env, file, service } = await stage(database);
     await run(['snapshot', file], env);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    chmodSync(file, 0o644);
     const former = opened(file);
     const [before] = contentOf(former)['bi_clients'] ?? [];
 

@@ -1,19 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
-import { isRunning } from '../../lib/is-running.ts';
+import { createDraft } from '../../lib/draft-file.ts';
 import type { Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
 
@@ -32,7 +20,7 @@ export interface SnapshotFile {
   readonly create: (table: SnapshotTable) => (rows: readonly Values[]) => void;
   /** Makes a SQLite mirror readable as it is at this instant; until `finish`. */
   readonly attach: (mirror: string) => void;
-  /** Puts the file in its place at once, readable by everybody. Returns its bytes. */
+  /** Puts the file in its place at once: a reader that has the former one open goes on reading that. Returns its bytes. */
   readonly finish: () => number;
   /** Removes an unfinished file. */
   readonly discard: () => void;
@@ -41,7 +29,6 @@ export interface SnapshotFile {
 /** Marks a file as a snapshot of ours, in the header of SQLite's files. */
 const APPLICATION_ID = 0x626d_7373;
 const HEADER = { text: 'SQLite format 3\0', bytes: 72, idAt: 68 };
-const [READABLE_BY_OWNER, READABLE_BY_ALL] = [0o600, 0o644];
 const MIRROR = 'mirror';
 
 /** Whether a file may be replaced by a snapshot: there is none, it is empty, or it is a snapshot. */
@@ -60,31 +47,10 @@ export function isReplaceable(path: string): boolean {
   );
 }
 
-/** Removes unfinished files of processes that have ended: they hold content removed from the mirror since. */
-export function removeDrafts(path: string): void {
-  const [folder, start] = [dirname(path), `${basename(path)}.`];
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const [, pid] = name.startsWith(start) ? (DRAFT_END.exec(name.slice(start.length)) ?? []) : [];
-    // A container's processes all have number 1: another one of our own number was here before us.
-    const isLeft = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
-    if (isLeft) rmSync(join(folder, name), { force: true });
-  }
-}
-
-/** Creates an empty file that only its owner may read; returns its path. */
-function createDraft(path: string): string {
-  removeDrafts(path);
-  const draft = `${path}.${process.pid}.partial`;
-  closeSync(openSync(draft, 'wx', READABLE_BY_OWNER));
-  return draft;
-}
-
-const DRAFT_END = /^([1-9]\d*)\.partial$/;
-
 /** Begins a snapshot, in a file beside its place. A rollback journal would only slow it: an unfinished file is removed. */
 export function beginSnapshot(path: string): SnapshotFile {
   const draft = createDraft(path);
-  const file = new Sqlite(draft);
+  const file = new Sqlite(draft.path);
   file.pragma('journal_mode = OFF');
   file.pragma('synchronous = OFF');
   file.pragma(`application_id = ${APPLICATION_ID}`);
@@ -113,11 +79,11 @@ export function beginSnapshot(path: string): SnapshotFile {
       if (file.inTransaction) file.exec(`commit; detach ${MIRROR}`);
       for (const { name, key } of keys) if (key.length > 0) file.exec(indexOn(name, key));
       file.close();
-      return publish(draft, path);
+      return draft.publish();
     },
     discard: () => {
       file.close();
-      rmSync(draft, { force: true });
+      draft.discard();
     },
   };
 }
@@ -134,18 +100,4 @@ function inserter(file: Database, table: SnapshotTable): (rows: readonly Values[
   return file.transaction((rows: readonly Values[]) => {
     for (const row of rows) insert.run(row);
   });
-}
-
-/** A reader that has the former file open goes on reading that one. */
-function publish(draft: string, path: string): number {
-  const written = openSync(draft, 'r+');
-  try {
-    fchmodSync(written, READABLE_BY_ALL);
-    fsyncSync(written);
-  } finally {
-    closeSync(written);
-  }
-  const { size } = statSync(draft);
-  renameSync(draft, path);
-  return size;
 }

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDraft } from '../../lib/draft-file.ts';
 import type { Values } from '../../mirror/session/session.ts';
 import { writeParquet } from './parquet.ts';
 import type { Unfit } from './parquet.ts';
@@ -83,27 +84,23 @@ export async function exportFile(
   path: string,
   options: ExportOptions,
 ): Promise<Exported & { readonly bytes: number }> {
-  const draft = `${path}.${process.pid}.partial`;
+  const draft = createDraft(path);
   try {
     const exported =
       options.format === 'parquet'
-        ? await exportParquet(source, draft, options)
-        : await exportTextFile(source, draft, options);
-    const { size } = await stat(draft);
-    await rename(draft, path);
-    return { ...exported, bytes: size };
+        ? await exportParquet(source, draft.path, options)
+        : await exportTextFile(source, draft.path, options);
+    return { ...exported, bytes: draft.publish() };
   } catch (error) {
-    await rm(draft, { force: true });
+    draft.discard();
     throw error;
   }
 }
 
 async function exportTextFile(source: ExportSource, path: string, options: ExportOptions): Promise<Exported> {
-  const file = await open(path, 'w');
+  const file = await open(path, 'wx');
   try {
-    const exported = await exportText(source, (text) => file.writeFile(text), options);
-    await file.sync();
-    return exported;
+    return await exportText(source, (text) => file.writeFile(text), options);
   } finally {
     await file.close();
   }

@@ -1,0 +1,73 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isRunning } from './is-running.ts';
+
+/** A file under construction. */
+export interface Draft {
+  /** Where it is to be written; there is none yet. */
+  readonly path: string;
+  /** Puts it in its place at once, after which there is no draft. Returns its bytes. */
+  readonly publish: () => number;
+  /** Removes it. */
+  readonly discard: () => void;
+}
+
+/**
+ * Begins a file: it is written beside its place, in a folder that only its owner may enter, whose name nobody can foresee. So
+ * nobody else reads it before its time, and no link leads it elsewhere.
+ */
+export function createDraft(path: string): Draft {
+  removeDrafts(path);
+  const folder = mkdtempSync(`${path}${ENDING}${process.pid}-`);
+  const draft = join(folder, 'draft');
+  const discard = (): void => {
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return {
+    path: draft,
+    discard,
+    publish: () => {
+      chmodSync(draft, modeFor(path, draft));
+      const written = openSync(draft, 'r+');
+      fsyncSync(written);
+      closeSync(written);
+      const { size } = lstatSync(draft);
+      renameSync(draft, path);
+      discard();
+      return size;
+    },
+  };
+}
+
+const ENDING = '.partial-';
+const OWNER_ONLY = 0o600;
+
+/** A file that replaces one of ours keeps its mode: whoever admitted a group to it need not do so again. Any other is its owner's. */
+function modeFor(path: string, draft: string): number {
+  const [former, written] = [lstatSync(path, { throwIfNoEntry: false }), lstatSync(draft)];
+  if (former?.isFile() !== true || former.uid !== written.uid) return OWNER_ONLY;
+  return former.mode & (former.gid === written.gid ? 0o777 : 0o707);
+}
+
+/** Removes drafts of processes that have ended: they hold content that may have been removed since. */
+export function removeDrafts(path: string): void {
+  const folder = dirname(path);
+  const start = `${basename(path)}${ENDING}`;
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const [, pid] = name.startsWith(start) ? (/^([1-9]\d*)-\w{6}$/.exec(name.slice(start.length)) ?? []) : [];
+    // A container's processes all have number 1: another one of our own number was here before us.
+    const isLeft = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
+    if (isLeft) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
