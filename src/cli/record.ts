@@ -92,7 +92,9 @@ function printStory(stdout: Output, story: RecordStory): void {
   const proof = proofWords(absence);
   printLine(stdout, `Record ${id} of ${kind} is ${STORY_STATES[state]}.`);
   if (row !== null) printLine(stdout, `First seen ${row.firstSeenAt}, last changed ${row.changedAt} (UTC).`);
-  if (row?.deletedAt) printLine(stdout, `Deleted ${row.deletedAt} UTC${proof === null ? '' : `: ${proof}`}.`);
+  const ended = state === 'suppressed' ? 'Forgotten' : 'Deleted';
+  if (row?.deletedAt)
+    printLine(stdout, `${ended} ${row.deletedAt} UTC${proof === null ? '' : `: ${proof}`}.`);
   else if (absence !== null) printLine(stdout, `Not in the list since ${absence.absentSince} UTC.`);
   if (createdBy !== null) printLine(stdout, `Entry ${createdBy} of the outbox created it.`);
   printRow(stdout, story);

@@ -171,6 +171,9 @@ describe.each(DATABASES)('%s', (database) => {
     const { service, env, id, ask, forget } = made;
 
     expect(await forget('--yes', '--suppress')).toMatchObject({ code: 0 });
+    const { stdout: told } = await run(['record', 'clients', id], env);
+    expect(told).toContain('is forgotten, and kept out of the mirror');
+    expect(told).not.toMatch(/deleted|no longer/i);
 
     const pulled = async (): Promise<unknown> => {
       const ended = await run(['pull', 'clients', '--json'], env);

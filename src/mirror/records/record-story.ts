@@ -14,6 +14,7 @@ import { ISSUES } from '../tables/engine-tables.ts';
 import { pick, select, selectOne } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import type { Proof } from './deletion-store.ts';
+import { isSuppressed } from './erasure-store.ts';
 import { findRecord } from './record-store.ts';
 import type { MirroredRecord } from './record-store.ts';
 
@@ -21,8 +22,8 @@ import type { MirroredRecord } from './record-store.ts';
 export interface RecordStory {
   readonly kind: string;
   readonly id: string;
-  /** `absent`: there is no row, only traces; else as its row and its absence from the list say. */
-  readonly state: 'live' | 'deleted' | 'absent' | Exclude<RecordAbsence['state'], 'deleted'>;
+  /** `absent`: there is no row, only traces; `suppressed`: kept out by `forget`; else as its row and its absence from the list say. */
+  readonly state: 'live' | 'deleted' | 'suppressed' | 'absent' | Exclude<RecordAbsence['state'], 'deleted'>;
   readonly row: MirroredRecord | null;
   readonly absence: RecordAbsence | null;
   readonly events: readonly RecordEvent[];
@@ -56,7 +57,8 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
   if (row === null && absence === null && Object.values(traces).every(({ length }) => length === 0))
     return null;
   return {
-    ...{ kind: name, id, state: stateOf(row, absence), row, absence, ...traces },
+    ...{ kind: name, id, row, absence, ...traces },
+    state: (await isSuppressed(db, name, id)) ? 'suppressed' : stateOf(row, absence),
     createdBy: await linkedEntry(db, name, id),
     refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),
   };
@@ -86,6 +88,8 @@ function idIn(value: Json | undefined): string | null {
 export const STORY_STATES: Readonly<Record<RecordStory['state'], string>> = {
   live: 'live',
   deleted: 'deleted: the service no longer has it',
+  suppressed:
+    'forgotten, and kept out of the mirror (forget --suppress): whatever the service has of it does not land',
   absent: 'without a row: the mirror has only traces of it',
   suspected: 'live, but the list no longer shows it: its deletion is suspected and waits for its proof',
   held: 'live, but the list no longer shows it; its deletion is held for a person (bms-sync deletions)',

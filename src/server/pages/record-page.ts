@@ -58,7 +58,7 @@ function recordPage(story: RecordStory, changes: readonly RecordedChange[], now:
         <div class="body">
           <p>The record is ${STORY_STATES[story.state]}.</p>
           <dl class="facts">
-            ${row === null ? null : rowFacts(row)} ${absenceFacts(story)}
+            ${row === null ? null : rowFacts(row, story.state)} ${absenceFacts(story)}
             ${
               createdBy === null
                 ? null
@@ -80,7 +80,10 @@ function recordPage(story: RecordStory, changes: readonly RecordedChange[], now:
     </div>`;
 }
 
-function rowFacts({ firstSeenAt, changedAt, deletedAt }: NonNullable<RecordStory['row']>): Html {
+function rowFacts(
+  { firstSeenAt, changedAt, deletedAt }: NonNullable<RecordStory['row']>,
+  state: RecordStory['state'],
+): Html {
   return html`<dt>First seen (UTC)</dt>
     <dd>${exactly(firstSeenAt)}</dd>
     <dt>Last changed</dt>
@@ -88,7 +91,7 @@ function rowFacts({ firstSeenAt, changedAt, deletedAt }: NonNullable<RecordStory
     ${
       deletedAt === null
         ? null
-        : html`<dt>Deleted</dt>
+        : html`<dt>${state === 'suppressed' ? 'Forgotten' : 'Deleted'}</dt>
             <dd>${exactly(deletedAt)}</dd>`
     }`;
 }
