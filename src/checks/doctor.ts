@@ -1,5 +1,6 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
+import { secretsOf } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { ScheduleSlot } from '../jobs/schedule.ts';
 import { check, passed } from '../lib/check-result.ts';
@@ -11,11 +12,14 @@ import type { Source } from '../source/source.ts';
 import { checkDatabase } from './database.ts';
 import { tellPlans, tellSettings, tellFreshness } from './plans.ts';
 import { checkQueue } from './queue.ts';
+import { checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
 
 /** The settings, and how to open what they name. */
 interface DoctorParts {
   readonly config: Config;
+  /** The files from which settings were read. */
+  readonly files: readonly string[];
   /** The next actions of `serve`. */
   readonly slots: readonly ScheduleSlot[];
   /** Opens the database as it is: nothing is migrated. */
@@ -26,12 +30,13 @@ interface DoctorParts {
 
 /** Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing. */
 export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult[]> {
-  const { config, slots, openMirror, openSource } = parts;
+  const { config, files, slots, openMirror, openSource } = parts;
   const { checks: database, isMirror } = await checkDatabase(config, openMirror);
   const service = await checkService(config, openSource);
   const readable = listedKinds(config).filter(({ name }) => isWell(service, `kinds.${name}`));
   return [
     tellSettings(config, slots), // They were read before this point, or refused.
+    ...checkSecretFiles({ files, secrets: secretsOf(config) }),
     ...database,
     ...(isMirror ? await checkTenants(parts, readable) : []),
     ...tellPlans(config, slots),

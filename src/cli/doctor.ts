@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { openConfiguredSource } from '../app/open-source.ts';
 import { allSchedules } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
+import { filesRead } from '../config/environment.ts';
 import { nextSlots } from '../jobs/schedule.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -18,6 +19,7 @@ export function doctorCommand(context: CommandContext): Command {
       const logger = loggerOf(context, config);
       const checks = await checkAll({
         config,
+        files: filesRead(context.io.env, options.config),
         slots: nextSlots(allSchedules(config), systemClock.now()),
         openMirror: () => openSession(config.database.url), // As it is: nothing is migrated.
         openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),

@@ -21,11 +21,27 @@ interface Variable {
 const OWN_PREFIX = 'BMS__';
 const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
 
+const ENV_FILE = '.env';
+
 /** Adds the variables of a `.env` file, if there is one; the real environment wins. */
-export function withEnvFile(env: Environment, path = '.env'): Environment {
+export function withEnvFile(env: Environment, path = ENV_FILE): Environment {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return env; // Python keeps a folder of this name.
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')); // Empty is unset.
   return { ...parseEnv(readFileSync(path, 'utf8')), ...set };
+}
+
+/** The settings file that a flag or `BMS_CONFIG` names. */
+export function settingsFile(env: Environment, flag: string | undefined): string | undefined {
+  return flag ?? (env['BMS_CONFIG'] || undefined); // An empty variable is unset.
+}
+
+/** The files from which settings are read: `.env`, the settings file, and those that variables name for one value. */
+export function filesRead(env: Environment, flag: string | undefined): readonly string[] {
+  const variables = PLACES.flatMap(({ about }) => about.variables ?? []).filter((name) => isFile({ name }));
+  const named = [settingsFile(env, flag), ...variables.map((name) => env[name])].flatMap(
+    (file) => file || [],
+  );
+  return [ENV_FILE, ...named].filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }
 
 /** Reads the settings that environment variables give, one layer for each variable. */
@@ -64,7 +80,7 @@ function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
   return [isFile(variable) ? fileReading(place, variable) : valueReading(place, variable)];
 }
 
-const isFile = ({ name }: Variable): boolean => name.endsWith('_FILE');
+const isFile = ({ name }: Pick<Variable, 'name'>): boolean => name.endsWith('_FILE');
 
 function severalFault(place: SettingPlace, set: readonly Variable[]): string {
   const names = set.map(({ name }) => name).join(' and ');

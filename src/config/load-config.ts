@@ -3,7 +3,7 @@ import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
-import { readEnvironment } from './environment.ts';
+import { readEnvironment, settingsFile } from './environment.ts';
 import type { Environment } from './environment.ts';
 import { faultsFrom } from './faults.ts';
 import { furtherKindFaults } from './further-kind-faults.ts';
@@ -30,7 +30,7 @@ export interface ConfigInputs {
  * @throws {UsageError} With all faults at once, and without any secret.
  */
 export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Config {
-  const file = given ?? (env['BMS_CONFIG'] || undefined); // An empty variable is unset.
+  const file = settingsFile(env, given);
   const { layers, faults } = combined([
     { layers: [{ origin: 'the command line', values: flags }], faults: [] },
     readEnvironment(env),

@@ -1,11 +1,11 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../src/mirror/open-session.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
-import type { Ended } from '../support/command-line.ts';
+import type { Ended, Env } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
@@ -143,4 +143,32 @@ test('doctor names a schedule for all kinds that other schedules overrule', asyn
   );
   expect(await detail({ all: '0 4 * * *' })).toBe('valid');
   expect(await detail({ clients: '*/5 * * * *' })).toBe('valid');
+});
+
+test('doctor names a file with a secret that every user may read', async () => {
+  await using sandbox = await startSandbox({ size: 10 });
+  const folder = tempFolder();
+  const [token, settings, harmless] = ['token', 'bms.yaml', 'harmless.yaml'].map((name) =>
+    join(folder, name),
+  );
+  writeFileSync(String(token), sandbox.token, { mode: 0o644 });
+  writeFileSync(String(settings), `source: { token: ${sandbox.token} }`, { mode: 0o644 });
+  writeFileSync(String(harmless), 'log: { level: info }', { mode: 0o644 });
+  const env = { BMS_BASE_URL: sandbox.url, DATABASE_URL: `file:${freshMirror()}` };
+  const secrets = async (more: Env): Promise<Check[]> =>
+    checksIn(await run(['doctor', '--json'], { ...env, ...more })).filter(({ name }) => name === 'secrets');
+
+  const open = { ok: false, code: 'secrets.readable', hint: `chmod 600 ${token}` };
+  expect(await secrets({ BMS_TOKEN_FILE: String(token), BMS_CONFIG: String(harmless) })).toMatchObject([
+    open,
+  ]);
+  expect(await secrets({ BMS_CONFIG: String(settings) })).toMatchObject([
+    { ...open, hint: `chmod 600 ${settings}` },
+  ]);
+  expect(await run(['doctor'], { ...env, BMS_CONFIG: String(settings) })).toMatchObject({ code: 1 });
+
+  for (const file of [token, settings]) chmodSync(String(file), 0o640);
+  expect(await secrets({ BMS_TOKEN_FILE: String(token), BMS_CONFIG: String(harmless) })).toMatchObject([
+    { ok: true },
+  ]);
 });

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 import { promisify } from 'node:util';
@@ -28,6 +28,8 @@ const LINES = {
 };
 
 const posts = ({ requests }: Sandbox): number => requests.filter(({ method }) => method === 'POST').length;
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 const outOf = promisify(execFile);
 
@@ -116,6 +118,7 @@ test(
     expect(await typed(LINES.sqliteCopy, env, folder)).toBe('ok\n');
     const copies = readdirSync(backup).toSorted();
     expect(copies).toEqual([expect.stringMatching(/^mirror-[\d-]+\.db$/), `${copies[0] ?? ''}.sends`]);
+    expect(copies.map((name) => modeOf(join(backup, name)))).toEqual([0o600, 0o600]);
     await expect(typed(LINES.sqliteCopy, env, folder)).rejects.toThrow(/exists/); // An older copy is never lost.
     await sendAll(onTestFinished, env, ['LATER-1', 'LATER-2']);
 
@@ -145,6 +148,7 @@ test('a SQLite mirror is restored on a new machine with the count of its sends',
 
   expect(dump(join(machine, 'mirror.db'))).toEqual(dump(join(folder, 'mirror.db')));
   expect(readFileSync(join(machine, 'mirror.db.sends'), 'utf8')).toBe('7\n');
+  expect(modeOf(join(machine, 'mirror.db'))).toBe(0o600);
 });
 
 test('the driver of bms-sync makes the same copy where there is no sqlite3', TIMEOUT, async () => {
@@ -157,6 +161,7 @@ test('the driver of bms-sync makes the same copy where there is no sqlite3', TIM
   await typed(LINES.driverCopy, { NODE_PATH: join(ROOT, 'node_modules') }, folder);
 
   expect(dump(join(folder, 'data/copy.db'))).toEqual(dump(path));
+  expect(modeOf(join(folder, 'data/copy.db'))).toBe(0o600);
 });
 
 /** Runs statements on the server of the tests, beside all mirrors. */

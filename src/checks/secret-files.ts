@@ -1,0 +1,35 @@
+import { readFileSync, statSync } from 'node:fs';
+import { passed } from '../lib/check-result.ts';
+import type { CheckResult } from '../lib/check-result.ts';
+
+interface SecretFiles {
+  /** The files from which settings were read. */
+  readonly files: readonly string[];
+  /** The secrets among the settings. */
+  readonly secrets: readonly string[];
+}
+
+/** Checks that no file with a secret is open to every user of this machine. */
+export function checkSecretFiles({ files, secrets }: SecretFiles): readonly CheckResult[] {
+  const holds = (file: string): boolean => {
+    const text = readFileSync(file, 'utf8');
+    return secrets.some((secret) => text.includes(secret));
+  };
+  const open = files.filter((file) => isNeedlesslyOpen(file) && holds(file));
+  if (open.length === 0) return [passed('secrets', 'no file with a secret is open to every user')];
+  return open.map((file) => ({
+    ...{ name: 'secrets', ok: false, code: 'secrets.readable', hint: `chmod 600 ${file}` },
+    detail: `${file} holds a secret, and every user of this machine may read it`,
+  }));
+}
+
+const READABLE = { byGroup: 0o040, byAll: 0o004 };
+
+/** Readable by all, although we could read it without that: a container is given its secrets in files of another owner. */
+function isNeedlesslyOpen(file: string): boolean {
+  const { mode, uid, gid } = statSync(file);
+  const user = process.getuid?.();
+  const isOurs = user === 0 || user === uid;
+  const isOurGroups = (mode & READABLE.byGroup) !== 0 && process.getgroups?.().includes(gid) === true;
+  return (mode & READABLE.byAll) !== 0 && (isOurs || isOurGroups);
+}
