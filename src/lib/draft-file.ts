@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { isRunning } from './is-running.ts';
 
 /** A file under construction. */
-export interface Draft {
+interface Draft {
   /** Where it is to be written; there is none yet. */
   readonly path: string;
   /** Puts it in its place at once, after which there is no draft. Returns its bytes. */
@@ -55,7 +55,8 @@ const OWNER_ONLY = 0o600;
 
 /** A file that replaces one of ours keeps its mode: whoever admitted a group to it need not do so again. Any other is its owner's. */
 function modeFor(path: string, draft: string): number {
-  const [former, written] = [lstatSync(path, { throwIfNoEntry: false }), lstatSync(draft)];
+  const former = lstatSync(path, { throwIfNoEntry: false });
+  const written = lstatSync(draft);
   if (former?.isFile() !== true || former.uid !== written.uid) return OWNER_ONLY;
   return former.mode & (former.gid === written.gid ? 0o777 : 0o707);
 }

@@ -204,7 +204,7 @@ describe('doctor', () => {
     const { ok, checks } = document(ended) as Examination;
     expect(ok).toBe(true);
     expect(checks.map(({ name }) => name)).toEqual([
-      ...['settings', 'database', 'database.space', 'database.integrity', 'database.changes'],
+      ...['settings', 'secrets', 'database', 'database.space', 'database.integrity', 'database.changes'],
       ...checks.map(({ name }) => name).filter((name) => name.startsWith('schedules')),
       ...['writes', 'retention', 'freshness', 'service', 'header', 'clock'],
       ...KIND_NAMES.map((name) => `kinds.${name}`),

@@ -7,7 +7,11 @@ import type { Transaction } from '../../mirror/session/session.ts';
 type OfRecord = Pick<Entry, 'kind' | 'recordId'>;
 
 /** The part of an answer to a write that may be stored: nothing of a record that `forget --suppress` keeps out of the mirror. */
-export async function startToKeep(tx: Transaction, { kind, recordId }: OfRecord, start: string): Promise<string> {
+export async function startToKeep(
+  tx: Transaction,
+  { kind, recordId }: OfRecord,
+  start: string,
+): Promise<string> {
   const isKeptOut = start !== '' && (await isSuppressed(tx, kind, recordId));
   return isKeptOut ? NOT_SHOWN : start;
 }
@@ -15,7 +19,11 @@ export async function startToKeep(tx: Transaction, { kind, recordId }: OfRecord,
 const NOT_SHOWN = '(not shown: forget --suppress)';
 
 /** The details of a verdict that may be stored: of a record that is kept out, the names of fields without their values. */
-export async function resultToKeep(tx: Transaction, { kind, recordId }: OfRecord, result: Json): Promise<Json> {
+export async function resultToKeep(
+  tx: Transaction,
+  { kind, recordId }: OfRecord,
+  result: Json,
+): Promise<Json> {
   return (await isSuppressed(tx, kind, recordId)) ? withoutValues(result) : result;
 }
 

@@ -7,6 +7,8 @@ import type { Session } from '../../../src/mirror/session/session.ts';
 import { identifier } from '../../../src/mirror/session/sql-text.ts';
 import { readTexts } from '../../../src/mirror/tables/rows.ts';
 import type { Deed } from '../../../src/sandbox/faults.ts';
+import { startReceiver } from '../../feed/webhooks/receiver.ts';
+import { deliveryStageOn } from '../../feed/webhooks/stage.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { MARK, canary } from '../../support/canary.ts';
 import { create, enter, opened, spoil, update } from '../stage.ts';
@@ -60,14 +62,22 @@ const STATUSES = [201, 422, 500];
 const excluding = KINDS.map((kind) => excludeFields(kind, kind.name === 'clients' ? ['email'] : []));
 
 test.each(DATABASES)(
-  'in %s, an excluded value is in no table, file or log, however the answer to a write wraps it',
+  'in %s, an excluded value is in no table, file, log or delivery, however the answer to a write wraps it',
   { timeout: 60_000 },
   async (database) => {
     const on = await opened({ database, parts: { kinds: excluding } });
+    const receiver = await startReceiver();
+    const webhooks = deliveryStageOn(on.session, { at: on.clock.now() });
+    await webhooks.add({ url: receiver.url });
     for (const [n, body] of ANSWERS.entries()) {
       for (const status of STATUSES) await writeUnder(on, { statusAfter: status, body }, `${n} ${status}`);
       expect([body, await placesOf(on.session)]).toEqual([body, []]);
     }
+    await on.pull('clients');
+    await webhooks.deliver();
+    expect(receiver.taken.length).toBeGreaterThan(ANSWERS.length);
+    expect(receiver.taken.filter(({ body }) => body.includes(MARK))).toEqual([]);
+    expect(await placesOf(on.session)).toEqual([]);
     const [counted] = await on.rows(
       sql`select count(*) as n from outbox_attempts where response_start is not null`,
     );
