@@ -26,7 +26,7 @@ export interface Proxy {
 }
 
 const COMMIT = Buffer.from('commit\0');
-const OPENING = Buffer.from('set application_name');
+const OPENING = Buffer.from('show server_version_num');
 
 /** A TCP proxy before the server that can cut a connection at its COMMIT. */
 export async function proxyTo(url: string): Promise<Proxy> {

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import type { CommonRedisOptions } from 'ioredis';
 import pg from 'pg';
 import { UsageError } from '../../lib/sync-error.ts';
-import { KEEP_ALIVE, LIVENESS_SETTINGS, settingStatements } from '../../mirror/postgres/connection.ts';
+import { KEEP_ALIVE, LIVENESS_SETTINGS } from '../../mirror/postgres/connection.ts';
 import type { ClientOptions, QueueClient } from './queue-client.ts';
 
 /**
@@ -137,7 +137,8 @@ export function openPool({ url, max, connectMs }: PoolTarget, onFault: ClientOpt
       });
       if (!isMigrated) await runMigrations(client, SCHEMA);
       isMigrated = true;
-      await client.query(settingStatements({ ...LIVENESS_SETTINGS, search_path: SCHEMA }).join('; '));
+      const settings = Object.entries({ ...LIVENESS_SETTINGS, search_path: SCHEMA });
+      await client.query(settings.map(([name, value]) => `set ${name} to '${value}'`).join('; '));
     },
   };
   const pool = new pg.Pool(options);

@@ -21,6 +21,8 @@ export interface Connection {
   arrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
   /** Sends statements without parameters; each statement has its own result. */
   script(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
+  /** Sends such statements without waiting; a loss of the connection shows at its next use. */
+  send(statements: string): void;
   /** True once the server or the network has ended it. */
   isLost(): boolean;
   close(): Promise<void>;
@@ -31,8 +33,11 @@ interface Extended {
   readonly queryMode?: 'extended';
 }
 
-/** Opens a connection and fixes the settings that a server or a user may have changed. */
-export async function openConnection(target: Target, role: 'reads' | 'writes'): Promise<Connection> {
+/**
+ * Opens a connection. It has no settings of its own: behind a transaction pooler the server's connection is another one for
+ * each transaction, and the next one to use it may be another application. Each transaction begins with `localSettings`.
+ */
+export async function openConnection(target: Target): Promise<Connection> {
   const client = newClient(target.url);
   let isGone = false;
   client.on('error', () => {
@@ -54,12 +59,18 @@ export async function openConnection(target: Target, role: 'reads' | 'writes'): 
     rows: (query) => told(client.query(query)),
     arrays: (query) => told(client.query(query)),
     script: async (statements) => [await told(client.query<Record<string, SqlValue>>(statements))].flat(),
+    send: (statements) => {
+      told(client.query(statements)).catch(() => {
+        isGone = true;
+      });
+    },
     isLost: () => isGone,
     close: () => client.end(),
   };
   try {
     await told(client.connect());
-    await prepareSession(connection, { ...target, role });
+    const [shown] = await connection.script('show server_version_num');
+    refuseOldServer(Number(shown?.rows[0]?.['server_version_num']), target.location);
     return connection;
   } catch (error) {
     await connection.close();
@@ -72,33 +83,13 @@ function newClient(url: string): pg.Client {
     return new pg.Client({
       connectionString: url,
       types: AS_IN_SQLITE,
+      application_name: 'bms-sync',
       ...KEEP_ALIVE,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
   } catch {
     throw badAddress(); // Without its cause, which may quote the address.
   }
-}
-
-async function prepareSession(
-  connection: Connection,
-  { location, lockTimeoutMs, role }: Target & { role: 'reads' | 'writes' },
-): Promise<void> {
-  const settings = {
-    application_name: 'bms-sync',
-    TimeZone: 'UTC',
-    DateStyle: 'ISO, YMD',
-    client_min_messages: 'warning',
-    lock_timeout: String(lockTimeoutMs),
-    statement_timeout: '0',
-    plan_cache_mode: 'force_custom_plan', // A plan made while a table was empty reads all of it, a page at a time, once it is full.
-    ...LIVENESS_SETTINGS,
-    ...(role === 'reads' && { default_transaction_read_only: 'on' }),
-  };
-  const path = `set search_path to ${SEARCH_PATH}`;
-  const statements = [...settingStatements(settings), path, 'show server_version_num'];
-  const results = await connection.script(statements.join('; '));
-  refuseOldServer(Number(results.at(-1)?.rows[0]?.['server_version_num']), location);
 }
 
 /** Refuses a server by its `server_version_num`: 120022 is 12.22. */
@@ -143,8 +134,25 @@ function badAddress(): MirrorError {
 }
 
 /**
+ * The statement with which each transaction gets its settings, whatever those of server, database and role are. Every user may
+ * set them.
+ */
+export function localSettings({ lockTimeoutMs }: Target): string {
+  const settings = {
+    search_path: SEARCH_PATH,
+    TimeZone: 'UTC',
+    DateStyle: 'ISO, YMD',
+    lock_timeout: String(lockTimeoutMs),
+    statement_timeout: '0',
+    ...LIVENESS_SETTINGS,
+  };
+  const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
+  return `select ${set.join(', ')}`;
+}
+
+/**
  * Settings that make the server end a connection whose process hangs inside a transaction or whose host is gone, so that its
- * locks are free within 15 s. Every user may set them.
+ * locks are free within 15 s.
  */
 export const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '8s',
@@ -156,10 +164,6 @@ export const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
 
 /** The driver's options with which this process notices a server that is gone. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 } as const;
-
-/** The statements that give a connection these settings. */
-export const settingStatements = (settings: Readonly<Record<string, string>>): string[] =>
-  Object.entries(settings).map(([name, value]) => `set ${name} to '${value}'`);
 
 /** A connection that is opened when it is first needed, and again after it was lost. */
 export interface LazyConnection {

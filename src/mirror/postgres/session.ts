@@ -4,8 +4,14 @@ import { systemClock } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, Session, Transaction } from '../session/session.ts';
-import { createConnectionPool, createLazyConnection, locationOf, openConnection } from './connection.ts';
-import type { LazyConnection, Target } from './connection.ts';
+import {
+  createConnectionPool,
+  createLazyConnection,
+  localSettings,
+  locationOf,
+  openConnection,
+} from './connection.ts';
+import type { Connection, LazyConnection, Target } from './connection.ts';
 import { createRetryPolicy, isLoss } from './errors.ts';
 import type { DatabaseRetryPolicy } from './errors.ts';
 import { runStatement } from './statements.ts';
@@ -20,7 +26,7 @@ export interface PostgresOptions {
 }
 
 /**
- * Opens a PostgreSQL database: one writing connection whose transactions queue up, and a few read-only connections.
+ * Opens a PostgreSQL database: one writing connection whose transactions queue up, and a few others that only read.
  *
  * @throws {MirrorError} If the database cannot be reached or refuses us, or the server is too old.
  */
@@ -29,10 +35,10 @@ export async function openPostgresSession(
   { clock = systemClock, lockTimeoutMs = LOCK_TIMEOUT_MS }: PostgresOptions = {},
 ): Promise<Session> {
   const target: Target = { url, location: locationOf(url), lockTimeoutMs };
-  const writer = createLazyConnection(() => openConnection(target, 'writes'));
+  const writer = createLazyConnection(() => openConnection(target));
   await connectFirst(writer, createRetryPolicy(clock));
   const readers = createConnectionPool(
-    Array.from({ length: READERS }, () => createLazyConnection(() => openConnection(target, 'reads'))),
+    Array.from({ length: READERS }, () => createLazyConnection(() => openConnection(target))),
   );
   const enqueue = createQueue();
   const close = async (): Promise<void> => {
@@ -44,11 +50,11 @@ export async function openPostgresSession(
     location: target.location,
     query: (statement) =>
       readers.use((lazy) =>
-        retried(createRetryPolicy(clock), async () => runStatement(await lazy.connection(), statement)),
+        retried(createRetryPolicy(clock), async () => readOnce(await lazy.connection(), target, statement)),
       ),
-    atomically: (work) => enqueue(() => inTransaction(writer, createRetryPolicy(clock), work)),
+    atomically: (work) => enqueue(() => inTransaction(writer, target, createRetryPolicy(clock), work)),
     beside: async (statement) => {
-      const connection = await openConnection(target, 'writes');
+      const connection = await openConnection(target);
       try {
         await connection.script(statement);
       } finally {
@@ -59,6 +65,16 @@ export async function openPostgresSession(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Runs one statement in a transaction that only reads; nobody waits for its end. */
+async function readOnce(connection: Connection, target: Target, statement: SQL): Promise<Row[]> {
+  await connection.script(`begin isolation level read committed read only; ${localSettings(target)}`);
+  try {
+    return await runStatement(connection, statement);
+  } finally {
+    connection.send('rollback');
+  }
 }
 
 /**
@@ -79,12 +95,14 @@ async function connectFirst(writer: LazyConnection, retries: DatabaseRetryPolicy
  */
 async function inTransaction<T>(
   writer: LazyConnection,
+  target: Target,
   retries: DatabaseRetryPolicy,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const settings = localSettings(target);
   for (;;) {
     const connection = await retried(retries, () => writer.connection());
-    const outcome = await attempt(connection, work);
+    const outcome = await attempt(connection, settings, work);
     if (outcome.is === 'landed') return outcome.result;
     if (outcome.is === 'unknown' && (await hasLanded(writer, retries, outcome))) return outcome.result;
     await retries.waitOrThrow(outcome.fault);
@@ -150,8 +168,8 @@ interface SnapshotReader extends AsyncDisposable {
 /** Opens a connection of its own whose queries all see the same instant. */
 export async function openSnapshotReader(url: string): Promise<SnapshotReader> {
   const target = { url, location: locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
-  const connection = await openConnection(target, 'reads');
-  await connection.script('begin isolation level repeatable read read only');
+  const connection = await openConnection(target);
+  await connection.script(`begin isolation level repeatable read read only; ${localSettings(target)}`);
   return {
     dialect: 'postgres',
     query: (statement) => runStatement(connection, statement),

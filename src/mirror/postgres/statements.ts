@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import { identifier, placeOf } from '../session/sql-text.ts';
@@ -13,7 +12,7 @@ const dialect = new PgDialect();
 /** Runs one statement and returns its rows. */
 export async function runStatement(connection: Connection, statement: SQL): Promise<Row[]> {
   const { sql, params } = dialect.sqlToQuery(statement);
-  // Without a name: the plan of a named `select *` breaks when its table grows.
+  // Without a name, here and below: behind a pooler the next statement may meet a connection that does not know it.
   const { rows } = await connection.rows({ text: sql, values: params, queryMode: 'extended' });
   return rows;
 }
@@ -30,11 +29,10 @@ export async function readById(
   { table, columns, ids }: RowsWanted,
 ): Promise<Map<string, Values>> {
   if (ids.length === 0) return new Map();
-  const [idType, ...types] = await columnTypes(connection, table, ['id', ...columns]);
+  const [idType] = await columnTypes(connection, table, ['id']);
   const names = ['id::text', ...columns.map(identifier)].join(', ');
-  const text = `select ${names} from ${identifier(table)} where id = any($1::${idType?.cast ?? 'bigint'}[])`;
-  const name = statementName(text, types);
-  const { rows } = await connection.arrays({ text, name, values: [arrayLiteral(ids)], rowMode: 'array' });
+  const text = `select ${names} from ${identifier(table)} where id = any($1::${idType ?? 'bigint'}[])`;
+  const { rows } = await connection.arrays({ text, values: [arrayLiteral(ids)], rowMode: 'array' });
   const found = new Map(rows.map(([id = null, ...values]) => [String(id), values]));
   return new Map(
     ids.flatMap((id) => {
@@ -54,14 +52,13 @@ export async function insertAll(
   if (landing.length === 0) return;
   const types = await columnTypes(connection, table, columns);
   const names = columns.map(identifier).join(', ');
-  const arrays = types.map(({ cast }, index) => `$${index + 1}::${cast}[]`).join(', ');
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
   const conflict = onId === 'replace' ? replacement(columns) : '';
   const text = `insert into ${identifier(table)} (${names}) select * from unnest(${arrays})${conflict}`;
-  const name = statementName(text, types);
   for (let from = 0; from < landing.length; from += ROWS_A_STATEMENT) {
     const some = landing.slice(from, from + ROWS_A_STATEMENT);
     const values = columns.map((_, index) => arrayLiteral(some.map((row) => row[index] ?? null)));
-    await connection.rows({ text, name, values });
+    await connection.rows({ text, values });
   }
 }
 
@@ -83,21 +80,8 @@ function lastOfEachId(columns: readonly string[], rows: readonly Values[]): read
   return last.size === rows.length ? rows : [...last.values()];
 }
 
-/** The name of a prepared statement; with the types, because a statement cannot outlive the types of its columns. */
-function statementName(text: string, types: readonly ColumnType[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify([text, types]))
-    .digest('hex')
-    .slice(0, 32);
-}
-
-interface ColumnType {
-  /** Without its length or scale: a cast would truncate silently, while an insert refuses. */
-  readonly cast: string;
-  readonly declared: string;
-}
-
-type Types = ReadonlyMap<string, ColumnType>;
+/** Types of columns by name, without length or scale: a cast would truncate silently, while an insert refuses. */
+type Types = ReadonlyMap<string, string>;
 
 const known = new WeakMap<Connection, Map<string, Types>>();
 
@@ -110,7 +94,7 @@ async function columnTypes(
   connection: Connection,
   table: string,
   columns: readonly string[],
-): Promise<ColumnType[]> {
+): Promise<string[]> {
   const tables = known.get(connection) ?? new Map<string, Types>();
   known.set(connection, tables);
   let types = tables.get(table);
@@ -128,13 +112,10 @@ async function columnTypes(
 
 async function readTypes(connection: Connection, relation: string): Promise<Types> {
   const { rows } = await connection.arrays({
-    name: 'bms_column_types',
-    text: `select attname, format_type(atttypid, null), format_type(atttypid, atttypmod) from pg_attribute
+    text: `select attname, format_type(atttypid, null) from pg_attribute
       where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum`,
     values: [relation],
     rowMode: 'array',
   });
-  return new Map(
-    rows.map(([name, cast, declared]) => [String(name), { cast: String(cast), declared: String(declared) }]),
-  );
+  return new Map(rows.map(([name, type]) => [String(name), String(type)]));
 }

@@ -16,15 +16,18 @@ type Outcome<T> =
 /**
  * Makes one attempt at a transaction. After a rollback by a transient fault it can be repeated.
  *
- * @throws Errors of `work`, and faults that are not transient.
+ * @param settings The statement that gives it its settings.
+ * @throws Errors of `work`, and faults that are not transient: the first one, since PostgreSQL answers all later statements
+ * with "current transaction is aborted".
  */
 export async function attempt<T>(
   connection: Connection,
+  settings: string,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<Outcome<T>> {
   const handle = transaction(connection);
   try {
-    const xid = await handle.run(() => beginInTurn(connection));
+    const xid = await handle.run(() => beginInTurn(connection, settings));
     const result = await work(handle.tx);
     await handle.end();
     return await handle.run(() => commit(connection, { result, xid, earlier: handle.fault() }));
@@ -33,9 +36,12 @@ export async function attempt<T>(
     await rollBack(connection);
     const fault = handle.fault(); // An error of `work` may only be a consequence of the first failed statement.
     if (mayPass(fault)) return { is: 'undone', fault };
-    throw error;
+    throw isConsequence(error) && fault !== null ? fault : error;
   }
 }
+
+const ABORTED = '25P02'; // What PostgreSQL says of every statement after one that failed.
+const isConsequence = (error: unknown): boolean => errorCode(error) === ABORTED;
 
 interface Work<T> {
   readonly result: T;
@@ -156,13 +162,13 @@ function stepsOf(connection: Connection, { wait, send }: Steps): Transaction {
 const WRITER_KEY = 'writer';
 const BEGIN = 'begin isolation level read committed';
 const XID = 'select pg_current_xact_id()::text as xid';
-const IN_TURN = `${BEGIN}; select key from mirror_meta where key = '${WRITER_KEY}' for update; ${XID}`;
+const IN_TURN = `select key from mirror_meta where key = '${WRITER_KEY}' for update; ${XID}`;
 
 /**
  * A database that is not a mirror yet has no such row: processes that are about to create the mirror take this advisory lock.
  */
 const FIRST_SETUP_LOCK = 7_237_970_109;
-const IN_FIRST_TURN = `${BEGIN}; select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${XID};
+const IN_FIRST_TURN = `select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${XID};
   select to_regclass('mirror_meta') is not null as is_mirror`;
 
 const NO_SUCH_TABLE = '42P01';
@@ -173,33 +179,34 @@ const NO_SUCH_TABLE = '42P01';
  * @returns The transaction's id, by which the server can later tell whether it landed.
  * @throws {MirrorError} `mirror.writer_busy` if another one is still writing after the connection's `lock_timeout`.
  */
-async function beginInTurn(connection: Connection): Promise<string> {
+async function beginInTurn(connection: Connection, settings: string): Promise<string> {
+  const begin = `${BEGIN}; ${settings}`;
   for (;;) {
-    const xid = await tryRow(connection);
+    const xid = await tryRow(connection, begin);
     if (xid !== null) return xid;
   }
 }
 
 /** Null if the row had to be inserted first. */
-async function tryRow(connection: Connection): Promise<string | null> {
+async function tryRow(connection: Connection, begin: string): Promise<string | null> {
   try {
-    const [, locked, begun] = await waiting(connection.script(IN_TURN));
+    const [, , locked, begun] = await waiting(connection.script(`${begin}; ${IN_TURN}`));
     if (locked?.rows.length === 1) return String(begun?.rows[0]?.['xid']);
   } catch (error) {
     if (errorCode(error) !== NO_SUCH_TABLE) throw error;
     await connection.script('rollback');
-    return firstTurn(connection);
+    return firstTurn(connection, begin);
   }
   await connection.script('rollback');
   await connection.script(
-    `insert into mirror_meta (key, value) values ('${WRITER_KEY}', '') on conflict do nothing`,
+    `${begin}; insert into mirror_meta (key, value) values ('${WRITER_KEY}', '') on conflict do nothing; commit`,
   );
   return null;
 }
 
 /** Null if another process has created the mirror meanwhile. */
-async function firstTurn(connection: Connection): Promise<string | null> {
-  const [, , begun, found] = await waiting(connection.script(IN_FIRST_TURN));
+async function firstTurn(connection: Connection, begin: string): Promise<string | null> {
+  const [, , , begun, found] = await waiting(connection.script(`${begin}; ${IN_FIRST_TURN}`));
   if (found?.rows[0]?.['is_mirror'] === 0) return String(begun?.rows[0]?.['xid']);
   await connection.script('rollback');
   return null;

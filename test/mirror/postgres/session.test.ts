@@ -2,12 +2,32 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { MirrorError, OtherSourceError } from '../../../src/mirror/session/errors.ts';
 import type { Session, Transaction } from '../../../src/mirror/session/session.ts';
+import { behindPgBouncer } from '../../support/pgbouncer.ts';
 import { bystander, databaseWithSchema, freshDatabaseUrl } from '../../support/postgres.ts';
 import { sessionContract } from '../contract/session-contract.ts';
 import { openForTest } from '../postgres-mirror.ts';
 import { mirrorFault, thrownBy } from '../temp-mirror.ts';
 
 sessionContract('PostgreSQL', async () => openForTest(await databaseWithSchema()));
+sessionContract('PostgreSQL behind a transaction pooler', async () =>
+  openForTest(await behindPgBouncer(await databaseWithSchema(), 5)),
+);
+
+test('behind a transaction pooler nothing of ours stays for the next application', async () => {
+  const direct = await databaseWithSchema();
+  const url = await behindPgBouncer(direct);
+  const session = await openForTest(url);
+  const before = await bystander(direct);
+  await session.atomically((tx) => tx.execute('create table things (id bigint primary key)'));
+  await session.query(sql`select id from things`);
+  const other = await bystander(url);
+  const settings = 'select name, setting from pg_settings order by name';
+  const { rows: theirs } = await other.query<{ name: string; setting: string }>(settings);
+  const { rows: plain } = await before.query<{ name: string; setting: string }>(settings);
+  const differing = theirs.filter(({ setting }, at) => setting !== plain[at]?.setting);
+  expect(differing.map(({ name }) => name).filter((name) => name !== 'application_name')).toEqual([]);
+  await other.query('create table public.theirs (id integer)');
+});
 
 const THINGS = 'create table things (id bigint primary key, amount bigint)';
 
@@ -33,9 +53,9 @@ const add = (tx: Transaction, id: number): Promise<unknown> =>
 const amounts = async (session: Session): Promise<unknown[]> =>
   (await session.query(sql`select amount from things order by id`)).map((row) => row['amount']);
 
-describe('every connection', () => {
+describe('every transaction', () => {
   const settings = sql`select current_setting('TimeZone') as zone, current_setting('lock_timeout') as lock,
-    current_setting('application_name') as app, current_setting('client_min_messages') as messages,
+    current_setting('application_name') as app,
     current_setting('DateStyle') as dates, current_setting('statement_timeout') as statement,
     current_setting('idle_in_transaction_session_timeout') as idle, current_setting('tcp_user_timeout') as unread,
     current_setting('tcp_keepalives_idle') as alive`;
@@ -58,7 +78,6 @@ describe('every connection', () => {
       zone: 'UTC',
       lock: '2s',
       app: 'bms-sync',
-      messages: 'warning',
       dates: 'ISO, YMD',
       statement: '0',
       idle: '8s',
