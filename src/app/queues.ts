@@ -3,6 +3,7 @@ import type { Config } from '../config/settings.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { livingWorkers } from '../mirror/runs/worker-store.ts';
 import type { SendMark } from '../outbound/freeze.ts';
+import { startStopwatch } from '../outbound/stopwatch.ts';
 import { outboxWork } from '../outbound/send/outbox-work.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
@@ -26,6 +27,7 @@ export function outboundQueue(config: Config, parts: ServiceParts & { readonly m
   const work = outboxWork({
     ...parts,
     owner: owner.name,
+    watch: startStopwatch(clock),
     random: Math.random,
     kinds: allKinds(config),
     rules: { ...config.outbound, ignoreFields: config.diff.ignoreFields },

@@ -15,6 +15,7 @@ import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { registerAlone } from '../mirror/runs/worker-store.ts';
 import type { Worker } from '../mirror/runs/worker-store.ts';
+import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { watchWrites } from '../mirror/session/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
@@ -71,6 +72,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   const mark = await openSendMark(config);
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
+    await session.atomically(probeBlocks); // The token may be another one by now.
     await warnOfQueue(config, logger);
     await work(config, { ...parts, worker, mark, writes, plain, events, untold: opened }, command);
   } finally {

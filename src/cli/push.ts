@@ -30,6 +30,7 @@ interface PushOptions extends CommonOptions {
   readonly dryRun?: true;
   readonly wait?: true;
   readonly allowUnknown?: true;
+  readonly allowDouble?: true;
   readonly timeout?: number;
   readonly data?: string;
   readonly base?: string;
@@ -65,6 +66,7 @@ const pushOptions = (name: string, summary: string): Command =>
   createCommand(name, summary)
     .option('--dry-run', 'show what would be sent; store and send nothing')
     .option('--allow-unknown', 'send fields that are neither documented nor were ever seen, too')
+    .option('--allow-double', 'create although a record has the same natural key')
     .option('--wait', 'wait until the service has answered')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
 
@@ -91,9 +93,12 @@ async function pushBatch(context: CommandContext, options: PushOptions): Promise
   await run(context, options, requests);
 }
 
-/** A line of a batch may say for itself whether unknown fields are sent. */
-const allowing = (request: EntryRequest, { allowUnknown }: PushOptions): EntryRequest =>
-  request.allowUnknown === undefined ? { ...request, allowUnknown } : request;
+/** A line of a batch may say for itself what it allows. */
+const allowing = (request: EntryRequest, options: PushOptions): EntryRequest => ({
+  ...request,
+  allowUnknown: request.allowUnknown ?? options.allowUnknown,
+  allowDouble: request.allowDouble ?? options.allowDouble,
+});
 
 /** Checks the requests; then previews or stores them, all or none. */
 async function run(

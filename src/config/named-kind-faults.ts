@@ -7,7 +7,6 @@ import type { Layer, Path, Tree } from './layer.ts';
 /** The settings whose keys are record kinds. */
 const KEYED_BY_KIND = [
   ['diff', 'ignoreFields'],
-  ['outbound', 'markerFields'],
   ['privacy', 'exclude'],
 ];
 
@@ -91,9 +90,7 @@ export function privacyFaults(values: Tree, layers: readonly Layer[]): string[] 
 function reasonToKeep(values: Tree, kind: string, name: string): string | null {
   if (name === 'id') return 'a record is known by it';
   if (name === 'system_id') return 'it tells which company a record belongs to';
-  if (keyOf(values, kind).includes(name)) return `it is of the natural key of ${kind}`;
-  const marker: unknown = mapAt(values, ['outbound', 'markerFields'])[kind];
-  return marker === name ? 'outbound.markerFields needs it to find our creates' : null;
+  return keyOf(values, kind).includes(name) ? `it is of the natural key of ${kind}` : null;
 }
 
 function keyOf(values: Tree, kind: string): readonly unknown[] {

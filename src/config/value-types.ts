@@ -21,11 +21,6 @@ export const waitSeconds = positive('a number of seconds above 0');
 export const rate = positive('a number above 0, or null');
 export const share = numberFrom('a number from 0 to 1').max(1, 'a number from 0 to 1');
 
-export const risingSeconds = z
-  .array(positive('a number of seconds above 0'), 'a list of seconds, each above the one before')
-  .min(1, 'a list of seconds with one entry at least')
-  .refine(isRising, 'a list of seconds, each above the one before');
-
 export const text = textLike(/\S/, 'a text that is not empty');
 export const host = textLike(/^[^\s/]+$/, 'a host name or an address');
 export const fieldName = textLike(/^\w+$/, 'the name of a field: letters, digits and _');
@@ -91,10 +86,6 @@ function textLike(pattern: RegExp, expected: string) {
 /** A text that no URL parser reads is refused, because its password could not be masked. */
 function urlLike(pattern: RegExp, expected: string) {
   return textLike(pattern, expected).refine((url) => parseUrl(url) !== null, expected);
-}
-
-function isRising(numbers: readonly number[]): boolean {
-  return numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
 }
 
 function isTimezone(name: string): boolean {

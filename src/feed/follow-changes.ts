@@ -1,7 +1,8 @@
 import { sleepUnlessStopped } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../mirror/session/session.ts';
-import { changesBetween, latestSeq, readChanges } from './read-changes.ts';
+import { changesBetween, readChanges } from './read-changes.ts';
+import { latestSeq } from '../mirror/records/change-store.ts';
 import type { RecordedChange } from './read-changes.ts';
 
 interface WantedPage {

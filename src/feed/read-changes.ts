@@ -1,3 +1,4 @@
+import { latestSeq } from '../mirror/records/change-store.ts';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
@@ -84,11 +85,6 @@ export async function latestChanges(db: Queryable, wanted: LatestWanted): Promis
   // `-seq` keeps a database from walking through all events of the other kinds.
   return read(sql`seq in (
     select seq from changes where kind = ${kind}${isOne} and seq < ${before} order by -seq limit ${limit})`);
-}
-
-/** The `seq` of the latest event; 0 where there is none. */
-export async function latestSeq(db: Queryable): Promise<number> {
-  return (await readNumber(db, sql`select max(seq) from changes`)) ?? 0;
 }
 
 /** The `seq` after which the latest `count` events (of a kind) lie. */

@@ -1,6 +1,7 @@
 import type { Logger } from '../lib/log/logger.ts';
 import { readMeta, writeMeta, dropMeta } from '../mirror/kinds/meta.ts';
 import { highestForeignLink, numberBeyond } from '../mirror/outbox/attempts-and-links.ts';
+import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen } from '../mirror/outbox/freeze-store.ts';
 import type { Frozen } from '../mirror/outbox/freeze-store.ts';
 import type { Session, Transaction } from '../mirror/session/session.ts';
@@ -70,6 +71,7 @@ export async function resumeSends(session: Session, marked: number): Promise<Fro
     const counted = Number((await readMeta(tx, 'outbox.sends')) ?? 0);
     if (marked > counted) await writeMeta(tx, 'outbox.sends', String(marked));
     await acceptLinks(tx, session.dialect);
+    await probeBlocks(tx);
     return frozen;
   });
 }

@@ -1,15 +1,18 @@
 import type { Kind } from '../catalog/kind.ts';
+import { instantOf } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../mirror/session/session.ts';
 import type { Source } from '../source/source.ts';
 import type { SendMark } from './freeze.ts';
+import type { Stopwatch } from './stopwatch.ts';
 
 /** The dependencies of sending. The composition root makes them, and a test may replace any of them. */
 export interface OutboundParts {
   readonly session: Session;
   readonly source: Pick<Source, 'write' | 'retrieve' | 'pages'>;
   readonly clock: Clock;
+  readonly watch: Stopwatch;
   readonly logger: Logger;
   /** From 0 up to 1; spreads the waits. */
   readonly random: () => number;
@@ -26,11 +29,15 @@ export interface OutboundRules {
   readonly settleSeconds: number;
   /** How long the mirror is searched for such a create before it is sent again. */
   readonly patienceSeconds: number;
-  /** When to look for it, counted from the send. */
-  readonly lookScheduleSeconds: readonly number[];
-  readonly preimageMaxAgeSeconds: number;
-  /** Record kind to the field that carries our mark on creates, by its name of a read. */
-  readonly markerFields: Readonly<Record<string, string>>;
   /** Record kind to the fields whose changes are no events. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
+}
+
+/** How old the mirror's knowledge of a list may be where something is concluded from what the list lacks. */
+export const FRESH_MS = 900_000;
+
+/** Whether an instant is a short time ago; one in the future is not, since the clock has jumped. */
+export function isYoung(instant: string | null, now: Date): boolean {
+  if (instant === null) return false;
+  return Math.abs(now.getTime() - instantOf(instant).getTime()) <= FRESH_MS;
 }

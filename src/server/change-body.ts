@@ -131,6 +131,7 @@ function changeOf({ kind, operation, allowsUnknown }: ChangeShape, id: JsonSchem
       data: { $ref: `#/components/schemas/${component}` },
       base: isUpdate ? base : NONE,
       allowUnknown: { const: allowsUnknown },
+      allowDouble: { type: 'boolean' },
     },
     required: [
       ...['operation', 'kind', 'data'],

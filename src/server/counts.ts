@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { latestSeq } from '../feed/read-changes.ts';
+import { latestSeq } from '../mirror/records/change-store.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { instantText } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';

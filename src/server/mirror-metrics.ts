@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client';
-import { latestSeq } from '../feed/read-changes.ts';
+import { latestSeq } from '../mirror/records/change-store.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import type { KindStatus } from '../mirror/kinds/status-store.ts';
 import { oldestUnsettledSend } from '../mirror/outbox/attempts-and-links.ts';

@@ -67,8 +67,7 @@ const configOf = (service: Sandbox, url: string): Config =>
     flags: {
       database: { url },
       source: { baseUrl: service.url, token: service.token, timeoutSeconds: 5 },
-      // A sweep takes as long as it takes, and so is hours old on this calendar when it ends.
-      outbound: { writes: 'on', preimageMaxAgeSeconds: 4 * 3600 },
+      outbound: { writes: 'on' },
       // A list loses hundreds of its records a day here.
       deletions: { holdAbove: { rows: 200, share: 0.5 }, releaseHeldAfterHours: 6 },
       schedules: { soak: { kinds: [...MOVING_KINDS], cron: '*/10 * * * *' } },

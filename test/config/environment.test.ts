@@ -89,18 +89,16 @@ describe('BMS__ variables', () => {
       env: {
         BMS__DELETIONS__GRACE_SECONDS: '1',
         BMS__SOURCE__AUTH_HEADERS: '["Authorization"]',
-        BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS: '[1,2.5]',
-        BMS__OUTBOUND__MARKER_FIELDS: '{"clients":"notes"}',
+        BMS__WEBHOOKS__RETRY_SECONDS: '[1,2.5]',
+        BMS__DIFF__IGNORE_FIELDS: '{"clients":["notes"]}',
         BMS__RETENTION__RUNS_DAYS: 'null',
         BMS__SCHEDULES: '{"clients":"0 * * * *"}',
       },
     });
     expect(config.deletions.graceSeconds).toBe(1);
     expect(config.source.authHeaders).toEqual(['Authorization']);
-    expect(config.outbound).toMatchObject({
-      lookScheduleSeconds: [1, 2.5],
-      markerFields: { clients: 'notes' },
-    });
+    expect(config.webhooks.retrySeconds).toEqual([1, 2.5]);
+    expect(config.diff.ignoreFields).toEqual({ clients: ['notes'] });
     expect(config.retention.runsDays).toBeNull();
     expect(config.schedules).toMatchObject({ timezone: 'UTC', clients: '0 * * * *' });
   });

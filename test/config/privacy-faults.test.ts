@@ -33,11 +33,9 @@ test.each([
   [{ punches: ['system_id'] }, 'privacy.exclude.punches', 'which company a record belongs to'],
   [{ sales: ['number'] }, 'privacy.exclude.sales', 'it is of the natural key of sales'],
   [{ client: ['email'] }, 'privacy.exclude.client', 'unknown record kind; did you mean clients?'],
-  [{ clients: ['fax'] }, 'privacy.exclude.clients', 'outbound.markerFields needs it'],
 ])('%j is refused', (exclude, setting, reason) => {
   const further = {
     BMS__KINDS: '{"sales":{"list":"/s","naturalKey":["number"],"fields":{"number":"text"}}}',
-    BMS__OUTBOUND__MARKER_FIELDS: '{"clients":"fax"}',
   };
   const message = refusal({ env: env(exclude, further) });
   expect(message).toContain(setting);

@@ -12,7 +12,9 @@ export const FATES = [
   '500 before',
   '500 after',
   '429',
-  '503',
+  '503 before',
+  '503 after',
+  'page of a proxy',
   '422 before',
   '422 after',
   'web page 404',
@@ -28,12 +30,13 @@ export const FATES = [
 const AMBIGUOUS: ReadonlySet<Fate> = new Set([
   ...(['dropped before', 'dropped after', 'late', '500 before', '500 after', 'web page 404'] as const),
   ...(['page to sign in', 'cut body', 'no id', 'says failed', 'redirect after'] as const),
+  ...(['503 before', '503 after', 'page of a proxy'] as const),
 ]);
 
 /** The service does what it was asked for, at once. */
 const DONE: ReadonlySet<Fate> = new Set([
   ...(['delivered', 'dropped after', '500 after', '422 after', 'cut body', 'no id'] as const),
-  ...(['ignores a field', 'redirect after'] as const),
+  ...(['ignores a field', 'redirect after', '503 after', 'page of a proxy'] as const),
 ]);
 
 export const isAmbiguous = (fate: Fate): boolean => AMBIGUOUS.has(fate);

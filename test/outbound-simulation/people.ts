@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { compactJson, isObject, parseJson } from '../../src/lib/json/json.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
+import { UsageError } from '../../src/lib/sync-error.ts';
 import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
@@ -17,6 +18,8 @@ export interface Wish {
   readonly operation: 'create' | 'update';
   readonly body: JsonObject;
   readonly recordId: string | null;
+  /** The application knows that an equal one was asked for before, and means it. */
+  readonly allowDouble: boolean;
 }
 
 /** A create; people may enter the same, or nearly. */
@@ -33,7 +36,7 @@ export function wishCreate(stage: Stage, number: number): Wish {
     });
   if (random.chance(schedule.lookAlikes)) soon(lookAlike(name, body, service.normalizer));
   if (random.chance(schedule.strangers)) soon(body);
-  return { service, operation: 'create', body, recordId: null };
+  return { service, operation: 'create', body, recordId: null, allowDouble: isEqual && random.chance(0.7) };
 }
 
 function enter({ world, normalizer }: Service, body: JsonObject): void {
@@ -62,18 +65,19 @@ export function wishUpdate(
       world.edit(recordId, storedFields(world.kind, others, normalizer), 'person');
     });
   }
-  return { service, operation: 'update', body, recordId };
+  return { service, operation: 'update', body, recordId, allowDouble: false };
 }
 
 /** Has an application store a create. */
 export async function pushCreate(stage: Stage, number: number): Promise<void> {
   const wish = wishCreate(stage, number);
-  if (stage.random.chance(stage.schedule.precedents)) {
+  const hasPrecedent = stage.random.chance(stage.schedule.precedents);
+  if (hasPrecedent) {
     enter(wish.service, wish.body);
     await askForSweep(stage);
     await stage.timeline.clock.sleep(10 * MINUTE);
   }
-  await store(stage, wish, number);
+  await store(stage, { ...wish, allowDouble: wish.allowDouble || hasPrecedent }, number);
 }
 
 /** Has an application store an update of some record that the mirror knows. */
@@ -88,40 +92,40 @@ export async function pushUpdate(stage: Stage, number: number): Promise<void> {
 
 /** As `push` does it, or as an application does by SQL: then nobody says what was there before. */
 async function store(stage: Stage, wish: Wish, number: number): Promise<void> {
-  const { random, session, timeline } = stage;
-  const { operation, body, recordId } = wish;
-  const [kind, key] = [wish.service.name, `key-${number}`];
-  const now = timeline.clock.now();
-  const intent = { kind, operation, body, recordId, atMs: timeline.nowMs() };
-  const bySql = random.chance(0.3);
-  const id = bySql
-    ? await session.atomically((tx) =>
-        insertEntry(tx, {
-          ...{
-            key,
-            kind,
-            operation,
-            recordId,
-            payload: compactJson(body),
-            base: null,
-            naturalKey: null,
-            now,
-          },
-        }),
-      )
-    : (
-        await storeEntries(session, {
-          kinds: LISTED_KINDS,
-          requests: [{ operation, kind, data: body, key, ...(recordId !== null && { id: recordId }) }],
-          now,
-        })
-      )[0]?.id;
-  if (id === null || id === undefined) throw new TypeError(`The key ${key} is taken.`);
+  const { operation, body, recordId, service } = wish;
+  const intent = { kind: service.name, operation, body, recordId, atMs: stage.timeline.nowMs() };
+  const bySql = stage.random.chance(0.3);
+  const id = bySql ? await insert(stage, wish, number) : await push(stage, wish, number);
+  if (id === null) return;
   stage.intents.set(id, { ...intent, entry: id });
   stage.say(
-    `+ entry ${id}: ${operation} ${kind} ${recordId ?? ''} ${compactJson(body)}${bySql ? ' by SQL' : ''}`,
+    `+ entry ${id}: ${operation} ${service.name} ${recordId ?? ''} ${compactJson(body)}${bySql ? ' by SQL' : ''}`,
   );
   stage.wakeUp.wake();
+}
+
+async function insert({ session, timeline }: Stage, wish: Wish, number: number): Promise<number | null> {
+  const { service, operation, body, recordId, allowDouble: allowsDouble } = wish;
+  const row = { key: `key-${number}`, kind: service.name, operation, recordId, payload: compactJson(body) };
+  const now = timeline.clock.now();
+  return session.atomically((tx) =>
+    insertEntry(tx, { ...row, base: null, naturalKey: null, allowsDouble, now }),
+  );
+}
+
+/** Null where the gate refuses it, and the application leaves it at that. */
+async function push({ session, timeline, say }: Stage, wish: Wish, number: number): Promise<number | null> {
+  const { service, operation, body: data, recordId, allowDouble } = wish;
+  const request = { operation, kind: service.name, data, key: `key-${number}`, allowDouble };
+  const requests = [{ ...request, ...(recordId !== null && { id: recordId }) }];
+  try {
+    const now = timeline.clock.now();
+    return (await storeEntries(session, { kinds: LISTED_KINDS, requests, now }))[0]?.id ?? null;
+  } catch (error) {
+    if (!(error instanceof UsageError && error.code === 'outbox.double')) throw error;
+    say(`+ refused: ${error.message}`);
+    return null;
+  }
 }
 
 /** A brand that we made and that has another name by now is no more to be known again than if it were gone. */

@@ -29,7 +29,7 @@ const planted = vi.hoisted(() => {
   return { now, withDoubles };
 });
 
-vi.mock('../../src/diff/match.ts', planted.withDoubles);
+vi.mock('../../src/diff/rule-out.ts', planted.withDoubles);
 vi.mock('../../src/diff/written.ts', planted.withDoubles);
 vi.mock('../../src/mirror/records/record-store.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-queue.ts', planted.withDoubles);
@@ -39,6 +39,8 @@ vi.mock('../../src/outbound/send/decide-settlement.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/grade.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/land-own.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/recover.ts', planted.withDoubles);
+vi.mock('../../src/outbound/send/create.ts', planted.withDoubles);
+vi.mock('../../src/outbound/send/newcomers.ts', planted.withDoubles);
 vi.mock('../../src/source/write.ts', planted.withDoubles);
 
 const blank = blankMirror();

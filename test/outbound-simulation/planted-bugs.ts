@@ -42,14 +42,19 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     parts: {
       decideSettlement: (real) => (facts) => {
         const decision = real(facts);
-        const isRested = facts.now.getTime() - facts.givenUpAt.getTime() >= facts.rules.settleSeconds * 1000;
-        return decision.is === 'wait' && isRested && facts.look.is === 'absent' ? { is: 'resend' } : decision;
+        const isRested = facts.elapsedMs >= facts.rules.settleSeconds * 1000;
+        return decision.is === 'wait' && isRested && facts.equal.length === 0 ? { is: 'resend' } : decision;
       },
     },
   },
   {
     ...{ id: 'D05', name: 'sent again after one certified look, without patience', caughtBy: /doubled/ },
-    parts: { decideSettlement: (real) => (facts) => real({ ...facts, isAskedFor: true }) },
+    parts: {
+      decideSettlement: (real) => (facts) => {
+        const asked = facts.asked && { ...facts.asked, final: facts.asked.look };
+        return real({ ...facts, asked, isAskedFor: true });
+      },
+    },
   },
   {
     ...{
@@ -57,19 +62,24 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       name: 'every record of the mirror counts as new',
       caughtBy: /stranger|lost|needlessly parked/,
     },
-    parts: { rowsFirstSeenAfter: (real) => (db, kind) => real(db, kind, { tick: -1, at: '' }) },
+    parts: { newcomersSince: (real) => (db, kind) => real(db, kind, { tick: -1, at: '', seq: null }) },
     fixed: { precedents: 1, troubles: 0.6, readFaults: { passing: 0, nonsense: 0 }, crashes: [], equals: 0 },
   },
   {
-    ...{ id: 'D13', name: 'a look-alike is adopted', caughtBy: /stranger/ },
+    ...{ id: 'D13', name: 'what may be it is adopted', caughtBy: /stranger/ },
     parts: {
-      judgeSearch: (real) => (input) => {
-        const look = real(input);
-        const [id] = look.is === 'look-alike' ? look.ids : [];
-        return id === undefined ? look : { is: 'found', id };
+      decideSettlement: (real) => (facts) => {
+        const decision = real(facts);
+        const [id] = facts.left;
+        return decision.is === 'park' && id !== undefined ? { is: 'adopt', id } : decision;
       },
     },
     fixed: { lookAlikes: 0.3, troubles: 0.6 },
+  },
+  {
+    ...{ id: 'D14', name: 'only what equals the create speaks against a second send', caughtBy: /doubled/ },
+    parts: { isRuledOut: () => () => true },
+    fixed: { troubles: 0.7 },
   },
   {
     ...{ id: 'P19', name: 'the client sends again what was lost', caughtBy: /doubled|journal/ },

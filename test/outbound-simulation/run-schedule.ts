@@ -106,7 +106,8 @@ export function bar({ schedule, timeline, random, services, barred, say }: Stage
   timeline.after(fromMs + random.integer(1, 30) * MINUTE, () => void barred.delete(name));
 }
 
-const PATIENCE_MS = 60 * HOUR;
+/** Longer than three times `patienceSeconds`. */
+const PATIENCE_MS = 90 * HOUR;
 
 /** Lets time pass until every entry has come to an end, or would never. */
 export async function untilSettled(stage: Stage): Promise<void> {

@@ -57,8 +57,6 @@ export interface Schedule {
   readonly together: number;
   /** Whether a person decides about what is parked or rejected at the end. */
   readonly decides: boolean;
-  /** Share of the sends after which the mark of the entry goes into a field. */
-  readonly marks: boolean;
 }
 
 /** A process dies when it comes to this point for the nth time. */
@@ -108,7 +106,6 @@ export function scheduleOf(seed: number, fixed: Partial<Schedule> = {}): Schedul
     pauses: random.chance(0.15) ? 1 : 0,
     together: random.pick([0, 0.1, 0.5]),
     decides: random.chance(0.3),
-    marks: random.chance(0.15),
     ...fixed,
   };
 }

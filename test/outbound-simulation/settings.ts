@@ -20,8 +20,9 @@ export const SOURCE_SETTINGS: SourceSettings = {
 
 /** The defaults of the settings. */
 export const RULES: OutboundRules = {
-  ...{ settleSeconds: 300, patienceSeconds: 86_400, lookScheduleSeconds: [300, 1800, 7200, 21_600, 86_400] },
-  ...{ preimageMaxAgeSeconds: 900, markerFields: {}, ignoreFields: {} },
+  settleSeconds: 300,
+  patienceSeconds: 86_400,
+  ignoreFields: {},
 };
 
 export function pullRequest({

@@ -114,7 +114,7 @@ export function setStage(schedule: Schedule, { session, trace }: RunOptions): St
       alsoServed: [],
       kinds: services.map(({ world }) => world.kind),
     },
-    rules: { ...RULES, markerFields: schedule.marks ? { clients: 'website', punches: 'note' } : {} },
+    rules: RULES,
     pullSettings: {},
     ...{ mark: createMark(), wakeUp: createWakeUp(timeline), sends: [], pulls: [], intents: new Map() },
     ...{ dead: new Set(), remains: [], barred: new Set(), isCalm: false, isOver: false, say },

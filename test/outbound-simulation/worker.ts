@@ -5,6 +5,7 @@ import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { claimRun, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
 import { freezeIfRestored } from '../../src/outbound/freeze.ts';
 import type { OutboundParts } from '../../src/outbound/parts.ts';
+import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
@@ -73,6 +74,7 @@ function createWorker(stage: Stage, mortal: Mortal): Worker {
       mark: stage.mark,
     },
     ...{ owner: mortal.owner, rules: stage.rules, random: fraction },
+    watch: startStopwatch(timeline.clock),
   });
   return {
     ...mortal,

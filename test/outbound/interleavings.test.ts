@@ -8,6 +8,7 @@ import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
 import { findEntry, insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Operation } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
+import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts } from '../../src/outbound/parts.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
@@ -102,6 +103,7 @@ function worker(
     },
     mark: { read: () => Promise.resolve(0), write: () => turns.take() },
     ...{ clock, logger, random: () => 0, owner: name, kinds: LISTED_KINDS, rules: OUTBOUND_RULES },
+    watch: startStopwatch(clock),
   };
   return outboxWork(parts);
 }
@@ -111,7 +113,7 @@ const ANSWERS: readonly WriteAnswer[] = [
   { is: 'unsent', why: 'ECONNREFUSED' },
   { is: 'lost', why: 'ECONNRESET' },
   { is: 'answered', status: 500, body: undefined, start: '', retryAfterMs: null },
-  { is: 'answered', status: 429, body: undefined, start: '', retryAfterMs: null },
+  { is: 'answered', status: 429, body: { message: 'Too Many Attempts.' }, start: '', retryAfterMs: null },
   {
     ...{ is: 'answered', status: 200, start: '', retryAfterMs: null },
     body: { data: { id: 7, code: 'ZZ-1', name: 'Autre nom' } },

@@ -7,6 +7,7 @@ import { findEntry, insertEntry } from '../../src/mirror/outbox/outbox-store.ts'
 import type { Entry, Operation } from '../../src/mirror/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
 import type { Row, Session } from '../../src/mirror/session/session.ts';
+import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
@@ -21,9 +22,6 @@ import { RULES, logger, openSandboxSource, sandbox } from '../pull/support.ts';
 export const OUTBOUND_RULES: OutboundRules = {
   settleSeconds: 300,
   patienceSeconds: 86_400,
-  lookScheduleSeconds: [300, 1800, 7200, 21_600, 86_400],
-  preimageMaxAgeSeconds: 900,
-  markerFields: {},
   ignoreFields: {},
 };
 
@@ -34,6 +32,7 @@ export interface Wish {
   readonly data: Json;
   readonly base?: Json;
   readonly key?: string;
+  readonly allowDouble?: true;
 }
 
 /** A mirror, its outbox and the service behind it, with a clock that only moves when it is told to. */
@@ -79,6 +78,7 @@ export function stage(
   const mark = { sends: 0 };
   const parts: OutboundParts = {
     ...{ session, source, clock, logger, owner: 'us:1:a', kinds: KINDS, random: () => 0 },
+    watch: startStopwatch(clock),
     rules: { ...OUTBOUND_RULES, ...rules },
     mark: {
       read: () => Promise.resolve(mark.sends),
@@ -122,9 +122,13 @@ export function stage(
 
   return {
     ...{ session, service, clock, parts, outbox, mark, work, pull },
-    store: async ({ operation, kind, id = null, data, base, key = `key-${++keys}` }) => {
+    store: async ({ operation, kind, id = null, data, base, key = `key-${++keys}`, allowDouble }) => {
       const entry = { operation, kind, recordId: id, key, payload: compactJson(data), naturalKey: null };
-      const told = { base: base === undefined ? null : compactJson(base), now: clock.now() };
+      const told = {
+        base: base === undefined ? null : compactJson(base),
+        allowsDouble: allowDouble === true,
+        now: clock.now(),
+      };
       const stored = await session.atomically((tx) => insertEntry(tx, { ...entry, ...told }));
       if (stored === null) throw new Error(`the key ${key} is taken`);
       return stored;

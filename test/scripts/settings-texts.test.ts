@@ -24,8 +24,8 @@ test('the table has a row for each setting, with its variables and default', () 
       'required by every command that calls it. | unset |',
   );
   expect(rows).toContain(
-    '| `outbound.lookScheduleSeconds` | `BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS` | ' +
-      'When to look for it, counted from the send. | `[300,1800,7200,21600,86400]` |',
+    '| `outbound.settleSeconds` | `BMS__OUTBOUND__SETTLE_SECONDS` | ' +
+      'Rest after a send whose outcome is not known. | `300` |',
   );
 });
 
@@ -47,7 +47,6 @@ test('every setting has its row', () => {
     ...['sweep.repeatBelowPages', 'deletions.graceSeconds'],
     ...['deletions.holdAbove.rows', 'deletions.holdAbove.share', 'deletions.releaseHeldAfterHours'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
-    ...['outbound.lookScheduleSeconds', 'outbound.preimageMaxAgeSeconds', 'outbound.markerFields'],
     ...['schedules', 'schedules.timezone', 'schedules.all', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
     ...[
       'privacy.exclude',

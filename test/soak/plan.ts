@@ -68,7 +68,7 @@ export function outboundSchedule(plan: SoakPlan): Schedule {
   return scheduleOf(plan.seed, {
     ...{ kinds, busyMs: BUSY_MS, latestCommitMs: LATEST_COMMIT_MS, faults: plan.writeFaults },
     ...{ lookAlikes: 0.05, equals: 0.1, conflicts: 0.1, windowEdits: 0.1, together: 0.1 },
-    ...{ strangers: 0, precedents: 0, replays: false, marks: random.chance(0.5) },
+    ...{ strangers: 0, precedents: 0, replays: false },
     ...{ crashes: [], pauses: 0, slowestMs: 200, slowestWriteMs: 2_000 },
   });
 }

@@ -70,7 +70,7 @@ export function setSoak(plan: SoakPlan, { session, trace }: SoakOptions): Soak {
   Object.assign(stage, {
     alsoServed: [read],
     kinds: [...stage.kinds, readPlan.kind],
-    rules: { ...stage.rules, patienceSeconds: PATIENCE_SECONDS, lookScheduleSeconds: LOOKS_SECONDS },
+    rules: { ...stage.rules, patienceSeconds: PATIENCE_SECONDS },
     pullSettings: PULL_SETTINGS,
     reads: weather.reads,
   });
@@ -90,9 +90,6 @@ function takeOnlyField({ sends }: Stage, { world, normalizer }: Service): void {
     },
   });
 }
-
-/** A day is to be settled when it ends: the looks are closer together than the settings have them. */
-const LOOKS_SECONDS = [300, 1_800, 3_600, 5_400];
 
 /** What is kept is gone before the week is; a person is asked about mass deletions, as by default. */
 const PULL_SETTINGS: Stage['pullSettings'] = {

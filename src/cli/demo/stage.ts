@@ -4,7 +4,8 @@ import { pull } from '../../app/pull.ts';
 import { allKinds } from '../../config/known-kinds.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
-import { changesBetween, latestSeq } from '../../feed/read-changes.ts';
+import { changesBetween } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isObject, parseJson } from '../../lib/json/json.ts';
 import type { Logger } from '../../lib/log/logger.ts';
@@ -39,7 +40,7 @@ export function demoConfig({ url, token }: Pick<Sandbox, 'url' | 'token'>): Conf
       log: { level: 'error' }, // The story shows lost and refused requests.
       // Proofs that take minutes by default, in the time of a demo.
       deletions: { graceSeconds: 0.2 },
-      outbound: { writes: 'on', settleSeconds: 0.2, lookScheduleSeconds: [0.5, 1, 2, 4, 8, 16] },
+      outbound: { writes: 'on', settleSeconds: 0.2, patienceSeconds: 24 },
       freshness: { requestsPerMinute: null }, // The story says itself when it pulls.
       shutdown: { graceSeconds: 5 },
       server: { adminToken: randomBytes(32).toString('base64url'), port: 0 },

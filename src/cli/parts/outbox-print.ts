@@ -1,9 +1,9 @@
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { candidatesOf, jsonOrText } from '../../outbound/decisions/entry-list.ts';
+import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
 import type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
-import { explain } from '../../outbound/decisions/verdicts.ts';
+import { awaitedBy, explain } from '../../outbound/decisions/verdicts.ts';
 import { beginning, printLine, textTable } from './io.ts';
 import type { Output } from './io.ts';
 
@@ -34,6 +34,10 @@ export function printOutbox(stdout: Output, { entries, blockedKinds, frozen }: O
     'payload',
   ];
   printLine(stdout, textTable(header, entries.map(rowOf)));
+  for (const entry of entries) {
+    const awaited = awaitedBy(entry);
+    if (awaited !== null) printLine(stdout, `\nEntry ${entry.id}: ${awaited}`);
+  }
   if (entries.some(({ state }) => state === 'parked' || state === 'rejected'))
     printLine(stdout, '\nWhat to do about one: bms-sync outbox show ENTRY');
 }
@@ -65,10 +69,11 @@ export function printHistory(stdout: Output, history: History): void {
   printLine(stdout);
   for (const [name, fact] of factsOf(history)) if (fact !== null) printLine(stdout, `${name}: ${fact}`);
   printFields(stdout, entry);
+  printCandidates(stdout, history);
   for (const attempt of attempts) printAttempt(stdout, attempt);
 }
 
-function factsOf({ entry, isMaker }: History): (readonly [string, string | null])[] {
+function factsOf({ entry, isMaker, candidates }: History): (readonly [string, string | null])[] {
   return [
     ['payload', entry.payload],
     ['base', entry.base],
@@ -77,7 +82,7 @@ function factsOf({ entry, isMaker }: History): (readonly [string, string | null]
       entry.allowsUnknown ? 'fields that are neither documented nor were ever seen are sent, too' : null,
     ],
     ['result', entry.result],
-    ['candidates', candidatesOf(entry).join(', ') || null],
+    ['candidates', candidates.map(({ id }) => id).join(', ') || null],
     ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
@@ -85,17 +90,35 @@ function factsOf({ entry, isMaker }: History): (readonly [string, string | null]
   ];
 }
 
-/** Fields of an update that are in conflict, or that the service did not accept. */
+/** Fields that are in conflict, that the service did not accept, or that it stored otherwise. */
 function printFields(stdout: Output, { result }: Entry): void {
   const noted = jsonOrText(result);
-  const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
+  if (!isObject(noted)) return;
+  const { altered } = noted;
+  const fields = altered ?? noted['conflicts'] ?? noted['fields'];
   if (!isArray(fields) || fields.length === 0) return;
-  const columns = ['field', 'base', 'remote', 'wanted'] as const;
+  const columns = altered === undefined ? ['field', 'base', 'remote', 'wanted'] : ['field', 'sent', 'shown'];
   const rows = fields
     .filter(isObject)
     .map((field) => columns.map((column) => compactJson(field[column] ?? null)));
   printLine(stdout);
   printLine(stdout, textTable(columns, rows));
+}
+
+/** What was sent, beside the records that it may have made. */
+function printCandidates(stdout: Output, { entry, candidates }: History): void {
+  const sent = jsonOrText(entry.payload);
+  if (candidates.length === 0 || !isObject(sent)) return;
+  const records = candidates.map(({ raw }) => jsonOrText(raw));
+  const rows = Object.entries(sent).map(([name, value]) => [
+    name,
+    compactJson(value),
+    ...records.map((record) =>
+      isObject(record) ? compactJson(record[name] ?? null) : '(not in the mirror)',
+    ),
+  ]);
+  printLine(stdout);
+  printLine(stdout, textTable(['field', 'sent', ...candidates.map(({ id }) => `record ${id}`)], rows));
 }
 
 function printAttempt(stdout: Output, attempt: Attempt): void {

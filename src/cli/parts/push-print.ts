@@ -39,9 +39,9 @@ function printRequest(stdout: Output, { method, path, body }: RequestShown): voi
 }
 
 function printAlike(stdout: Output, { alike }: Extract<Preview, { readonly operation: 'create' }>): void {
-  if (alike.length === 0) printLine(stdout, 'The mirror has no record like it.');
+  if (alike.length === 0) printLine(stdout, 'The mirror has no record with its natural key.');
   else {
-    printLine(stdout, 'The mirror has records like it already:');
+    printLine(stdout, 'The mirror has it already (a push is refused, but with --allow-double):');
     const rows = alike.map(({ recordId, match }) => [recordId, match]);
     printLine(stdout, textTable(['id', 'match'], rows));
     printLine(stdout);

@@ -35,8 +35,6 @@ export const sweep = group({
   ),
 });
 
-const LOOKS = [300, 1800, 7200, 21_600, 86_400];
-
 export const deletions = group({
   graceSeconds: setting(
     a.seconds.default(900),
@@ -62,15 +60,6 @@ export const outbound = group({
   patienceSeconds: setting(
     a.seconds.default(86_400),
     'How long such a send is looked for before it is resent.',
-  ),
-  lookScheduleSeconds: setting(a.risingSeconds.default(LOOKS), 'When to look for it, counted from the send.'),
-  preimageMaxAgeSeconds: setting(
-    a.seconds.default(900),
-    'Oldest complete sweep that may show what existed before a create.',
-  ),
-  markerFields: setting(
-    mapOf(a.kindName, a.fieldName),
-    'Record kind to the free field that carries our mark on creates.',
   ),
 });
 

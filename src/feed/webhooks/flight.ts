@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { sleepUnlessStopped } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
-import { latestSeq } from '../read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import type { EndedAttempt, EndpointSend } from './endpoint-step.ts';
 import { asksForQuiet } from './judge-attempt.ts';
 import { SENT_AT_ONCE } from './sender.ts';

@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { pick, readNumber, selectOne } from '../tables/rows.ts';
+import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
+import { pick, readNumber, readRow, readRows, selectOne } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
 const STANDING = pick(
@@ -14,6 +15,7 @@ const STANDING = pick(
     'last_sweep_at',
     'complete_sweeps',
     'control_failures',
+    'known_from',
   ] as const),
 );
 
@@ -21,11 +23,14 @@ const STANDING = pick(
 export interface KindStanding extends RowOf<typeof STANDING> {
   /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
   readonly controlFailures: number;
+  /** The tick from which sightings are of the present source. */
+  readonly knownFrom: number;
 }
 
 export async function readStanding(db: Queryable, kind: string): Promise<KindStanding> {
   const row = await selectOne(db, STANDING, sql`where kind = ${kind}`);
-  return row === null ? NEVER_READ : { ...row, controlFailures: row.controlFailures ?? 0 };
+  if (row === null) return NEVER_READ;
+  return { ...row, controlFailures: row.controlFailures ?? 0, knownFrom: row.knownFrom ?? 0 };
 }
 
 const NEVER_READ: KindStanding = {
@@ -35,15 +40,38 @@ const NEVER_READ: KindStanding = {
   lastSweepAt: null,
   completeSweeps: 0,
   controlFailures: 0,
+  knownFrom: 0,
 };
 
-/** How many sweeps that began at an instant or later have read the whole list of a kind. */
-export async function countCompleteSweeps(db: Queryable, kind: string, since: Date): Promise<number> {
-  const sweeps = sql`
-    select count(*) from run_kinds as k join runs as r on r.id = k.run_id
-    where k.kind = ${kind} and k.state in ('certified', 'complete') and k.started_at >= ${instantText(since)}
-      and r.command = 'pull'`;
-  return (await readNumber(db, sweeps)) ?? 0;
+const READING = [
+  bigint('run_id'),
+  text('state'),
+  optionalText('reason'),
+  optionalTimestamp('certified_at'),
+  timestamp('started_at'),
+];
+
+/** A sweep of a kind that has ended. */
+export type Reading = RowOf<typeof READING>;
+
+/** The sweeps of a kind that were asked for with a run or later, oldest first. */
+export async function readingsSince(db: Queryable, kind: string, runId: number): Promise<Reading[]> {
+  const readings = sql`
+    select k.run_id, k.state, k.reason, k.certified_at, k.started_at
+    from run_kinds as k join runs as r on r.id = k.run_id
+    where k.kind = ${kind} and k.run_id >= ${runId} and r.command = 'pull' order by k.run_id`;
+  return readRows(db, READING, readings);
+}
+
+/** How the latest sweep of a kind ended; null if none has. */
+export async function lastReading(
+  db: Queryable,
+  kind: string,
+): Promise<Pick<Reading, 'state' | 'reason'> | null> {
+  const last = sql`
+    select k.state, k.reason from run_kinds as k join runs as r on r.id = k.run_id
+    where k.kind = ${kind} and r.command = 'pull' order by k.run_id desc limit 1`;
+  return readRow(db, [text('state'), optionalText('reason')], last);
 }
 
 /** Notes that a write of ours has changed a record of a kind; sweeps note their changes as they end. */

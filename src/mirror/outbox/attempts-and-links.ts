@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { LINKS, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
@@ -78,16 +79,24 @@ export async function entriesOfRecord(db: Queryable, kind: string, id: string): 
   return tried;
 }
 
-/** Notes which record an entry created; false where another entry has that record already. */
+/** Notes which record an entry created; false where another entry has that record already, and it is still the same one. */
 export async function saveLink(
   tx: Transaction,
   link: Omit<RowOf<typeof LINKS>, 'linkedAt'>,
   now: Date,
 ): Promise<boolean> {
   if ((await endedMaker(tx, link.kind, link.recordId)) !== null) return false;
+  await tx.query(sql`
+    delete from links as l where l.kind = ${link.kind} and l.record_id = ${link.recordId}
+      and ${goneSince(sql`l.linked_at`)}`);
   const insert = insertInto(LINKS, { ...link, linkedAt: instantText(now) });
   return hasRow(tx, sql`${insert} on conflict do nothing returning outbox_id`);
 }
+
+/** Whether the record of a row `l` was deleted after an instant: its id then belongs to another record, or to none. */
+export const goneSince = (instant: SQL): SQL => sql`exists (
+  select 1 from changes as c where c.kind = l.kind and c.record_id = l.record_id and c.change = 'deleted'
+    and c.observed_at >= ${instant})`;
 
 /** The entry that created a record, or null. */
 export async function linkedEntry(db: Queryable, kind: string, recordId: string): Promise<number | null> {
@@ -98,8 +107,9 @@ export async function linkedEntry(db: Queryable, kind: string, recordId: string)
 /** The entry that created a record, if only the entry's key is still kept. */
 async function endedMaker(db: Queryable, kind: string, recordId: string): Promise<number | null> {
   const made = sql`
-    select outbox_id from outbox_keys
-    where kind = ${kind} and record_id = ${recordId} and operation = 'create' and state = 'done'`;
+    select outbox_id from outbox_keys as l
+    where kind = ${kind} and record_id = ${recordId} and operation = 'create' and state = 'done'
+      and not ${goneSince(sql`l.ended_at`)}`;
   return readNumber(db, made);
 }
 

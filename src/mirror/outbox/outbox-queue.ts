@@ -65,6 +65,23 @@ export async function entryBefore(db: Queryable, entry: Entry): Promise<number |
   return readNumber(db, first);
 }
 
+/** Creates of a kind whose sends may have made a record that nobody has found yet. */
+export async function openCreates(db: Queryable, kind: string): Promise<Entry[]> {
+  const open = sql`
+    select * from outbox where kind = ${kind} and operation = 'create' and attempts > 0
+      and state in ('sending', 'unsettled', 'parked') order by id`;
+  return readEntries(db, open);
+}
+
+/** The open entry with a natural key, else the latest finished one that made a record; null if there is neither. */
+export async function entryWithKey(db: Queryable, kind: string, naturalKey: string): Promise<Entry | null> {
+  const entries = sql`
+    select * from outbox
+    where kind = ${kind} and natural_key = ${naturalKey} and operation = 'create' and state in (${sqlList([...OPEN, 'done'])})
+    order by case when state = 'done' then 1 else 0 end, id desc limit 1`;
+  return (await readEntries(db, entries))[0] ?? null;
+}
+
 /** Wakes the entries that waited for this one. */
 export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Promise<void> {
   const { kind, operation, recordId, naturalKey } = entry;
@@ -133,6 +150,13 @@ export async function saveBlock(tx: Transaction, { kind, reason, now, probeAt }:
   await tx.query(sql`
     ${insertInto(WRITE_BLOCKS, block)}
     on conflict (kind) do update set reason = excluded.reason, probe_at = excluded.probe_at`);
+}
+
+/** Lets blocked kinds be tried again at once: their token, or its rights, may be others by now. */
+export async function probeBlocks(tx: Transaction): Promise<void> {
+  await tx.query(sql`update write_blocks set probe_at = since`);
+  await tx.query(sql`
+    update outbox set next_attempt_at = null where state = 'ready' and verdict = 'kind_blocked'`);
 }
 
 /** Unblocks a kind, and makes the entries due that waited for it. */

@@ -9,10 +9,12 @@ import { assign, hasRow, insertInto, readNumber, readRows } from '../tables/rows
 import type { RowOf } from '../tables/rows.ts';
 
 /** A create or update in the outbox. */
-export interface Entry extends Omit<RowOf<typeof OUTBOX>, 'idempotencyKey' | 'allowUnknown'> {
+export interface Entry extends Omit<RowOf<typeof OUTBOX>, 'idempotencyKey' | 'allowUnknown' | 'allowDouble'> {
   readonly key: string;
   /** Fields that are neither documented nor were ever seen are sent, too. */
   readonly allowsUnknown: boolean;
+  /** It is sent although a record has its natural key. */
+  readonly allowsDouble: boolean;
 }
 
 export type EntryState = Entry['state'];
@@ -21,8 +23,11 @@ export type Operation = Entry['operation'];
 /** Runs a statement that returns whole rows of the outbox. */
 export async function readEntries(db: Queryable, statement: SQL): Promise<Entry[]> {
   const rows = await readRows(db, OUTBOX.columns, statement);
-  return rows.map(({ id, idempotencyKey: key, allowUnknown, ...row }) => ({
-    ...{ id, key, ...row, allowsUnknown: allowUnknown === 1 },
+  return rows.map(({ idempotencyKey: key, allowUnknown, allowDouble, ...row }) => ({
+    ...row,
+    key,
+    allowsUnknown: allowUnknown === 1,
+    allowsDouble: allowDouble === 1,
   }));
 }
 
@@ -33,6 +38,7 @@ export interface NewEntry extends Pick<
   /** The base is the record as the mirror holds it now. */
   readonly isMirrored?: boolean;
   readonly allowsUnknown?: boolean;
+  readonly allowsDouble?: boolean;
   readonly now: Date;
 }
 
@@ -50,6 +56,7 @@ export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<num
     baseAt: entry.isMirrored === true ? at : null,
     naturalKey,
     allowUnknown: entry.allowsUnknown === true ? 1 : 0,
+    allowDouble: entry.allowsDouble === true ? 1 : 0,
     createdAt: at,
     updatedAt: at,
   });
@@ -117,10 +124,21 @@ export async function updatesSince(
 }
 
 type FixedOfEntry =
-  'id' | 'key' | 'kind' | 'operation' | 'epoch' | 'allowsUnknown' | 'createdAt' | 'updatedAt';
+  | 'id'
+  | 'key'
+  | 'kind'
+  | 'operation'
+  | 'epoch'
+  | 'allowsUnknown'
+  | 'allowsDouble'
+  | 'createdAt'
+  | 'updatedAt';
 
 /** Fields of an entry that its worker may change. */
-export type EntryPatch = Partial<Omit<Entry, FixedOfEntry>>;
+export type EntryPatch = Partial<Omit<Entry, FixedOfEntry>> & {
+  /** A person has seen the record that has the natural key. */
+  readonly allowDouble?: 1;
+};
 
 interface EntryChange {
   readonly id: number;

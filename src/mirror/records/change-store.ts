@@ -45,6 +45,11 @@ export async function appendChanges(
   );
 }
 
+/** The `seq` of the latest event; 0 where there is none. */
+export async function latestSeq(db: Queryable): Promise<number> {
+  return (await readNumber(db, sql`select max(seq) from changes`)) ?? 0;
+}
+
 /** The clock may have been set back since the last event. */
 async function notBefore(db: Queryable, now: string): Promise<string> {
   const [latest = ''] = await readTexts(db, sql`select observed_at from changes order by seq desc limit 1`);

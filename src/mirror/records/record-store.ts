@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import type { Queryable } from '../session/session.ts';
+import { goneSince } from '../outbox/attempts-and-links.ts';
+import type { Queryable, SqlValue } from '../session/session.ts';
 import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
 import { hasRow, readRow, readRows, readTexts } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
@@ -24,7 +25,7 @@ export async function findRecord(db: Queryable, kind: string, id: string): Promi
 
 /** A live row of a kind: its id and the record as compact JSON. */
 const LIVE_RECORD = [text('id'), text('raw')];
-type LiveRecord = RowOf<typeof LIVE_RECORD>;
+export type LiveRecord = RowOf<typeof LIVE_RECORD>;
 
 const RECORDS_A_QUERY = 1000;
 
@@ -102,14 +103,16 @@ export async function recordsAfter(
   return readRows(db, LISTED_RECORD, next);
 }
 
-/** A watermark: records first seen at or before it are not new. */
+/** The mirror's state before a send: what it showed by then is not new. */
 export interface Watermark {
   readonly tick: number;
   readonly at: string;
+  /** The number of the last change event; null in entries of earlier releases. */
+  readonly seq: number | null;
 }
 
-/** Live records first seen after a watermark that no entry of the outbox is linked to. */
-export async function rowsFirstSeenAfter(
+/** Live records that appeared or returned after a watermark, without those that an entry of the outbox is known to have made. */
+export async function newcomersSince(
   db: Queryable,
   kind: string,
   { tick, at }: Watermark,
@@ -117,21 +120,82 @@ export async function rowsFirstSeenAfter(
   const seen = sql`
     select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
     where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
-      and not exists (select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text))
+      and not exists (
+        select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text)
+          and not ${goneSince(sql`l.linked_at`)})
     order by k.id`;
   return readRows(db, LIVE_RECORD, seen);
 }
 
-/** Whether a live record was first seen at or before a watermark. */
-export async function wasSeenBefore(
+const REWRITTEN = [text('id'), text('raw'), text('before')];
+
+/** A live record that others have changed, with its content before. */
+export type Rewritten = RowOf<typeof REWRITTEN>;
+
+/** Live records that others have changed after a watermark: the id of one may have come to belong to another record. */
+export async function rewrittenSince(db: Queryable, kind: string, { seq }: Watermark): Promise<Rewritten[]> {
+  if (seq === null) return [];
+  const rewritten = sql`
+    select cast(k.id as text) as id, k._raw as raw, c.before as before
+    from changes as c join ${sql.identifier(kind)} as k on k.id = cast(c.record_id as bigint)
+    where c.seq > ${seq} and c.kind = ${kind} and c.change = 'updated' and c.origin = 'service'
+      and k._deleted_at is null order by c.seq`;
+  return readRows(db, REWRITTEN, rewritten);
+}
+
+/** Whether a record was live at a watermark. */
+export async function wasLiveAt(
   db: Queryable,
   kind: string,
   { id, tick, at }: Watermark & { readonly id: string },
 ): Promise<boolean> {
   const seen = sql`
     select 1 from ${sql.identifier(kind)} as k
-    where k.id = ${id} and (k._listed <= ${tick} or (k._listed is null and k._first_seen_at < ${at}))`;
+    where k.id = ${id} and (k._listed <= ${tick} or (k._listed is null and k._first_seen_at < ${at}))
+      and (k._deleted_at is null or k._deleted_at >= ${at})`;
   return hasRow(db, seen);
+}
+
+/** A value in a column. */
+interface ColumnValue {
+  readonly column: string;
+  readonly value: SqlValue;
+}
+
+const VALUES_A_QUERY = 100;
+
+/** Live records that have all values of one of these rows; each is returned once. */
+export async function liveRecordsWith(
+  db: Queryable,
+  kind: string,
+  rows: readonly (readonly ColumnValue[])[],
+): Promise<LiveRecord[]> {
+  const found = new Map<string, LiveRecord>();
+  for (let from = 0; from < rows.length; from += VALUES_A_QUERY) {
+    const tests = rows.slice(from, from + VALUES_A_QUERY).map((row) =>
+      sql.join(
+        row.map(({ column, value }) => sql`${sql.identifier(column)} = ${value}`),
+        sql` and `,
+      ),
+    );
+    const live = sql`
+      select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)}
+      where _deleted_at is null and (${sql.join(tests, sql` or `)})`;
+    for (const record of await readRows(db, LIVE_RECORD, live)) found.set(record.id, record);
+  }
+  return [...found.values()];
+}
+
+/** Whether more than so many live records have a text in a column, in whatever case. */
+export async function isSharedByMore(
+  db: Queryable,
+  kind: string,
+  { column, text: shared, most }: { readonly column: string; readonly text: string; readonly most: number },
+): Promise<boolean> {
+  const sharing = sql`
+    select 1 from ${sql.identifier(kind)}
+    where _deleted_at is null and lower(${sql.identifier(column)}) = lower(${shared}) limit ${most + 1}`;
+  return (await db.query(sharing)).length > most;
 }
 
 /** Whether a list has shown, since an instant, a record that could not become a row. */

@@ -20,7 +20,7 @@ export interface StoredRow extends Stored {
   readonly firstSeenAt: SqlValue;
   readonly changedAt: SqlValue;
   readonly deletedAt: SqlValue;
-  /** The tick of its first list sighting; null = it was only ever retrieved singly. */
+  /** The tick of its first list sighting, or of its return since it was last absent; null = it was only ever retrieved singly. */
   readonly listed: SqlValue;
 }
 
@@ -141,7 +141,7 @@ function ownValues(
   { raw, stored, verdict }: Judged,
   response: number,
 ): SqlValue[] {
-  const listed = stored?.listed ?? (isListed ? response : null);
+  const listed = verdict.is === 'restored' ? response : (stored?.listed ?? (isListed ? response : null));
   const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
   return [raw, stored?.firstSeenAt ?? at, changedAt, null, response, listed];
 }

@@ -159,6 +159,7 @@ export const DRIFT = {
           | 'retyped_field'
           | 'unusable_field'
           | 'flapping_field'
+          | 'update_replaces'
         )
       | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')
     >('code'),

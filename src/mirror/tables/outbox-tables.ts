@@ -42,6 +42,9 @@ export const OUTBOX = {
     withDefault(timestamp('created_at'), 'now'),
     withDefault(timestamp('updated_at'), 'now'),
     withDefault(integer('allow_unknown'), '0'),
+    withDefault(integer('allow_double'), '0'), // 1: sent although a record has its natural key.
+    withDefault(bigint('elapsed_ms'), '0'), // Since a send was lost, as far as a process was there to measure it.
+    optionalTimestamp('elapsed_at'), // Up to when that is measured.
   ],
   primaryKey: ['id'],
   // Finds due entries, and the entries that an entry must wait for.

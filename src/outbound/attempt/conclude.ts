@@ -1,6 +1,6 @@
 import { compactJson } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
@@ -86,6 +86,22 @@ export async function tryLater(
 }
 
 const PROBE_AFTER_MS = 300_000;
+
+/** A request of a blocked kind is about to be sent: later entries wait for what becomes of it. */
+export async function probe(tx: Transaction, kind: string, now: Date): Promise<void> {
+  const block = await readBlock(tx, kind);
+  if (block === null) return;
+  await saveBlock(tx, { ...block, now, probeAt: new Date(now.getTime() + PROBE_AFTER_MS) });
+}
+
+/** Whether our token may not write the kind, and it is too early to try again; the entry is then put back. */
+export async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
+  const block = await readBlock(tx, entry.kind);
+  const waitMs = block === null ? 0 : instantOf(block.probeAt).getTime() - now.getTime();
+  if (waitMs <= 0) return false;
+  await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs });
+  return true;
+}
 
 /** Blocks a kind that our token may not write, and puts the entry back until the next probe. */
 export async function blockKind(

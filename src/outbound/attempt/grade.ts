@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../lib/json/json.ts';
-import { isSuccess } from '../../source/http/read-answer.ts';
+import { isObject } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { isSuccess, saysFailed } from '../../source/http/read-answer.ts';
 import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
 import type { AnsweredWrite, WriteAnswer } from '../../source/http/write-answer.ts';
 import { writtenRecord } from '../../source/http/write-answer.ts';
@@ -19,7 +20,7 @@ export type Grade =
   /** Unknown. */
   | { readonly is: 'ambiguous' };
 
-/** Statuses with which the service itself says that it changed nothing, with the reason. */
+/** Statuses with which the service says, in its own words, that it changed nothing and why. */
 const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 415, 422]);
 
 /** Whether the service may have carried out an attempt, or still may, without having reported it. */
@@ -35,13 +36,17 @@ export function grade(answer: WriteAnswer): Grade {
 function gradeAnswer(answer: AnsweredWrite): Grade {
   const { status, body, retryAfterMs } = answer;
   if (isSuccess(status)) return gradeSuccess(answer);
+  if (!isOwnWord(body)) return { is: 'ambiguous' };
   if (status === 401 || status === 403) return { is: 'refused' };
-  const isPutOff = status === 429 || (status === 503 && retryAfterMs !== null);
-  if (isPutOff) return { is: 'busy', waitMs: retryAfterMs };
-  return REJECTIONS.has(status) && body !== undefined ? { is: 'rejected' } : { is: 'ambiguous' };
+  if (status === 429) return { is: 'busy', waitMs: retryAfterMs };
+  return { is: REJECTIONS.has(status) ? 'rejected' : 'ambiguous' };
 }
 
-/** A web page of a proxy or a sign-in form proves nothing about the service behind it, at any status. */
+/** Whether the service itself speaks: a page of a proxy proves nothing about the service behind it, at any status. */
+function isOwnWord(body: Json | undefined): boolean {
+  return body !== undefined && isObject(body) && ('message' in body || 'errors' in body || saysFailed(body));
+}
+
 function gradeSuccess({ body, start }: AnsweredWrite): Grade {
   if (body !== undefined) return { is: 'accepted', record: writtenRecord(body) };
   return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };

@@ -8,11 +8,13 @@ import { closeAttempt, openAttempt } from '../../mirror/outbox/attempts-and-link
 import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
+import type { Watermark } from '../../mirror/records/record-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { countSend } from '../freeze.ts';
 import type { OutboundParts } from '../parts.ts';
-import { claimLost, blockKind, finishAs, tryLater, waitAfter } from './conclude.ts';
+import { claimLost, blockKind, finishAs, probe, tryLater, waitAfter } from './conclude.ts';
 import type { Grade } from './grade.ts';
 import { startToKeep } from './kept-out.ts';
 
@@ -41,9 +43,11 @@ export async function journal(
   const [now, atMs] = [clock.now(), clock.monotonicMs()];
   const n = entry.attempts + 1;
   const at = instantText(now);
-  const preimage = JSON.stringify({ tick: await readTick(tx, entry.kind), at });
+  const watermark: Watermark = { tick: await readTick(tx, entry.kind), at, seq: await latestSeq(tx) };
+  const preimage = JSON.stringify(watermark);
   const patch = { state: 'sending', attempts: n, preimage, nextAttemptAt: null } as const;
   if (!(await changeEntry(tx, { id: entry.id, epoch: entry.epoch, patch, now }))) throw claimLost(entry);
+  await probe(tx, entry.kind, now);
   const method = entry.operation === 'create' ? 'POST' : 'PUT';
   await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
   return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), atMs };

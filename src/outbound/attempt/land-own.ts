@@ -39,7 +39,8 @@ export async function landOwn(
   const mirrored = await asMirrored(tx, kind);
   const row = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
   const { stored, repair } = await withoutFalseTombstone(tx, { kind: kind.name, id: incoming.id, row });
-  if (stored === undefined ? !mayBeNew : mayBeNew && stored.listed !== null) return;
+  const isListedNow = stored !== undefined && stored.listed !== null && !stored.isDeleted;
+  if (stored === undefined ? !mayBeNew : mayBeNew && isListedNow) return;
 
   const judged = { ...judgeAsked(mirrored, stored, incoming), ...(repair !== undefined && { repair }) };
   const response = await leapTick(tx, kind.name);

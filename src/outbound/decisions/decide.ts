@@ -32,7 +32,12 @@ export async function retryEntry(session: Session, id: number, now: Date): Promi
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
     const patch: EntryPatch = wasTried
       ? { state: 'unsettled', verdict: 'retry' }
-      : { state: 'ready', verdict: null, result: null };
+      : {
+          state: 'ready',
+          verdict: null,
+          result: null,
+          ...(entry.verdict === 'existed' && { allowDouble: 1 }),
+        };
     await change(tx, { entry, patch: { ...patch, nextAttemptAt: instantText(now) }, now });
     return { warning: null, id };
   });

@@ -11,6 +11,7 @@ import { findEnded } from '../../mirror/outbox/ended-entries.ts';
 import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
+import { findRecord } from '../../mirror/records/record-store.ts';
 import type { Queryable } from '../../mirror/session/session.ts';
 import { absent } from './decide.ts';
 import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
@@ -57,7 +58,18 @@ export interface History {
   readonly attempts: readonly Attempt[];
   /** Whether the link of the record names this entry as its creator. */
   readonly isMaker: boolean;
+  /** The records that a create may have made. */
+  readonly candidates: readonly Candidate[];
 }
+
+/** A record that a create may have made. */
+export interface Candidate {
+  readonly id: string;
+  /** As JSON text; null if it is not in the mirror. */
+  readonly raw: string | null;
+}
+
+const CANDIDATES_SHOWN = 3;
 
 /** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
 export async function readHistory(db: Queryable, id: number): Promise<History> {
@@ -65,7 +77,10 @@ export async function readHistory(db: Queryable, id: number): Promise<History> {
   if (entry === null) throw endedOrAbsent(id, await findEnded(db, id));
   const { kind, recordId } = entry;
   const maker = recordId === null ? null : await linkedEntry(db, kind, recordId);
-  return { entry, attempts: await readAttempts(db, id), isMaker: maker === id };
+  const candidates: Candidate[] = [];
+  for (const candidate of candidatesOf(entry).slice(0, CANDIDATES_SHOWN))
+    candidates.push({ id: candidate, raw: (await findRecord(db, kind, candidate))?.raw ?? null });
+  return { entry, attempts: await readAttempts(db, id), isMaker: maker === id, candidates };
 }
 
 function endedOrAbsent(id: number, ended: EndedEntry | null): SyncError {
@@ -90,11 +105,20 @@ export function entryDocument(entry: Entry): JsonObject {
 }
 
 /** An entry as programs see it alone. */
-export function historyDocument({ entry, attempts, isMaker }: History): JsonObject {
-  const { naturalKey, owner, allowsUnknown: allowUnknown } = entry;
+export function historyDocument({ entry, attempts, isMaker, candidates }: History): JsonObject {
+  const { naturalKey, owner, allowsUnknown: allowUnknown, allowsDouble: allowDouble } = entry;
   return {
-    ...{ ...entryDocument(entry), next: explain(entry).next, owner, naturalKey, allowUnknown, isMaker },
+    ...{
+      ...entryDocument(entry),
+      next: explain(entry).next,
+      owner,
+      naturalKey,
+      allowUnknown,
+      allowDouble,
+      isMaker,
+    },
     ...{ base: jsonOrText(entry.base), preimage: jsonOrText(entry.preimage) },
+    candidates: candidates.map(({ id, raw }) => ({ id, record: jsonOrText(raw) })),
     history: attempts.map((attempt) => ({ ...attempt })),
   };
 }

@@ -1,3 +1,4 @@
+import { isObject, tryParse } from '../../lib/json/json.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 
 /** The explanation of an entry's state, for a person. */
@@ -7,7 +8,7 @@ interface Explanation {
   readonly next: readonly string[];
 }
 
-type About = Pick<Entry, 'id' | 'kind' | 'recordId' | 'state' | 'verdict'>;
+type About = Pick<Entry, 'id' | 'kind' | 'recordId' | 'state' | 'verdict'> & Partial<Pick<Entry, 'result'>>;
 
 interface Verdict {
   readonly meaning: string;
@@ -42,7 +43,8 @@ export const VERDICTS = {
   },
   kind_blocked: {
     meaning:
-      'The service does not let the user of this token write this kind (401 or 403); it is tried again later.',
+      'The service does not let the user of this token write this kind (401 or 403); it is tried again in five minutes, ' +
+      'and at once when serve starts.',
     next: [() => 'Check the token, and what its user may write in the service.'],
   },
   unreachable: {
@@ -50,7 +52,7 @@ export const VERDICTS = {
     next: [() => 'Nothing; if it stays so: bms-sync doctor'],
   },
   busy: {
-    meaning: 'The service asked for patience (429 or 503); it is sent again by itself.',
+    meaning: 'The service asked for patience (429); it is sent again by itself.',
   },
   ambiguous: {
     meaning:
@@ -85,11 +87,29 @@ export const VERDICTS = {
     next: [adopt, retry, abandon],
   },
   look_alike: {
-    meaning: 'A record of the service resembles the one to be created, or a record could not become a row.',
+    meaning:
+      'It may be in the service: a new record there may be what the service made of it, or could not become a row.',
     next: [adopt, retry, abandon],
   },
   existed: {
-    meaning: 'The service answered with a record that was there before: it may have made none.',
+    meaning:
+      'A record with the same natural key was there before it was sent, or the service answered with such a record.',
+    next: [adopt, retry, abandon],
+  },
+  lost_twice: {
+    meaning:
+      'Its answer was lost twice, and no record of the service can be it: something keeps it from arriving.',
+    next: [retry, abandon],
+  },
+  alters_keys: {
+    meaning:
+      'No record of the service can be it. But the service gives records of this kind other keys than were sent, ' +
+      'so that its record may be there unrecognised.',
+    next: [adopt, retry, abandon],
+  },
+  other_source: {
+    meaning:
+      'It was sent to the service whose data this mirror held before: no list can show what became of it.',
     next: [adopt, retry, abandon],
   },
   repeats: {
@@ -121,6 +141,10 @@ export const VERDICTS = {
   },
   sent: { meaning: 'It was sent, and the service showed that it took it.' },
   already_so: { meaning: 'The service had it so already; nothing had to be sent.' },
+  altered: {
+    meaning:
+      'It was sent, and the service made its record with other values than were sent; the result has them.',
+  },
   adopted: { meaning: 'The record that it made was found in the service, or named by a person.' },
   resent: { meaning: 'Its first send had proved lost; it was sent again, and the service took it.' },
 } as const satisfies Record<string, Verdict>;
@@ -147,7 +171,19 @@ const BY_STATE: Record<EntryState, Verdict> = {
 /** Explains in plain words the state of an entry, and the actions open to a person. */
 export function explain(entry: About): Explanation {
   const { meaning, next } = verdictOf(entry);
-  return { meaning, next: next.map((step) => step(entry)) };
+  const awaited = awaitedBy(entry);
+  const waits = awaited === null ? '' : ` ${awaited}`;
+  return { meaning: `${meaning}${waits}`, next: next.map((step) => step(entry)) };
+}
+
+/** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
+export function awaitedBy({ kind, state, result = null }: About): string | null {
+  if (result === null || (state !== 'ready' && state !== 'unsettled')) return null;
+  const noted = tryParse(result);
+  const awaits = isObject(noted) ? noted['awaits'] : undefined;
+  if (!isObject(awaits)) return null;
+  const { since, why } = awaits;
+  return `It has waited for a reading of ${kind} since ${String(since)} UTC: ${String(why)}.`;
 }
 
 /** The decisions, with the actions that begin with them. */

@@ -73,7 +73,16 @@ function keyFaults(key: Json | undefined): string[] {
 
 const at = (where: string | null, fault: string): string => (where === null ? fault : `${where}: ${fault}`);
 
-const KEYS: readonly string[] = ['operation', 'kind', 'id', 'data', 'key', 'base', 'allowUnknown'];
+const KEYS: readonly string[] = [
+  'operation',
+  'kind',
+  'id',
+  'data',
+  'key',
+  'base',
+  'allowUnknown',
+  'allowDouble',
+];
 
 /**
  * Reads requests from NDJSON, one object a line, without blank lines. Unreadable lines are reported when all are
@@ -95,8 +104,8 @@ function readLine(line: string, where: string): EntryRequest {
     const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
     return { ...NOTHING, where, unreadable: [fault] };
   }
-  const { operation, kind, id, data, key, base, allowUnknown } = read;
-  return { operation, kind, id, data, key, base, allowUnknown, where };
+  const { operation, kind, id, data, key, base, allowUnknown, allowDouble } = read;
+  return { operation, kind, id, data, key, base, allowUnknown, allowDouble, where };
 }
 
 const NOTHING = { operation: undefined, kind: undefined, data: undefined } as const;

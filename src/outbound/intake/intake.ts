@@ -8,6 +8,8 @@ import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-st
 import type { Queryable, Session, Transaction } from '../../mirror/session/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
+import { keyHolder, refuseDoubles } from './gate.ts';
+import type { Refused } from './gate.ts';
 import { readRows } from '../attempt/land-own.ts';
 import type { MirrorRow } from '../attempt/land-own.ts';
 
@@ -34,7 +36,7 @@ interface Intake {
  * Stores requests as entries of the outbox, all or none; a request stored earlier under the same key is not stored
  * again.
  *
- * @throws {UsageError} `outbox.invalid`.
+ * @throws {UsageError} `outbox.invalid`, `outbox.double` if something has the natural key of a create.
  * @throws {SyncError} `outbox.key_taken` if another request has the key.
  */
 export async function storeEntries(
@@ -69,7 +71,14 @@ export async function storeChecked(
   return await session.atomically(async (tx) => {
     const rows = await rowsToUpdate(tx, entries);
     const stored: StoredEntry[] = [];
-    for (const entry of entries) stored.push(await storeOne(tx, { entry, row: rowOf(rows, entry), now }));
+    const refused: Refused[] = [];
+    for (const entry of entries) {
+      const before = await storedBefore(tx, entry);
+      const holder = before === null && isGated(entry) ? await keyHolder(tx, entry) : null;
+      if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
+      else stored.push(before ?? (await storeOne(tx, { entry, row: rowOf(rows, entry), now })));
+    }
+    refuseDoubles(refused);
     return stored;
   });
 }
@@ -99,22 +108,37 @@ interface Storing {
   readonly now: Date;
 }
 
-async function storeOne(tx: Transaction, storing: Storing): Promise<StoredEntry> {
-  const { entry, row, now } = storing;
-  const { key, operation, recordId, payload, naturalKey, allowsUnknown, notes } = entry;
+const isGated = ({ operation, allowsDouble }: CheckedEntry): boolean =>
+  operation === 'create' && !allowsDouble;
+
+async function storeOne(tx: Transaction, { entry, row, now }: Storing): Promise<StoredEntry> {
+  const { key, operation, recordId, payload, naturalKey, allowsUnknown, allowsDouble, notes } = entry;
   const kind = entry.kind.name;
   const base = entry.base ?? row?.raw ?? null;
-  const told = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown };
+  const told = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown, allowsDouble };
   const isMirrored = entry.base === null && row !== null;
-  const ended = await findEndedByKey(tx, key);
-  if (ended !== null) return storedBefore(entry, ended, isRepeated(entry, ended));
   const id = await insertEntry(tx, { ...told, isMirrored, now });
-  if (id === null) {
-    const earlier = await findByKey(tx, key);
-    return storedBefore(entry, earlier, earlier !== null && isRepeated(entry, hashesOf(earlier)));
-  }
+  if (id === null) throw keyTaken(entry, null); // Stored by another program at this moment.
   const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
   return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
+}
+
+/**
+ * The entry that was stored for the same request before; null if none was.
+ *
+ * @throws {SyncError} `outbox.key_taken`.
+ */
+async function storedBefore(tx: Transaction, entry: CheckedEntry): Promise<StoredEntry | null> {
+  const ended = await findEndedByKey(tx, entry.key);
+  if (ended !== null) return repeated(entry, ended, ended);
+  const earlier = await findByKey(tx, entry.key);
+  return earlier === null ? null : repeated(entry, earlier, hashesOf(earlier));
+}
+
+function repeated(entry: CheckedEntry, earlier: EarlierEntry, hashes: RequestHashes): StoredEntry {
+  if (!isRepeated(entry, hashes)) throw keyTaken(entry, earlier);
+  const { id, key, kind, operation, recordId, state } = earlier;
+  return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
 }
 
 type RequestHashes = Pick<EndedEntry, 'requestHash' | 'baseHash'>;
@@ -135,12 +159,6 @@ function isRepeated({ kind, ...asked }: CheckedEntry, earlier: RequestHashes): b
 }
 
 type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
-
-function storedBefore(entry: CheckedEntry, earlier: EarlierEntry | null, isSame: boolean): StoredEntry {
-  if (earlier === null || !isSame) throw keyTaken(entry, earlier);
-  const { id, key, kind, operation, recordId, state } = earlier;
-  return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
-}
 
 function rowNotes({ operation, kind, recordId, base }: CheckedEntry, row: MirrorRow | null): string[] {
   if (operation === 'create' || base !== null || row?.isLive === true) return [];

@@ -1,13 +1,11 @@
-import type { Kind } from '../../catalog/kind.ts';
-import { matchRecord } from '../../diff/match.ts';
-import type { Match } from '../../diff/match.ts';
+import { isEqualTo } from '../../diff/match.ts';
 import { merge } from '../../diff/written.ts';
 import type { Merge } from '../../diff/written.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { liveRecords } from '../../mirror/records/record-store.ts';
 import type { Queryable, Session } from '../../mirror/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
+import { recordsWithKey } from './gate.ts';
 import { readRows } from '../attempt/land-own.ts';
 
 /** A request as it would be sent. */
@@ -17,10 +15,10 @@ export interface RequestShown {
   readonly body: JsonObject;
 }
 
-/** A record of the mirror that looks like the record to be created. */
+/** A record of the mirror with the natural key of the record to be created; `exact`: with all its fields. */
 interface Alike {
   readonly recordId: string;
-  readonly match: Exclude<Match, 'none'>;
+  readonly match: 'exact' | 'natural key';
 }
 
 /** The effects of an entry, as far as the mirror knows them; nothing was stored or sent. */
@@ -45,8 +43,6 @@ interface UpdatePreview {
   readonly request: RequestShown | null;
 }
 
-const ALIKE_SHOWN = 20;
-
 /** Computes the effects of an entry, without storing or sending it. */
 export async function previewEntry(session: Session, entry: CheckedEntry): Promise<Preview> {
   const { kind, key, notes } = entry;
@@ -59,18 +55,17 @@ export async function previewEntry(session: Session, entry: CheckedEntry): Promi
       operation: 'create',
       request: { method: 'POST', path: entry.path, body: wanted },
     },
-    alike: await recordsLike(session, kind, wanted),
+    alike: await recordsLike(session, entry),
   };
 }
 
-async function recordsLike(db: Queryable, kind: Kind, payload: JsonObject): Promise<Alike[]> {
-  const alike: Alike[] = [];
-  for await (const { id, raw } of liveRecords(db, kind.name)) {
-    const match = matchRecord({ kind, payload, record: parseObject(raw), marker: null });
-    if (match !== 'none') alike.push({ recordId: id, match });
-    if (alike.length === ALIKE_SHOWN) break;
-  }
-  return alike;
+async function recordsLike(db: Queryable, entry: CheckedEntry): Promise<Alike[]> {
+  const { kind, payload } = entry;
+  const alike = await recordsWithKey(db, entry);
+  return alike.map(({ id: recordId, raw }) => {
+    const isExact = isEqualTo(kind, parseObject(payload), parseObject(raw));
+    return { recordId, match: isExact ? 'exact' : 'natural key' };
+  });
 }
 
 async function previewUpdate(

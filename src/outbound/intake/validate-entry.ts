@@ -23,6 +23,8 @@ export interface EntryDraft {
   readonly base?: Json | undefined;
   /** True: fields that are neither documented nor were ever seen are sent, too. */
   readonly allowUnknown?: Json | undefined;
+  /** True: the record is made although another one has its natural key. */
+  readonly allowDouble?: Json | undefined;
 }
 
 /** A create or an update that can be sent as it is. */
@@ -40,6 +42,7 @@ export interface ValidEntry {
   /** Null for an update. */
   readonly naturalKey: string | null;
   readonly allowsUnknown: boolean;
+  readonly allowsDouble: boolean;
   /** Warnings for the caller. */
   readonly notes: readonly string[];
 }
@@ -57,18 +60,24 @@ export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: S
     id: operation ? idOf(operation, draft.id) : NOTHING,
     body: bodyOf(kind, draft.data, nameRules({ kind, operation, draft }, seen)),
     base: operation ? baseOf(operation, kind, draft.base) : NOTHING,
-    choice: choiceOf(draft.allowUnknown),
+    choices: {
+      faults: [
+        ...choiceFaults('allowUnknown', draft.allowUnknown),
+        ...choiceFaults('allowDouble', draft.allowDouble),
+      ],
+    },
   };
   const faults = Object.values(parts).flatMap((part) => part.faults);
   if (faults.length > 0 || !kind || !operation) return { faults };
-  return { ok: { ...validEntry(kind, operation, parts), allowsUnknown: draft.allowUnknown === true } };
+  const allowed = { allowsUnknown: draft.allowUnknown === true, allowsDouble: draft.allowDouble === true };
+  return { ok: { ...validEntry(kind, operation, parts), ...allowed } };
 }
 
 function validEntry(
   kind: Kind,
   operation: Operation,
   { target, id, body, base }: Readonly<Record<'target' | 'id' | 'body' | 'base', Part>>,
-): Omit<ValidEntry, 'allowsUnknown'> {
+): Omit<ValidEntry, 'allowsUnknown' | 'allowsDouble'> {
   const data = body.data ?? {};
   return {
     ...{ operation, kind, path: target.path ?? '', recordId: id.id ?? null },
@@ -99,9 +108,9 @@ function nameRules({ kind, operation, draft }: Named, seen: SeenNames): NameRule
   };
 }
 
-function choiceOf(allowUnknown: Json | undefined): Part {
-  if (allowUnknown === undefined || typeof allowUnknown === 'boolean') return NOTHING;
-  return { faults: [`allowUnknown: expected true or false, got ${shown(allowUnknown)}`] };
+function choiceFaults(name: string, choice: Json | undefined): readonly string[] {
+  if (choice === undefined || typeof choice === 'boolean') return [];
+  return [`${name}: expected true or false, got ${shown(choice)}`];
 }
 
 interface Named {
@@ -164,17 +173,20 @@ function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undef
 const shownOrNone = (value: Json | undefined): string => (value === undefined ? 'nothing' : shown(value));
 
 /** The columns of an outbox row that an application may have written by SQL. */
-type StoredDraft = Pick<Entry, 'operation' | 'kind' | 'recordId' | 'payload' | 'base' | 'allowsUnknown'>;
+type StoredDraft = Pick<
+  Entry,
+  'operation' | 'kind' | 'recordId' | 'payload' | 'base' | 'allowsUnknown' | 'allowsDouble'
+>;
 
 /** Checks a row of the outbox as `validateEntry` checks a request: an application may have inserted it by SQL. */
 export function validateStored(kinds: readonly Kind[], row: StoredDraft, seen: SeenNames): Validation {
-  const { operation, kind, recordId, allowsUnknown } = row;
+  const { operation, kind, recordId, allowsUnknown: allowUnknown, allowsDouble: allowDouble } = row;
   const payload = jsonOf('payload', row.payload);
   const base = row.base === null ? { value: null } : jsonOf('base', row.base);
   if ('fault' in payload || 'fault' in base)
     return { faults: [payload, base].flatMap((part) => ('fault' in part ? [part.fault] : [])) };
   const draft = { operation, kind, id: recordId, data: payload.value, base: base.value };
-  return validateEntry(kinds, { ...draft, allowUnknown: allowsUnknown }, seen);
+  return validateEntry(kinds, { ...draft, allowUnknown, allowDouble }, seen);
 }
 
 function jsonOf(name: string, text: string): { readonly value: Json } | { readonly fault: string } {

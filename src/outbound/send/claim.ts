@@ -1,24 +1,26 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
 import { readSeenNames } from '../../mirror/kinds/field-store.ts';
 import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
 import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
-import { claimEntry, entryBefore, readBlock, saveBlock } from '../../mirror/outbox/outbox-queue.ts';
+import { claimEntry, entryBefore } from '../../mirror/outbox/outbox-queue.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { release, finishAs, tryLater } from '../attempt/conclude.ts';
+import { release, finishAs, tryLater, waitsForBlock } from '../attempt/conclude.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';
 import { readRows } from '../attempt/land-own.ts';
 import { journalCreate } from './create.ts';
-import { notesOf } from './settle.ts';
+import { awaitsReading, notesOf } from './settle.ts';
 import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
 import { validateStored } from '../intake/validate-entry.ts';
+import { recordsWithKey } from '../intake/gate.ts';
+import { isYoung } from '../parts.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** A claimed entry, and the work to do outside the transaction. */
@@ -76,7 +78,6 @@ async function claimReady(
   const entry = { ...stored, ...patch };
   if ((await waitsForEntry(tx, entry, now)) || (await waitsForBlock(tx, entry, now))) return null;
   if (entry.operation === 'create') return claimCreate(tx, parts, { entry, now, kind });
-  await markAsProbe(tx, entry, now);
   await changeEntry(tx, { ...entry, patch: { state: 'sending' }, now }); // From now on no list overwrites its row.
   return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
 }
@@ -104,39 +105,31 @@ async function waitsForEntry(tx: Transaction, entry: Entry, now: Date): Promise<
   return true;
 }
 
-/** Whether our token may not write the kind, and it is too early to try again. */
-async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
-  const block = await readBlock(tx, entry.kind);
-  const waitMs = block === null ? 0 : instantOf(block.probeAt).getTime() - now.getTime();
-  if (waitMs <= 0) return false;
-  await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs });
-  return true;
-}
-
-/** Makes an entry that is about to be sent the probe of its blocked kind: later entries wait for its result. */
-async function markAsProbe(tx: Transaction, { kind }: Entry, now: Date): Promise<void> {
-  const block = await readBlock(tx, kind);
-  if (block !== null) await saveBlock(tx, { ...block, now, probeAt: new Date(now.getTime() + 5 * RETRY_MS) });
-}
-
 async function claimCreate(
   tx: Transaction,
   parts: OutboundParts,
   { entry, now, kind }: Ready & { readonly kind: Kind },
-): Promise<Claimed | null> {
+): Promise<Claimed | 'ended' | null> {
   // An earlier send may still arrive, so search for its record before sending again.
-  if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) {
-    await markAsProbe(tx, entry, now);
-    return { step: 'settle', kind, entry };
+  if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) return { step: 'settle', kind, entry };
+  const isKnown = isFresh(await readStanding(tx, kind.name), entry, now);
+  const ids = isKnown && !entry.allowsDouble ? await idsWithKey(tx, kind, entry) : [];
+  if (ids.length > 0) {
+    await finishAs(tx, entry, { state: 'parked', verdict: 'existed', result: { ids }, now });
+    return 'ended';
   }
-  const standing = await readStanding(tx, kind.name);
-  if (isFresh(standing, entry, { now, maxAgeSeconds: parts.rules.preimageMaxAgeSeconds })) {
-    await markAsProbe(tx, entry, now);
-    return { step: 'send', kind, journalled: await journalCreate(tx, parts, { kind, entry }) };
-  }
+  if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, { kind, entry }) };
   await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });
-  await tryLater(tx, entry, { verdict: 'awaits_sweep', now, waitMs: RETRY_MS });
+  const result = { awaits: { ...(await awaitsReading(tx, { kind, entry, now })) } };
+  await tryLater(tx, entry, { verdict: 'awaits_sweep', result, now, waitMs: RETRY_MS });
   return null;
+}
+
+/** Records that have the natural key of a create that is about to be sent: no gate has seen a row inserted by SQL. */
+async function idsWithKey(tx: Transaction, kind: Kind, { payload, naturalKey }: Entry): Promise<string[]> {
+  if (kind.repeats === true) return [];
+  const records = await recordsWithKey(tx, { kind, payload, naturalKey });
+  return records.map(({ id }) => id);
 }
 
 /**
@@ -148,11 +141,9 @@ async function claimCreate(
 export function isFresh(
   { certifiedAt, lastSweepAt }: KindStanding,
   { verdict, createdAt }: Entry,
-  { now, maxAgeSeconds }: { readonly now: Date; readonly maxAgeSeconds: number },
+  now: Date,
 ): boolean {
-  const isYoung = (at: string | null): boolean =>
-    at !== null && now.getTime() - instantOf(at).getTime() <= maxAgeSeconds * 1000;
-  if (isYoung(certifiedAt)) return true;
-  if (!isYoung(lastSweepAt) || lastSweepAt === null) return false;
+  if (isYoung(certifiedAt, now)) return true;
+  if (!isYoung(lastSweepAt, now) || lastSweepAt === null) return false;
   return certifiedAt === null || (verdict === 'awaits_sweep' && lastSweepAt > createdAt);
 }

@@ -1,11 +1,12 @@
 import { askableKind, isListed, sentField } from '../../catalog/kind.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
-import { couldHold } from '../../diff/look-alike.ts';
-import { readBack } from '../../diff/written.ts';
+import { mayBeMadeOf } from '../../diff/rule-out.ts';
+import { isBlank, readBack } from '../../diff/written.ts';
 import type { FieldStates } from '../../diff/written.ts';
 import { isObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
+import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
@@ -96,6 +97,7 @@ async function conclude(
   // Land the reading before the write with origin `service`, then the reading after it with ours.
   await landOwn(tx, parts, { kind, record: remote, origin: 'service', mayBeNew: false });
   await landOwn(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, mayBeNew: false });
+  await tellReplaced(tx, parts, { kind, others: clearedAmong(others, remote, after) });
   const fields = missed.map((field) => ({ ...field }));
   if (lost.length > 0)
     return finishAs(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
@@ -106,19 +108,39 @@ async function conclude(
   return finishAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
 }
 
+function clearedAmong(others: readonly string[], before: JsonObject, after: JsonObject): readonly string[] {
+  return others.filter((name) => !isBlank(undefined, before[name]) && isBlank(undefined, after[name]));
+}
+
+/** A service that empties the fields which an update does not name replaces whole records: told once for each kind. */
+async function tellReplaced(
+  tx: Transaction,
+  { logger, clock }: OutboundParts,
+  { kind: { name: kind }, others }: { readonly kind: Kind; readonly others: readonly string[] },
+): Promise<void> {
+  const drift = { kind, code: 'update_replaces', field: null } as const;
+  if (others.length === 0 || (await hasDrift(tx, drift))) return;
+  await saveDrift(tx, [{ ...drift, detail: others.join(', ') }], clock.now());
+  const hint = 'Name all fields of a record in its updates, until the service is known to keep the others.';
+  logger.warn(
+    { event: 'drift.found', ...drift, hint },
+    `an update of ${kind} emptied fields that it did not name: ${others.join(', ')}`,
+  );
+}
+
 /** A person's request for another try allows one more round. */
 async function roundsBefore(tx: Transaction, { id }: Entry): Promise<number> {
   const attempts = await readAttempts(tx, id);
   return attempts.filter(({ grade }) => grade === 'not_applied').length;
 }
 
-/** The service keeps some values in a form of its own: a change to a look-alike of the sent value counts as taken. */
+/** The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken. */
 function isNormalized(
   { kind, remote: before }: WrittenUpdate,
   { field, remote, wanted }: FieldStates,
 ): boolean {
   const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
-  return !isAsBefore && couldHold(sentField(kind, field), { sent: wanted, remote });
+  return !isAsBefore && mayBeMadeOf(sentField(kind, field), { sent: wanted, remote });
 }
 
 /** Sweeps with a failed control after which a path is no longer used. */

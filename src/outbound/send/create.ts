@@ -1,17 +1,16 @@
-import { createHash } from 'node:crypto';
-import { askableKind, sentField } from '../../catalog/kind.ts';
+import { askableKind } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
-import { matchRecord } from '../../diff/match.ts';
-import type { Marker } from '../../diff/match.ts';
-import { readNameOf, shownValue, writeNameOf } from '../../diff/written.ts';
-import { compactJson, isNumber } from '../../lib/json/json.ts';
-import type { JsonObject, Json } from '../../lib/json/json.ts';
+import { alteredFields, keyFields } from '../../diff/match.ts';
+import type { Altered } from '../../diff/match.ts';
+import { readNameOf, shownValue } from '../../diff/written.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
+import { readMeta, writeMeta } from '../../mirror/kinds/meta.ts';
 import { readAttempts, saveLink } from '../../mirror/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { wasSeenBefore } from '../../mirror/records/record-store.ts';
+import { wasLiveAt } from '../../mirror/records/record-store.ts';
 import type { Watermark } from '../../mirror/records/record-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -21,18 +20,17 @@ import { grade } from '../attempt/grade.ts';
 import { closeFailed, closeWith, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import type { Journalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
-import type { OutboundParts, OutboundRules } from '../parts.ts';
-import { lookTimes } from './decide-settlement.ts';
+import type { OutboundParts } from '../parts.ts';
+import { noneElapsed } from '../stopwatch.ts';
+import { firstLookMs } from './decide-settlement.ts';
 
 /** Journals the request of a create. */
-export async function journalCreate(
+export function journalCreate(
   tx: Transaction,
-  { rules, clock }: Pick<OutboundParts, 'rules' | 'clock'>,
+  { clock }: OutboundParts,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
 ): Promise<Journalled> {
-  const marker = markerOf(kind, entry, rules.markerFields);
-  const body = compactJson(withMarker(kind, payloadOf(entry), marker));
-  return journal(tx, entry, { body, path: kind.create?.path ?? '', clock });
+  return journal(tx, entry, { body: entry.payload, path: kind.create?.path ?? '', clock });
 }
 
 /** Sends a journalled create, once, and stores the result. */
@@ -42,7 +40,7 @@ export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: J
   const graded = grade(answer);
   const shown = graded.is === 'accepted' ? graded.record : null;
   const id = shown && idOf(shown);
-  if (graded.is === 'accepted' && shown !== null && id !== null) {
+  if (shown !== null && id !== null) {
     const full = await fullRecord(parts, { kind, entry, id, shown });
     return closeAccepted(parts, { kind, entry, answer, shown: full ?? shown, id, isWhole: full !== null });
   }
@@ -51,7 +49,7 @@ export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: J
     if (graded.is !== 'accepted' && graded.is !== 'ambiguous')
       return closeFailed(tx, parts, { entry, answer, graded, now });
     await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
-    await unsettle(tx, entry, { rules: parts.rules, now });
+    await unsettle(tx, parts, entry);
   });
 }
 
@@ -84,85 +82,84 @@ async function fullRecord(
   }
 }
 
-/** Whether an answer fits the request: none of its fields contradicts the sent ones. */
-function isCompatible({ rules }: OutboundParts, { kind, entry, shown }: Accepted): boolean {
-  const payload = Object.fromEntries(
-    Object.entries(payloadOf(entry)).filter(
-      ([name]) => shownValue(kind, shown, readNameOf(kind, name)) !== undefined,
-    ),
-  );
-  const marker = markerOf(kind, entry, rules.markerFields);
-  return matchRecord({ kind, payload, record: shown, marker }) !== 'none';
+interface AcceptedAnswer extends Accepted {
+  readonly answer: WriteAnswer;
+  readonly isWhole: boolean;
 }
 
 /**
- * Stores that a create was accepted: the record is linked and landed.
+ * Stores that a create was accepted: the record that the answer names is linked and landed, whatever it shows.
  *
- * An answer that shows other values than the sent ones, or a record that existed before, proves nothing.
+ * Only an answer with a record that was there before proves nothing: the service may have made none.
  */
-async function closeAccepted(
-  parts: OutboundParts,
-  created: Accepted & { readonly answer: WriteAnswer; readonly isWhole: boolean },
-): Promise<void> {
-  const { kind, entry, answer, id, shown, isWhole } = created;
-  const { clock, session, rules } = parts;
-  await session.atomically(async (tx) => {
-    const now = clock.now();
+async function closeAccepted(parts: OutboundParts, created: AcceptedAnswer): Promise<void> {
+  const { kind, entry, answer, id } = created;
+  await parts.session.atomically(async (tx) => {
+    const now = parts.clock.now();
     await dropBlock(tx, kind.name, now);
-    const isOld = await wasSeenBefore(tx, kind.name, { id, ...watermarkOf(entry) });
-    if (isOld || !isCompatible(parts, created)) {
-      await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
-      if (!isOld) return unsettle(tx, entry, { rules, now });
-      return finishAs(tx, entry, { state: 'parked', verdict: 'existed', result: { ids: [id] }, now });
-    }
-    await closeWith(tx, entry, { grade: 'done', answer, now });
+    const wasThere = await wasLiveAt(tx, kind.name, { id, ...watermarkOf(entry) });
+    await closeWith(tx, entry, { grade: wasThere ? 'ambiguous' : 'done', answer, now });
+    const parked = { state: 'parked', result: { ids: [id] }, now } as const;
+    if (wasThere) return finishAs(tx, entry, { ...parked, verdict: 'existed' });
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
-      return finishAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [id] }, now });
-    if (isWhole)
-      await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
-    const end = { state: 'done', recordId: id, result: { recordId: id }, now } as const;
-    const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
-    // A send that was given up may still arrive, days late.
-    if (wasLost) return finishAs(tx, entry, { ...end, verdict: 'resent', watchUntil: now });
-    return finishAs(tx, entry, { ...end, verdict: 'sent' });
+      return finishAs(tx, entry, { ...parked, verdict: 'twins' });
+    await endAccepted(tx, parts, created);
   });
 }
 
-/** The watermark of an entry's last send: records first seen at or before it are not new. */
+async function endAccepted(tx: Transaction, parts: OutboundParts, created: AcceptedAnswer): Promise<void> {
+  const { kind, entry, id, shown, isWhole } = created;
+  const now = parts.clock.now();
+  if (isWhole)
+    await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
+  const altered = alteredFields(kind, payloadOf(entry), shown);
+  if (isKeyAmong(kind, entry, altered)) await noteAlteredKey(tx, kind.name, now);
+  const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
+  const fields = altered.map((field) => ({ ...field }));
+  return finishAs(tx, entry, {
+    state: 'done',
+    verdict: altered.length > 0 ? 'altered' : wasLost ? 'resent' : 'sent',
+    recordId: id,
+    result: { recordId: id, ...(fields.length > 0 && { altered: fields }) },
+    now,
+    ...(wasLost && { watchUntil: now }), // A send that was given up may still arrive, days late.
+  });
+}
+
+function isKeyAmong(kind: Kind, entry: Entry, altered: readonly Altered[]): boolean {
+  const keyed = keyFields(kind, payloadOf(entry), {}).map(({ name }) => name);
+  return altered.some(({ field }) => keyed.includes(field));
+}
+
+/** Remembers that the service alters natural keys: a record of this kind may be there in another spelling. */
+async function noteAlteredKey(tx: Transaction, kind: string, now: Date): Promise<void> {
+  if (!(await altersKeys(tx, kind))) await writeMeta(tx, `outbox.alters.${kind}`, instantText(now));
+}
+
+/** Whether the service has ever altered a natural key of this kind in an answer. */
+export async function altersKeys(tx: Transaction, kind: string): Promise<boolean> {
+  return (await readMeta(tx, `outbox.alters.${kind}`)) !== null;
+}
+
+/** What the mirror knew before an entry's last send. */
 export function watermarkOf({ preimage, createdAt }: Entry): Watermark {
-  const { tick = 0, at = createdAt } = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Watermark>;
-  return { tick, at };
+  const known = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Watermark>;
+  return { tick: known.tick ?? 0, at: known.at ?? createdAt, seq: known.seq ?? null };
 }
 
 /** Its outcome is unknown: the mirror is searched, and the create is not sent again until its absence is certain. */
 async function unsettle(
   tx: Transaction,
+  { rules, clock, watch }: OutboundParts,
   entry: Entry,
-  { rules, now }: { readonly rules: OutboundRules; readonly now: Date },
 ): Promise<void> {
-  const { next } = lookTimes(0, rules);
-  const nextAttemptAt = instantText(new Date(now.getTime() + next));
-  // Notes about an earlier send do not apply to this one.
-  await release(tx, entry, { state: 'unsettled', verdict: 'ambiguous', result: null, nextAttemptAt, now });
-}
-
-/** The mark of an entry; null where the kind's settings name no field for it. */
-export function markerOf(
-  { name }: Kind,
-  { key }: Pick<Entry, 'key'>,
-  fields: Readonly<Record<string, string>>,
-): Marker | null {
-  const field = fields[name];
-  if (field === undefined) return null;
-  return { field, text: `bms-sync:${createHash('sha256').update(key).digest('hex').slice(0, 16)}` };
-}
-
-/** Appends the marker to the field's own text. */
-export function withMarker(kind: Kind, payload: JsonObject, marker: Marker | null): JsonObject {
-  if (marker === null) return payload;
-  const field = sentField(kind, marker.field);
-  const name = field ? writeNameOf(field) : marker.field;
-  const given: Json | undefined = payload[name];
-  const isGiven = isNumber(given) || (typeof given === 'string' && given !== '');
-  return { ...payload, [name]: isGiven ? `${String(given)} ${marker.text}` : marker.text };
+  const now = clock.now();
+  await release(tx, entry, {
+    state: 'unsettled',
+    verdict: 'ambiguous',
+    result: null, // Notes about an earlier send do not apply to this one.
+    nextAttemptAt: instantText(new Date(now.getTime() + firstLookMs(rules))),
+    ...noneElapsed(watch),
+    now,
+  });
 }

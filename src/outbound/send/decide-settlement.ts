@@ -1,37 +1,45 @@
-import type { SearchResult } from '../../diff/match.ts';
+import type { Reading } from '../../mirror/kinds/kind-standing.ts';
 import type { OutboundRules } from '../parts.ts';
+
+/** The sweeps that an entry has asked for since its last send was lost; each is known by the number of its run. */
+export interface AskedSweeps {
+  /** The first of all: what sweeps have shown since, they may have shown of this send. */
+  readonly first: number;
+  /** The first one after patience, as long as its result is not out of date; null = none yet. */
+  readonly final: number | null;
+  /** The first one of the present look. */
+  readonly look: number;
+  /** The look's time, in milliseconds since the send was lost. */
+  readonly due: number;
+  /** How often a sweep was asked for in this look, and when last. */
+  readonly times: number;
+  readonly atMs: number;
+}
 
 /** The known facts about a create with an unknown outcome. */
 export interface SettlementFacts {
-  readonly look: SearchResult;
+  /** Time since the send was lost. */
+  readonly elapsedMs: number;
+  /** Newcomers that are equal to what was sent. */
+  readonly equal: readonly string[];
+  /** Newcomers that may be what the service made of it. Empty before patience has ended: they are not looked for. */
+  readonly left: readonly string[];
+  /** Sweeps that have ended since the first one was asked for, oldest first. */
+  readonly readings: readonly Reading[];
+  readonly asked: AskedSweeps | null;
+  /** What the mirror knows of the list is a short time old. */
+  readonly isFresh: boolean;
   /** Equal records are legitimate in this kind. */
   readonly repeats: boolean;
-  /** When its last send was given up. */
-  readonly givenUpAt: Date;
-  /** The latest instant at which the list was known exactly; null = never. */
-  readonly knownAt: Date | null;
-  /** The end of the last sweep that saw all of the list; null = there was none. */
-  readonly sweptAt: Date | null;
-  /** Complete sweeps that began after `settleSeconds`. */
-  readonly sweepsSince: number;
-  /** The record carries our own marker: no other record does. */
-  readonly isMarked: boolean;
   /** The list has since shown records that could not become rows. */
   readonly isDoubtful: boolean;
-  /** A person has requested another attempt: `patienceSeconds` no longer apply. */
+  /** A person has requested another try: patience, and what speaks against a second send, no longer apply. */
   readonly isAskedFor: boolean;
-  /** Sweeps requested since the send for one search of the schedule; null = none yet. */
-  readonly asked: AskedSweeps | null;
-  readonly now: Date;
-  readonly rules: Omit<OutboundRules, 'markerFields' | 'ignoreFields'>;
-}
-
-export interface AskedSweeps {
-  /** The time of that search, in milliseconds since the send was given up. */
-  readonly due: number;
-  readonly times: number;
-  /** When the first of these sweeps was requested, in milliseconds since the send was given up. */
-  readonly since: number;
+  /** Sends whose outcome was lost. */
+  readonly lostSends: number;
+  /** The service has altered a natural key of this kind in an answer. */
+  readonly altersKeys: boolean;
+  readonly rules: Pick<OutboundRules, 'settleSeconds' | 'patienceSeconds'>;
 }
 
 export type Settlement =
@@ -43,121 +51,131 @@ export type Settlement =
       /** Records without a row are the ones in doubt. */
       readonly hasUnreadable?: true;
     }
-  /** `asked` is set where a sweep must be asked for. */
-  | { readonly is: 'wait'; readonly until: Date; readonly asked: AskedSweeps | null }
+  /** `asks`: a sweep must be asked for. */
+  | { readonly is: 'wait'; readonly untilMs: number; readonly asks: boolean }
   | { readonly is: 'resend' };
-
-/** Multiple of `patienceSeconds` that a create waits for a certificate. */
-const PATIENCE_MULTIPLE = 2;
-const SWEEPS_A_LOOK = 2;
-const ASK_AGAIN_MS = 60_000;
 
 /**
  * Decides the next step for a create with an unknown outcome.
  *
- * A certificate newer than `settleSeconds` can show whether the record exists. To conclude that it never will, and to send
- * again, the certificate must be newer than `patienceSeconds` and fresh. Where the list does not certify, complete sweeps
- * can show that it exists: adopting sends nothing, so it doubles nothing.
+ * A record equal to what was sent is taken for ours: that sends nothing, so it doubles nothing. To send again, patience must have
+ * ended, a sweep asked for since must have shown the list exactly, and nothing in it may be what the service made of the create.
  */
 export function decideSettlement(facts: SettlementFacts): Settlement {
-  const { look, rules } = facts;
-  const knownAfterMs = sinceGivenUp(facts, facts.knownAt);
-  const isKnown = knownAfterMs >= rules.settleSeconds * 1000;
-  if (!isKnown && isShown(facts) && look.is === 'found') return { is: 'adopt', id: look.id };
-  if (!isKnown) return lookFurther(facts, { isTime: false });
-  if (look.is !== 'absent') return found(look, facts.repeats);
-  const isTime = facts.isAskedFor || knownAfterMs >= rules.patienceSeconds * 1000;
-  return isTime && isOfLate(facts) ? notFound(facts) : lookFurther(facts, { isTime });
+  const { asked, equal, repeats, isFresh } = facts;
+  if (asked !== null && equal.length > 0 && hasShownAll(facts, asked.first)) return found(equal, repeats);
+  const isKnown = asked?.final != null && isCertifiedSince(facts, asked.final) && isFresh;
+  return isKnown && isFinal(facts) ? conclude(facts) : lookFurther(facts);
 }
 
-/** Complete sweeps that must find the record alone; the first may have missed a twin that moved. */
+/** Multiple of `patienceSeconds` that a create waits for a certificate. */
+const PATIENCE_MULTIPLE = 3;
+const SWEEPS_A_LOOK = 2;
+const ASK_AGAIN_MS = 60_000;
+/** Complete sweeps that must show a record where none certifies; the first may have missed a twin that moved. */
 const SWEEPS_TO_ADOPT = 2;
 
-/** Whether complete sweeps have shown one record that can be it, and no other. */
-function isShown({ look, repeats, sweepsSince, isMarked }: SettlementFacts): boolean {
-  return look.is === 'found' && !repeats && sweepsSince >= (isMarked ? 1 : SWEEPS_TO_ADOPT);
+function hasShownAll(facts: SettlementFacts, run: number): boolean {
+  const complete = facts.readings.filter(({ runId, state }) => runId >= run && COMPLETE.has(state));
+  return complete.length >= SWEEPS_TO_ADOPT || isCertifiedSince(facts, run);
 }
 
-/** Waits for the next search; a repeated send needs a fresh certificate. */
-function lookFurther(facts: SettlementFacts, { isTime }: { readonly isTime: boolean }): Settlement {
-  const { givenUpAt, now, rules } = facts;
-  const elapsedMs = sinceGivenUp(facts, now);
+const COMPLETE: ReadonlySet<string> = new Set(['certified', 'complete']);
+
+/** Whether a sweep from this run on has shown the list exactly: as of its own end, not of an earlier sweep's. */
+export function isCertifiedSince({ readings }: Pick<SettlementFacts, 'readings'>, run: number): boolean {
+  const since = readings.filter(({ runId }) => runId >= run);
+  const [first] = since.map(({ startedAt }) => startedAt).sort();
+  return since.some(({ certifiedAt }) => first !== undefined && certifiedAt !== null && certifiedAt >= first);
+}
+
+/** Whether it is time to conclude from what the list lacks. */
+export function isFinal({ elapsedMs, isAskedFor, rules }: Omit<SettlementFacts, 'equal' | 'left'>): boolean {
+  const seconds = isAskedFor ? rules.settleSeconds : Math.max(rules.settleSeconds, rules.patienceSeconds);
+  return elapsedMs >= seconds * 1000;
+}
+
+function found(equal: readonly string[], repeats: boolean): Settlement {
+  const [id] = equal;
+  if (repeats || id === undefined || equal.length > 1)
+    return { is: 'park', verdict: repeats ? 'repeats' : 'twins', ids: equal };
+  return { is: 'adopt', id };
+}
+
+/** Nothing in the service is it for certain: it is sent again, once, unless something speaks against that. */
+function conclude({
+  left,
+  isDoubtful,
+  isAskedFor,
+  lostSends,
+  altersKeys,
+  repeats,
+}: SettlementFacts): Settlement {
+  const park = (verdict: string): Settlement => ({ is: 'park', verdict, ids: left });
+  if (left.length > 0) return park(repeats ? 'repeats' : 'look_alike');
+  if (isDoubtful) return { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true };
+  if (isAskedFor) return { is: 'resend' };
+  if (lostSends > 1) return park('lost_twice');
+  return altersKeys ? park('alters_keys') : { is: 'resend' };
+}
+
+/** Waits for the next look. A list that keeps moving is not read over and over: it is asked for again at the next look. */
+function lookFurther(facts: SettlementFacts): Settlement {
+  const { elapsedMs, asked, equal, left, rules } = facts;
   const { due, next } = lookTimes(elapsedMs, rules);
-  const isLooked = due === null || (!isTime && sinceGivenUp(facts, facts.knownAt) >= due);
-  const asked = isLooked ? null : askOnceMore(facts.asked, { due, elapsedMs });
-  // After a long downtime no sweep has run yet: elapsed time alone parks no entry.
-  const isOver = due !== null && elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000;
-  if (asked === null && isOver) return notKnown(facts);
-  // A requested sweep wakes the entry; a failed sweep is requested again soon.
-  const afterMs = asked === null ? next : Math.min(next, elapsedMs + ASK_AGAIN_MS);
-  return { is: 'wait', until: new Date(givenUpAt.getTime() + afterMs), asked };
-}
-
-function sinceGivenUp({ givenUpAt }: SettlementFacts, instant: Date | null): number {
-  return (instant?.getTime() ?? -Infinity) - givenUpAt.getTime();
-}
-
-/**
- * Whether the list was known exactly a short time ago, so that a send starts from the present records. A long list is
- * known as of the beginning of its sweep; then the sweep must be a requested one.
- */
-function isOfLate(facts: SettlementFacts): boolean {
-  const { knownAt, sweptAt, asked, now, rules } = facts;
-  const isYoung = (instant: Date | null): boolean =>
-    instant !== null && now.getTime() - instant.getTime() <= rules.preimageMaxAgeSeconds * 1000;
-  if (isYoung(knownAt)) return true;
-  return asked !== null && sinceGivenUp(facts, knownAt) >= asked.since && isYoung(sweptAt);
-}
-
-/** A record that could not become a row may be the missing one. */
-function notFound({ isDoubtful }: SettlementFacts): Settlement {
-  return isDoubtful ? { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true } : { is: 'resend' };
-}
-
-/** A list that keeps moving is not read over and over: it is requested again at the next search. */
-function askOnceMore(
-  asked: AskedSweeps | null,
-  { due, elapsedMs }: { readonly due: number; readonly elapsedMs: number },
-): AskedSweeps | null {
-  if (asked?.due !== due) return { due, times: 1, since: elapsedMs };
-  return asked.times < SWEEPS_A_LOOK ? { ...asked, times: asked.times + 1 } : null;
-}
-
-/** `patienceSeconds` have passed and the list was never known exactly: a person must judge the findings. */
-function notKnown({ look, repeats }: SettlementFacts): Settlement {
-  if (look.is === 'absent') return { is: 'park', verdict: 'no_certificate', ids: [] };
-  const judged = found(look, repeats);
-  return judged.is === 'adopt' ? { is: 'park', verdict: 'no_certificate', ids: [judged.id] } : judged;
-}
-
-function found(look: Exclude<SearchResult, { readonly is: 'absent' }>, repeats: boolean): Settlement {
-  if (look.is === 'found') {
-    if (!repeats) return { is: 'adopt', id: look.id };
-    return { is: 'park', verdict: 'repeats', ids: [look.id] };
+  const rest: Settlement = { is: 'wait', untilMs: next, asks: false };
+  if (due === null) return rest;
+  const again: Settlement = { is: 'wait', untilMs: Math.min(next, elapsedMs + ASK_AGAIN_MS), asks: true };
+  if (asked?.due !== due) return again;
+  if (!isFinal(facts) && isCertifiedSince(facts, asked.look)) return rest;
+  if (asked.times < SWEEPS_A_LOOK) {
+    const hasEnded = facts.readings.some(({ runId }) => runId >= asked.look);
+    const againMs = hasEnded ? elapsedMs : asked.atMs + ASK_AGAIN_MS; // A failed sweep does not wake the entry.
+    return elapsedMs >= againMs ? again : { ...rest, untilMs: Math.min(next, againMs) };
   }
-  return { is: 'park', verdict: look.is === 'twins' ? 'twins' : 'look_alike', ids: look.ids };
+  const isOver = elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000;
+  return isOver ? { is: 'park', verdict: 'no_certificate', ids: [...equal, ...left] } : rest;
 }
 
-type LookRules = Pick<OutboundRules, 'settleSeconds' | 'patienceSeconds' | 'lookScheduleSeconds'>;
+/** The sweeps asked for, once more one is: the run with this number. */
+export function askedOnceMore(facts: SettlementFacts, run: number): AskedSweeps {
+  const { asked, elapsedMs, rules } = facts;
+  const due = lookTimes(elapsedMs, rules).due ?? 0;
+  const isSameLook = asked?.due === due;
+  const isOutOfDate = asked?.final == null || isCertifiedSince(facts, asked.final);
+  return {
+    first: asked?.first ?? run,
+    final: !isFinal(facts) ? null : isOutOfDate ? run : asked.final,
+    look: isSameLook ? asked.look : run,
+    due,
+    times: isSameLook ? asked.times + 1 : 1,
+    atMs: elapsedMs,
+  };
+}
 
-/** The schedule of searches for a send, in milliseconds since it was given up. */
+/** The schedule of looks for a send, in milliseconds since it was lost. */
 interface LookTimes {
-  /** The latest search that is due; the list must be known since then. Null = none is due yet. */
+  /** The latest look that is due; null = none is due yet. */
   readonly due: number | null;
-  /** The time of the next search. */
   readonly next: number;
 }
 
-/**
- * Computes the due search and the next one: at `settleSeconds`, at the times of `lookScheduleSeconds`, at
- * `patienceSeconds`, and then every `patienceSeconds` (at least hourly).
- */
-export function lookTimes(elapsedMs: number, rules: LookRules): LookTimes {
-  const [rest, patience] = [rules.settleSeconds * 1000, rules.patienceSeconds * 1000];
-  const times = [rest, ...rules.lookScheduleSeconds.map((seconds) => seconds * 1000), patience]
-    .filter((time) => time >= rest)
+/** Looks after patience are an hour apart at least. */
+const LEAST_APART_MS = 3_600_000;
+
+/** After `settleSeconds`; then a 24th, a quarter, half and all of `patienceSeconds`; then after each further `patienceSeconds`. */
+export function lookTimes(elapsedMs: number, rules: SettlementFacts['rules']): LookTimes {
+  const patienceMs = rules.patienceSeconds * 1000;
+  const restMs = firstLookMs(rules);
+  const times = [restMs, ...[1 / 24, 1 / 4, 1 / 2, 1].map((part) => part * patienceMs)]
+    .filter((time) => time >= restMs)
     .sort((a, b) => a - b);
+  const last = times.at(-1) ?? restMs;
+  const apartMs = Math.max(patienceMs, LEAST_APART_MS);
+  while (elapsedMs >= (times.at(-1) ?? last)) times.push((times.at(-1) ?? last) + apartMs);
   const due = times.filter((time) => time <= elapsedMs).at(-1) ?? null;
-  const next = times.find((time) => time > elapsedMs);
-  return { due, next: next ?? elapsedMs + Math.max(patience, 3_600_000) };
+  return { due, next: times.find((time) => time > elapsedMs) ?? elapsedMs + apartMs };
 }
+
+export const firstLookMs = ({ settleSeconds }: Pick<OutboundRules, 'settleSeconds'>): number =>
+  settleSeconds * 1000;

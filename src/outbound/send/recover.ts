@@ -4,7 +4,8 @@ import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
 import { ownedEntries } from '../../mirror/outbox/outbox-queue.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
-import { lookTimes } from './decide-settlement.ts';
+import { noneElapsed } from '../stopwatch.ts';
+import { firstLookMs } from './decide-settlement.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /**
@@ -23,14 +24,14 @@ export async function recoverEntries(
 }
 
 /** Puts one entry into the state that its journal proves; a slow owner may have continued since it was found. */
-async function recover(tx: Transaction, { rules, clock }: OutboundParts, lost: Entry): Promise<void> {
+async function recover(tx: Transaction, parts: OutboundParts, lost: Entry): Promise<void> {
   const { id, epoch } = lost;
   const entry = await findEntry(tx, id);
   if (entry?.epoch !== epoch) return;
-  const now = clock.now();
+  const now = parts.clock.now();
   const last = (await readAttempts(tx, id)).at(-1);
   const isOpen = last !== undefined && last.closedAt === null;
-  const patch = { ...whereNow(entry, isOpen, { rules, now }), owner: null };
+  const patch = { ...whereNow(parts, entry, isOpen), owner: null };
   await changeEntry(tx, { id, epoch, patch, now, raises: true });
   if (!isOpen) return;
   const told = { grade: 'ambiguous', status: null, responseStart: null };
@@ -38,14 +39,14 @@ async function recover(tx: Transaction, { rules, clock }: OutboundParts, lost: E
 }
 
 function whereNow(
+  { rules, clock, watch }: OutboundParts,
   { state, operation }: Entry,
   isOpen: boolean,
-  { rules, now }: Pick<OutboundParts, 'rules'> & { readonly now: Date },
 ): EntryPatch {
   if (state !== 'sending') return {};
-  const soon = instantText(now);
+  const now = clock.now();
   if (operation === 'update')
-    return { state: 'ready', nextAttemptAt: soon, ...(isOpen && { verdict: 'no_answer' }) };
-  const nextAttemptAt = instantText(new Date(now.getTime() + lookTimes(0, rules).next));
-  return { state: 'unsettled', verdict: 'ambiguous', result: null, nextAttemptAt };
+    return { state: 'ready', nextAttemptAt: instantText(now), ...(isOpen && { verdict: 'no_answer' }) };
+  const nextAttemptAt = instantText(new Date(now.getTime() + firstLookMs(rules)));
+  return { state: 'unsettled', verdict: 'ambiguous', result: null, nextAttemptAt, ...noneElapsed(watch) };
 }

@@ -1,23 +1,24 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { judgeSearch } from '../../diff/match.ts';
-import type { SearchResult } from '../../diff/match.ts';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
-import { parseObject } from '../../lib/json/json.ts';
-import { countCompleteSweeps, readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import { lastReading, readStanding, readingsSince } from '../../mirror/kinds/kind-standing.ts';
+import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
 import { readAttempts, saveLink } from '../../mirror/outbox/attempts-and-links.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { hasQuarantinedSince, rowsFirstSeenAfter } from '../../mirror/records/record-store.ts';
+import { hasQuarantinedSince } from '../../mirror/records/record-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { release, finishAs } from '../attempt/conclude.ts';
-import type { Grade } from '../attempt/grade.ts';
-import { payloadOf } from '../attempt/journal.ts';
+import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';
-import type { OutboundParts, OutboundRules } from '../parts.ts';
-import { journalCreate, watermarkOf, markerOf } from './create.ts';
-import { decideSettlement } from './decide-settlement.ts';
-import type { Settlement, AskedSweeps } from './decide-settlement.ts';
+import { isYoung } from '../parts.ts';
+import type { OutboundParts } from '../parts.ts';
+import { elapsedBy } from '../stopwatch.ts';
+import type { Elapsed } from '../stopwatch.ts';
+import { altersKeys, journalCreate, watermarkOf } from './create.ts';
+import { askedOnceMore, decideSettlement, isFinal } from './decide-settlement.ts';
+import type { AskedSweeps, Settlement, SettlementFacts } from './decide-settlement.ts';
+import { equalOnes, possibleOnes, readNewcomers } from './newcomers.ts';
 
 /** A create with an unknown outcome, and the time. */
 interface Unsettled {
@@ -26,112 +27,123 @@ interface Unsettled {
   readonly now: Date;
 }
 
-/** Searches the mirror's new records for a create; returns it journalled if it must be sent again. */
+/** Searches the mirror's newcomers for a create; returns it journalled if it must be sent again. */
 export async function settle(
   tx: Transaction,
   parts: OutboundParts,
-  unsettled: Unsettled,
+  { kind, entry: stored, now }: Unsettled,
 ): Promise<Journalled | null> {
-  const { kind, entry, now } = unsettled;
-  const { rules } = parts;
-  const standing = await readStanding(tx, kind.name);
-  const notes = notesOf(entry);
-  const isAskedFor = wasAskedFor(entry);
-  const givenUp = instantOf(await givenUpAt(tx, entry));
-  const restEnds = new Date(givenUp.getTime() + rules.settleSeconds * 1000);
-  const decision = decideSettlement({
-    ...{ look: await searchFor(tx, rules, unsettled), repeats: kind.repeats === true, now, rules },
-    givenUpAt: givenUp,
-    sweepsSince: await countCompleteSweeps(tx, kind.name, restEnds),
-    isMarked: markerOf(kind, entry, rules.markerFields) !== null,
-    knownAt: asInstant(standing.certifiedAt),
-    sweptAt: asInstant(standing.lastSweepAt),
-    isDoubtful:
-      notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, watermarkOf(entry).at)),
-    isAskedFor,
-    asked: notes.asked ?? null,
-  });
-  const { completeSweeps } = standing;
-  const next = nextSearch(notes, { sweeps: completeSweeps, now });
-  if (next !== null && decision.is !== 'adopt') {
-    await release(tx, entry, { nextAttemptAt: next, now });
+  const entry = { ...stored, ...elapsedBy(parts.watch, stored) };
+  if (await isOfOldSource(tx, kind, entry)) {
+    await finishAs(tx, entry, { state: 'parked', verdict: 'other_source', now });
     return null;
   }
+  const facts = await readFacts(tx, parts, { kind, entry, now });
+  const decision = decideSettlement(facts);
   if (decision.is !== 'resend') {
-    await carryOut(tx, { ...unsettled, sweeps: completeSweeps }, decision);
+    await carryOut(tx, { kind, entry, now, facts }, decision);
     return null;
   }
   // If the service only delays it, the person's decision still holds at the next attempt.
-  const result = JSON.stringify({ ...notes, isAskedFor });
-  await changeEntry(tx, { ...entry, patch: { result }, now });
+  const result = JSON.stringify({ ...notesOf(entry), isAskedFor: facts.isAskedFor });
+  await changeEntry(tx, { ...entry, patch: { result, ...elapsedOf(entry) }, now });
   return journalCreate(tx, parts, { kind, entry });
 }
 
-const asInstant = (text: string | null): Date | null => (text === null ? null : instantOf(text));
+/** It was sent to a service that the mirror no longer holds the data of: no list will show what became of it. */
+async function isOfOldSource(tx: Transaction, { name }: Kind, entry: Entry): Promise<boolean> {
+  const { knownFrom } = await readStanding(tx, name);
+  return knownFrom > 0 && watermarkOf(entry).tick <= knownFrom;
+}
 
-/**
- * When the next search is, where only new records have woken the entry before: no sweep has ended since the last search. They
- * may show the record, and prove nothing about what they do not show. Null where all may be decided.
- */
-function nextSearch(
-  { looked }: Notes,
-  { sweeps, now }: { readonly sweeps: number; readonly now: Date },
-): string | null {
-  const isBefore = looked !== undefined && now < instantOf(looked.until) && sweeps === looked.sweeps;
-  return isBefore ? looked.until : null;
+async function readFacts(
+  tx: Transaction,
+  { rules }: OutboundParts,
+  { kind, entry, now }: Unsettled,
+): Promise<SettlementFacts> {
+  const notes = notesOf(entry);
+  const isAskedFor = wasAskedFor(entry);
+  const asked = notes.asked ?? null;
+  const dismissed = isAskedFor ? (notes.ids ?? []) : []; // A person has seen them and decided against them.
+  const newcomers = (await readNewcomers(tx, { kind, entry })).filter(({ id }) => !dismissed.includes(id));
+  const standing = await readStanding(tx, kind.name);
+  const attempts = await readAttempts(tx, entry.id);
+  const facts = {
+    elapsedMs: entry.elapsedMs,
+    readings: asked === null ? [] : await readingsSince(tx, kind.name, asked.first),
+    asked,
+    isFresh: isYoung(standing.certifiedAt, now) || isYoung(standing.lastSweepAt, now),
+    repeats: kind.repeats === true,
+    isDoubtful:
+      notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, watermarkOf(entry).at)),
+    isAskedFor,
+    lostSends: attempts.filter(mayHaveArrived).length,
+    altersKeys: await altersKeys(tx, kind.name),
+    rules,
+  };
+  const left = isFinal(facts) ? await possibleOnes(tx, { kind, entry }, newcomers) : [];
+  return { ...facts, equal: equalOnes(kind, entry, newcomers), left };
 }
 
 const wasAskedFor = (entry: Entry): boolean =>
   entry.verdict === 'retry' || notesOf(entry).isAskedFor === true;
 
-/** Grades of attempts that have certainly changed nothing; even a rejected attempt may have been carried out. */
-const NOTHING_DONE: ReadonlySet<string | null> = new Set<Grade['is']>(['unsent', 'busy', 'refused']);
-
-/** When the last send that may have done something was given up. */
-async function givenUpAt(tx: Transaction, { id, createdAt }: Entry): Promise<string> {
-  const sends = (await readAttempts(tx, id)).filter(({ grade }) => !NOTHING_DONE.has(grade));
-  const ends = sends.map(({ closedAt, openedAt }) => closedAt ?? openedAt);
-  return ends.toSorted().at(-1) ?? createdAt;
-}
-
-/** Judges every record that is new since the send, except those that a person has seen and decided against. */
-async function searchFor(
-  tx: Transaction,
-  rules: OutboundRules,
-  { kind, entry }: Unsettled,
-): Promise<SearchResult> {
-  const dismissed = wasAskedFor(entry) ? (notesOf(entry).ids ?? []) : [];
-  const newcomers = await rowsFirstSeenAfter(tx, kind.name, watermarkOf(entry));
-  const candidates = newcomers
-    .filter(({ id }) => !dismissed.includes(id))
-    .map(({ id, raw }) => ({ id, record: parseObject(raw) }));
-  const marker = markerOf(kind, entry, rules.markerFields);
-  return judgeSearch({ kind, payload: payloadOf(entry), marker, candidates });
-}
+const elapsedOf = ({ elapsedMs, elapsedAt }: Entry): Elapsed => ({ elapsedMs, elapsedAt });
 
 async function carryOut(
   tx: Transaction,
-  { kind, entry, now, sweeps }: Unsettled & { readonly sweeps: number },
+  settled: Unsettled & { readonly facts: SettlementFacts },
   decision: Exclude<Settlement, { readonly is: 'resend' }>,
 ): Promise<void> {
-  if (decision.is === 'wait') {
-    const { asked } = decision;
-    const until = instantText(decision.until);
-    if (asked !== null) await requestPull(tx, { kinds: [kind.name], request: LOOKING, now });
-    const verdict = wasAskedFor(entry) ? 'retry' : 'looking';
-    const result = JSON.stringify({ ...notesOf(entry), ...(asked && { asked }), looked: { sweeps, until } });
-    return release(tx, entry, { state: 'unsettled', verdict, result, nextAttemptAt: until, now });
-  }
-  if (decision.is === 'park') {
-    const { verdict } = decision;
-    // Records that a person has decided against stay excluded.
-    const seen = wasAskedFor(entry) ? notesOf(entry) : {};
-    const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
-    const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
-    const result = { ids, ...(hasUnreadable && { hasUnreadable }) };
-    return finishAs(tx, entry, { state: 'parked', verdict, result, now });
-  }
-  return adopt(tx, { kind, entry, now }, decision.id);
+  const { kind, entry, now } = settled;
+  if (decision.is === 'wait') return lookLater(tx, settled, decision);
+  await changeEntry(tx, { ...entry, patch: elapsedOf(entry), now });
+  if (decision.is === 'adopt') return adopt(tx, { kind, entry, now }, decision.id);
+  // Records that a person has decided against stay excluded.
+  const seen = wasAskedFor(entry) ? notesOf(entry) : {};
+  const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
+  const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
+  const result = { ids, ...(hasUnreadable && { hasUnreadable }) };
+  return finishAs(tx, entry, { state: 'parked', verdict: decision.verdict, result, now });
+}
+
+const LOOKING = 'outbox: what became of a create';
+
+async function lookLater(
+  tx: Transaction,
+  { kind, entry, now, facts }: Unsettled & { readonly facts: SettlementFacts },
+  { untilMs, asks }: Extract<Settlement, { readonly is: 'wait' }>,
+): Promise<void> {
+  const run = asks ? await requestPull(tx, { kinds: [kind.name], request: LOOKING, now }) : null;
+  const asked = run === null ? facts.asked : askedOnceMore(facts, run);
+  const notes = { ...notesOf(entry), ...(asked && { asked }) };
+  const isWaiting = asked !== null && !facts.readings.some(({ certifiedAt }) => certifiedAt !== null);
+  const awaits = isWaiting ? await awaitsReading(tx, { kind, entry, now }) : undefined;
+  return release(tx, entry, {
+    state: 'unsettled',
+    verdict: wasAskedFor(entry) ? 'retry' : 'looking',
+    result: JSON.stringify({ ...notes, awaits }),
+    nextAttemptAt: instantText(new Date(now.getTime() + untilMs - entry.elapsedMs)),
+    ...elapsedOf(entry),
+    now,
+  });
+}
+
+/** Since when an entry waits for its kind to be read, and why the latest reading was not enough. */
+export interface AwaitedReading {
+  readonly since: string;
+  readonly why: string;
+}
+
+export async function awaitsReading(
+  tx: Transaction,
+  { kind, entry, now }: Unsettled,
+): Promise<AwaitedReading> {
+  const since = notesOf(entry).awaits?.since ?? instantText(now);
+  const last = await lastReading(tx, kind.name);
+  if (last === null) return { since, why: 'it was never read' };
+  const { why } = outcomeWords(last);
+  return { since, why: why ?? 'the next reading has not ended yet' };
 }
 
 /** The found record becomes the create's own, unless another entry has taken it. */
@@ -142,19 +154,16 @@ async function adopt(tx: Transaction, { kind, entry, now }: Unsettled, recordId:
   return finishAs(tx, entry, { ...end, now, watchUntil: now });
 }
 
-const LOOKING = 'outbox: what became of a create';
-
-/** The notes that an unsettled create keeps for its next search. */
+/** What searches note in an entry's result. */
 interface Notes {
-  /** Records that were shown to a person, who decided against them. */
+  /** Records that may be the entry's. */
   readonly ids?: readonly string[];
   /** A person has seen the quarantined records and decided against them too. */
   readonly hasUnreadable?: boolean;
   /** A person requested another try, and the service has postponed it since. */
   readonly isAskedFor?: boolean;
   readonly asked?: AskedSweeps;
-  /** The complete sweeps at the last search, and when the next search is. */
-  readonly looked?: { readonly sweeps: number; readonly until: string };
+  readonly awaits?: AwaitedReading;
 }
 
 export const notesOf = ({ result }: Pick<Entry, 'result'>): Notes =>

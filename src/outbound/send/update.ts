@@ -9,7 +9,7 @@ import { updatesSince } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction, Queryable } from '../../mirror/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import { blockKind, finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
+import { blockKind, finishAs, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
 import { closeFailed, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
@@ -108,9 +108,11 @@ async function write(parts: OutboundParts, updating: Updating, body: JsonObject)
     return;
   }
   const path = (kind.update?.path ?? '').replace(':id', entry.recordId ?? '');
-  const journalled = await session.atomically((tx) =>
-    journal(tx, entry, { body: compactJson(body), path, clock }),
-  );
+  const journalled = await session.atomically(async (tx) => {
+    if (await waitsForBlock(tx, entry, clock.now())) return null; // Another update has just tried, in vain or not yet.
+    return journal(tx, entry, { body: compactJson(body), path, clock });
+  });
+  if (journalled === null) return;
   const answer = await sendJournalled(parts, kind, journalled);
   const graded = grade(answer);
   if (graded.is === 'accepted' || graded.is === 'ambiguous')

@@ -1,15 +1,15 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { matchRecord } from '../../diff/match.ts';
+import { isEqualTo } from '../../diff/match.ts';
 import { readNameOf, shownValue } from '../../diff/written.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { isObject, parseJson } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { saveTwins } from '../../mirror/records/issue-store.ts';
-import { rowsFirstSeenAfter } from '../../mirror/records/record-store.ts';
+import { newcomersSince } from '../../mirror/records/record-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
 import { release } from '../attempt/conclude.ts';
-import { watermarkOf, markerOf } from './create.ts';
+import { watermarkOf } from './create.ts';
 import { payloadOf } from '../attempt/journal.ts';
 import { readRows } from '../attempt/land-own.ts';
 import type { OutboundParts } from '../parts.ts';
@@ -24,16 +24,15 @@ const LOOK_EVERY_MS = 3_600_000;
  */
 export async function watchTwins(
   tx: Transaction,
-  { rules, clock }: OutboundParts,
+  { clock }: OutboundParts,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
 ): Promise<void> {
   const now = clock.now();
-  const marker = markerOf(kind, entry, rules.markerFields);
   const payloads = [payloadOf(entry), await payloadAsKept(tx, kind, entry)];
-  const twins = (await rowsFirstSeenAfter(tx, kind.name, watermarkOf(entry))).filter(({ raw }) => {
+  const twins = (await newcomersSince(tx, kind.name, watermarkOf(entry))).filter(({ raw }) => {
     const record = parseJson(raw);
     if (!isObject(record)) return false;
-    return payloads.some((payload) => matchRecord({ kind, payload, record, marker }) === 'exact');
+    return payloads.some((payload) => isEqualTo(kind, payload, record));
   });
   const ids = twins.map(({ id }) => id);
   if (ids.length > 0) await saveTwins(tx, kind.name, { recordId: entry.recordId ?? '', ids, now });

@@ -79,6 +79,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'webhooks.name_taken': 409,
   'webhooks.of_settings': 409,
   'webhooks.refused': 422,
+  'outbox.double': 422,
   'outbox.invalid': 422,
   'outbox.no_record': 422,
   'usage.kind': 422,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { findChange, latestChanges, latestSeq } from '../../feed/read-changes.ts';
+import { findChange, latestChanges } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { canonicalJson } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { latestSeq } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import { HOLD_WORDS, idsShown, readDisappeared } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';

@@ -1,12 +1,10 @@
 import * as z from 'zod';
-import { latestSeq } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { findRecord } from '../../mirror/records/record-store.ts';
-import type { Queryable } from '../../mirror/session/session.ts';
 import { candidatesOf, jsonOrText, readHistory } from '../../outbound/decisions/entry-list.ts';
-import type { History } from '../../outbound/decisions/entry-list.ts';
+import type { Candidate, History } from '../../outbound/decisions/entry-list.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
 import { rowId } from '../fields.ts';
 import type { Server } from '../server.ts';
@@ -24,38 +22,20 @@ export function addEntryPage(app: Server, { session, access }: Dashboard): void 
   app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
     const { id } = request.params;
     const found = await readHistory(session, id);
-    const candidates = await readCandidates(session, found.entry);
-    const content = entryPage({ ...found, candidates, mayDecide: access.hasToken });
+    const content = entryPage({ ...found, mayDecide: access.hasToken });
     const after = await latestSeq(session);
     return sendPage(reply, { title: `Entry ${id}`, part: '/outbox', content, after, ...request.query });
   });
 }
 
-const CANDIDATES_SHOWN = 3;
-
-async function readCandidates(session: Queryable, entry: Entry): Promise<readonly Candidate[]> {
-  const candidates: Candidate[] = [];
-  for (const id of candidatesOf(entry).slice(0, CANDIDATES_SHOWN))
-    candidates.push({ id, raw: (await findRecord(session, entry.kind, id))?.raw ?? null });
-  return candidates;
-}
-
-/** A record that a create may have made. */
-interface Candidate {
-  readonly id: string;
-  /** As JSON text; null if it is not in the mirror. */
-  readonly raw: string | null;
-}
-
 /** The facts of an entry's page. */
 interface EntryFacts extends History {
-  readonly candidates: readonly Candidate[];
   readonly mayDecide: boolean;
 }
 
 /** One entry of the outbox: its content, its state, what can be decided, and every request that was sent for it. */
-function entryPage({ candidates, mayDecide, ...history }: EntryFacts): Html {
-  const { entry, attempts } = history;
+function entryPage({ mayDecide, ...history }: EntryFacts): Html {
+  const { entry, attempts, candidates } = history;
   const { id, operation, state } = entry;
   return html`<div class="title">
       <h1>Entry ${id}</h1>

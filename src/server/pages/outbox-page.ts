@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { latestSeq } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import { countEntries, listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import { OPEN_STATES, STATES } from '../../outbound/decisions/entry-list.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { latestChanges, latestSeq } from '../../feed/read-changes.ts';
+import { latestChanges } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
 import { countEntries, listEntries } from '../../mirror/outbox/outbox-store.ts';
 import { readDisappeared } from '../../mirror/records/deletion-store.ts';

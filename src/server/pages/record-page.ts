@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { latestChanges, latestSeq } from '../../feed/read-changes.ts';
+import { latestChanges } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { latestSeq } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
 import { findRun } from '../../mirror/runs/run-store.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { latestSeq } from '../../feed/read-changes.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import { shownUrl } from '../../feed/webhooks/endpoints.ts';
 import { listDeliveries } from '../../mirror/webhooks/delivery-store.ts';
 import type { LoggedDelivery } from '../../mirror/webhooks/delivery-store.ts';

@@ -28,6 +28,7 @@ const change = z.strictObject({
   data: jsonObject.describe('the fields to write'),
   base: jsonObject.nullish().describe('the record as seen before the update'),
   allowUnknown: z.boolean().optional().describe('true: fields that nobody knows are sent, too'),
+  allowDouble: z.boolean().optional().describe('true: made although a record has its natural key'),
 });
 
 const headers = z.looseObject({
@@ -63,7 +64,8 @@ function intakeRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCo
     {
       schema: {
         summary: 'Put a create or an update into the outbox',
-        description: 'The same key and body again: 200 and the entry as it is by now. Another body: 409.',
+        description:
+          'The same key and body again: 200 and the entry as it is by now. Another body: 409. A create whose natural key something has: 422.',
         ...{ ...schema, headers, body: change, toldBody, refusals: [409, 422] },
         ...{ response: { 202: stored, 200: stored }, links: { 202: links, 200: links } },
       },

@@ -51,9 +51,11 @@ const history = entry.extend({
   owner: z.string().nullable(),
   naturalKey: z.string().nullable(),
   allowUnknown: z.boolean().describe('fields that nobody knows are sent, too'),
+  allowDouble: z.boolean().describe('made although a record has its natural key'),
   isMaker: z.boolean(),
   base: json,
   preimage: json,
+  candidates: z.array(z.object({ id: z.string(), record: json })).describe('what a create may have made'),
   history: z.array(attempt),
 });
 

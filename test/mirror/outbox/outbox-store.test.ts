@@ -46,7 +46,8 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
         attempts: 0,
         nextAttemptAt: null,
       },
-      ...{ naturalKey: 'C-1', preimage: null, verdict: null, result: null, allowsUnknown: false },
+      ...{ naturalKey: 'C-1', preimage: null, verdict: null, result: null },
+      ...{ allowsUnknown: false, allowsDouble: false, elapsedMs: 0, elapsedAt: null },
       ...{ createdAt: NOON_TEXT, updatedAt: NOON_TEXT },
     };
     expect(await findEntry(session, 1)).toEqual(stored);
@@ -95,7 +96,15 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
     expect(await change(session, patch)).toBe(true);
     expect(await findEntry(session, 1)).toEqual({
       ...{ id: 1, key: 'ada', kind: 'clients', operation: 'create', base: null, baseAt: null, epoch: 0 },
-      ...{ allowsUnknown: false, createdAt: NOON_TEXT, updatedAt: '2026-03-01 12:00:01.000', ...patch },
+      ...{
+        allowsUnknown: false,
+        allowsDouble: false,
+        elapsedMs: 0,
+        elapsedAt: null,
+        createdAt: NOON_TEXT,
+        updatedAt: '2026-03-01 12:00:01.000',
+        ...patch,
+      },
     });
     expect(await change(session, { verdict: null, owner: null })).toBe(true);
     expect(await findEntry(session, 1)).toMatchObject({ state: 'parked', verdict: null, owner: null });

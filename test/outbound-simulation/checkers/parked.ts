@@ -18,12 +18,13 @@ export function needlesslyParked(recording: Recording): readonly Finding[] {
 type Reason = (recording: Recording, one: EntryRecord) => boolean;
 
 const REASONS: Readonly<Record<string, Reason>> = {
-  twins: (recording, one) =>
-    (wasAmbiguous(recording, one) || wasRefused(recording, one)) && hasEqual(recording, one),
-  look_alike: (recording, one) =>
-    (wasAmbiguous(recording, one) || wasRefused(recording, one)) && isHardToTell(recording, one),
-  repeats: (recording, one) =>
-    (wasAmbiguous(recording, one) || wasRefused(recording, one)) && one.intent.kind === 'purchase_products',
+  twins: (recording, one) => wasLost(recording, one) && hasEqual(recording, one),
+  look_alike: (recording, one) => wasLost(recording, one) && isHardToTell(recording, one),
+  lost_twice: (_recording, { attempts }) => attempts.filter(({ grade }) => grade === 'ambiguous').length > 1,
+  alters_keys: (recording, one) =>
+    wasLost(recording, one) && (normalizes(recording, one) || isKindBent(recording, one)),
+  repeats: (recording, one) => wasLost(recording, one) && one.intent.kind === 'purchase_products',
+  existed: hasEqual,
   service_refused: (recording, one) => wasRefused(recording, one) || isGone(recording, one),
   gone: isGone,
   conflict: (recording, one) =>
@@ -32,10 +33,12 @@ const REASONS: Readonly<Record<string, Reason>> = {
     others(recording, one).length > 0 ||
     sendsOf(recording, one).some(({ fate }) => fate === 'ignores a field' || fate === 'says failed') ||
     normalizes(recording, one),
-  no_certificate: (recording, one) =>
-    (wasAmbiguous(recording, one) || wasRefused(recording, one)) && isUnprovable(recording, one.intent.kind),
+  no_certificate: (recording, one) => wasLost(recording, one) && isUnprovable(recording, one.intent.kind),
   no_answer: (_recording, one) => one.attempts.length >= 10,
 };
+
+/** A refusal may have been carried out: it counts where a person has had it tried again. */
+const wasLost: Reason = (recording, one) => wasAmbiguous(recording, one) || wasRefused(recording, one);
 
 const wasRefused: Reason = (recording, one) =>
   sendsOf(recording, one).some(({ fate }) => fate !== 'refused' && isRefusal(fate));
@@ -75,6 +78,10 @@ function isHardToTell(recording: Recording, one: EntryRecord): boolean {
   const isBent = sendsOf(recording, one).some(({ fate }) => fate === 'ignores a field');
   return normalizes(recording, one) || isEdited || isBent || madeByOthers(recording, one).length > 0;
 }
+
+/** The service has once ignored a field of some create of the kind, perhaps one of its natural key. */
+const isKindBent: Reason = ({ sends }, { intent }) =>
+  sends.some(({ kind, fate }) => kind === intent.kind && fate === 'ignores a field');
 
 const normalizes: Reason = ({ services }, { intent }) =>
   services.find(({ name }) => name === intent.kind)?.normalizer !== 'none';

@@ -25,16 +25,26 @@ describe('what an answer says', () => {
       'rejected',
     ]),
     ['204 without a word', answered(204), 'accepted'],
-    ...[200, 201, 400, 404, 422].map((status): [string, WriteAnswer, string] => [
+    ...[200, 201, 400, 401, 403, 404, 422, 429, 503].map((status): [string, WriteAnswer, string] => [
       `${status} as a web page`,
       page(status),
       'ambiguous',
     ]),
-    ...[401, 403].map((status): [string, WriteAnswer, string] => [`${status}`, answered(status), 'refused']),
-    ['429', answered(429), 'busy'],
+    ...[401, 403].map((status): [string, WriteAnswer, string] => [
+      `${status} in the service's words`,
+      answered(status, { message: 'Unauthenticated.' }),
+      'refused',
+    ]),
+    ['429 in its words', answered(429, { message: 'Too Many Attempts.' }), 'busy'],
     ['429 with a wait', answered(429, FAILED, 7000), 'busy'],
-    ['503 with a wait', answered(503, undefined, 7000), 'busy'],
+    ['422 with its errors', answered(422, { errors: { code: ['taken'] } }), 'rejected'],
+    ['503 with a wait', answered(503, FAILED, 7000), 'ambiguous'],
     ['503 without one', answered(503, FAILED), 'ambiguous'],
+    ...[401, 403, 404, 422, 429].flatMap((status): [string, WriteAnswer, string][] => [
+      [`${status} without a body`, answered(status), 'ambiguous'],
+      [`${status} with some JSON`, answered(status, { code: 7 }), 'ambiguous'],
+      [`${status} with a text`, answered(status, 'message'), 'ambiguous'],
+    ]),
     ...[301, 302, 307, 402, 408, 425, 418, 500, 502, 504, 599].map(
       (status): [string, WriteAnswer, string] => [`${status}`, answered(status, FAILED), 'ambiguous'],
     ),
@@ -43,8 +53,8 @@ describe('what an answer says', () => {
   });
 
   test('a wait that the service asks for is told', () => {
-    expect(grade(answered(429, null, 7000))).toEqual({ is: 'busy', waitMs: 7000 });
-    expect(grade(answered(429))).toEqual({ is: 'busy', waitMs: null });
+    expect(grade(answered(429, FAILED, 7000))).toEqual({ is: 'busy', waitMs: 7000 });
+    expect(grade(answered(429, FAILED))).toEqual({ is: 'busy', waitMs: null });
   });
 
   test.each<[string, Json | undefined]>([

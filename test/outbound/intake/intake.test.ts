@@ -29,7 +29,7 @@ const storedRows = async (session: Session): Promise<number> =>
 
 async function withRecord(session: Session, deletedAt: string | null = null): Promise<Session> {
   await session.atomically((tx) =>
-    putRecords(tx, 'clients', [{ id: '17', _raw: RAW, _deleted_at: deletedAt }]),
+    putRecords(tx, 'clients', [{ id: '17', code: 'C-17', _raw: RAW, _deleted_at: deletedAt }]),
   );
   return session;
 }
@@ -59,10 +59,68 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
   test('without a key get one each that nobody else has', async () => {
     const session = await open();
     const anonymous = { ...ADA, key: undefined };
-    const [one, other] = await store(session, anonymous, anonymous);
+    const [one, other] = await store(session, anonymous, { ...anonymous, allowDouble: true });
     expect([one?.isNew, other?.isNew]).toEqual([true, true]);
     expect(one?.key).toMatch(/^[0-9a-f-]{36}$/);
     expect(other?.key).not.toBe(one?.key);
+  });
+
+  test('to create what an open entry creates are refused, in one batch too', async () => {
+    const session = await open();
+    const again = { ...ADA, key: undefined, data: { name: 'Ada the second', code: 'C-1' } };
+    const both = await faultOf(() =>
+      store(session, { ...ADA, where: 'line 1' }, { ...again, where: 'line 2' }),
+    );
+    expect(both).toBeInstanceOf(UsageError);
+    expect(both).toMatchObject({
+      code: 'outbox.double',
+      message: 'line 2: Entry 1 of the outbox creates a record of clients with the same natural key.',
+    });
+    expect(await storedRows(session)).toBe(0);
+    const [first] = await store(session, ADA);
+    expect((await faultOf(() => store(session, again))).code).toBe('outbox.double');
+    expect(await store(session, ADA)).toEqual([{ ...first, isNew: false }]);
+    expect(await store(session, { ...again, allowDouble: true })).toMatchObject([{ isNew: true }]);
+    expect(await store(session, { ...again, data: { code: 'c-1' } })).toMatchObject([{ isNew: true }]);
+  });
+
+  test('to create what a live record is are refused with the record', async () => {
+    const session = await withRecord(await open());
+    const again = { ...ADA, data: { code: 'C-17', name: 'Other' } };
+    const refused = await faultOf(() => store(session, again));
+    expect(refused).toMatchObject({
+      code: 'outbox.double',
+      message: 'Record 17 of clients has the same natural key.',
+      hint: expect.stringContaining('--allow-double') as string,
+    });
+    expect(await store(session, { ...again, allowDouble: true })).toMatchObject([{ isNew: true }]);
+  });
+
+  test('to create what was deleted, or purchase lines that repeat, are stored', async () => {
+    const session = await withRecord(await open(), NOON_TEXT);
+    expect(await store(session, { ...ADA, data: { code: 'C-17' } })).toMatchObject([{ isNew: true }]);
+    const line = {
+      operation: 'create',
+      kind: 'purchase_products',
+      data: { purchase_id: '7', product_id: '8' },
+    };
+    expect(await store(session, line, line)).toMatchObject([{ isNew: true }, { isNew: true }]);
+  });
+
+  test('to create what an earlier entry made are refused, whatever key the service gave it', async () => {
+    const session = await withRecord(await open());
+    await store(session, ADA);
+    const patch = { state: 'done', verdict: 'altered', recordId: '17' } as const;
+    await session.atomically((tx) => changeEntry(tx, { id: 1, epoch: 0, patch, now: NOON }));
+    const again = { ...ADA, key: 'again' };
+    expect(await faultOf(() => store(session, again))).toMatchObject({
+      code: 'outbox.double',
+      message: 'Record 17 of clients, made by entry 1 of the outbox, has the same natural key.',
+    });
+    await session.atomically((tx) =>
+      tx.query(sql`update clients set _deleted_at = ${NOON_TEXT} where id = 17`),
+    );
+    expect(await store(session, again)).toMatchObject([{ isNew: true }]);
   });
 
   test('that were stored before, under the same key, are told as they are by now', async () => {

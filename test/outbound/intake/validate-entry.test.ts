@@ -16,10 +16,10 @@ const SEEN = new Map([['clients', new Set(['vip', 'level'])]]);
 const validateEntry = (kinds: readonly Kind[], asked: EntryDraft): Validation =>
   intake.validateEntry(kinds, asked, SEEN);
 
-type Row = Omit<Parameters<typeof intake.validateStored>[1], 'allowsUnknown'>;
+type Row = Omit<Parameters<typeof intake.validateStored>[1], 'allowsUnknown' | 'allowsDouble'>;
 
 const validateStored = (kinds: readonly Kind[], row: Row, allowsUnknown = false): Validation =>
-  intake.validateStored(kinds, { ...row, allowsUnknown }, SEEN);
+  intake.validateStored(kinds, { ...row, allowsUnknown, allowsDouble: false }, SEEN);
 
 /** A request as it comes over the command line: its data is the text of JSON. */
 const draft = (

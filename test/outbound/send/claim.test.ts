@@ -3,12 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { clients } from '../../../src/catalog/kinds/clients.ts';
 import { saveFields } from '../../../src/mirror/kinds/field-store.ts';
 import { applyRetention } from '../../../src/mirror/runs/retention.ts';
+import { instantText } from '../../../src/lib/time/clock.ts';
 import { freeze } from '../../../src/mirror/outbox/freeze-store.ts';
+import { probeBlocks } from '../../../src/mirror/outbox/outbox-queue.ts';
+import { explain } from '../../../src/outbound/decisions/verdicts.ts';
+import { resumeSends } from '../../../src/outbound/freeze.ts';
+import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { isFresh } from '../../../src/outbound/send/claim.ts';
 import { DATABASES, NOON, instantAt } from '../../pull/steps.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
-import { ZOE, asked, create, opened, spoil, update, zoes } from '../stage.ts';
+import { ZOE, asked, create, enter, opened, spoil, textOf, update, zoes } from '../stage.ts';
 import type { Stage } from '../stage.ts';
 
 /** Inserts an entry as an application does: nothing but what the contract names. */
@@ -67,6 +72,48 @@ describe.each(DATABASES)('a row that an application inserts in %s', (database) =
     expect(refused.result).toContain('nmae: clients has no such field');
     expect(refused.result).toContain('did you mean name?');
     expect(await on.entry(meant)).toMatchObject({ state: 'done', payload });
+  });
+
+  test('is parked where a record has its natural key, and sent where it allows a second one', async () => {
+    const on = await opened({ database });
+    const there = enter(on, ZOE);
+    await on.pull('clients');
+    const payload = '{"code":"ZZ-1","name":"Another"}';
+    const id = await insertRow(on, { key: 'a', payload });
+    await on.work();
+    const parked = await on.entry(id);
+    expect(parked).toMatchObject({ state: 'parked', verdict: 'existed', attempts: 0 });
+    expect(JSON.parse(parked.result ?? '')).toEqual({ ids: [there] });
+    const meant = await insertRow(on, { key: 'b', payload: '{"code":"ZZ-1","name":"Third"}' });
+    await on.session.atomically((tx) =>
+      tx.query(sql`update outbox set allow_double = 1 where id = ${meant}`),
+    );
+    await abandonEntry(on.session, id, on.clock.now());
+    await on.work();
+    expect(await on.entry(meant)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(zoes(on)).toBe(2);
+  });
+
+  test('is sent where a person who has seen the record with its key asks for it', async () => {
+    const on = await opened({ database });
+    enter(on, ZOE);
+    await on.pull('clients');
+    const id = await insertRow(on, { payload: JSON.stringify(ZOE) });
+    await on.work();
+    await retryEntry(on.session, id, on.clock.now());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(zoes(on)).toBe(2);
+  });
+
+  test('is parked however long its natural key is', async () => {
+    const on = await opened({ database });
+    const name = 'é'.repeat(3000);
+    enter(on, { code: 'X', name });
+    await on.pull('clients');
+    const id = await insertRow(on, { payload: JSON.stringify({ name }) });
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'existed' });
   });
 
   test('names every field that the service has ever sent', async () => {
@@ -133,8 +180,10 @@ describe('creates with one natural key', () => {
     expect(await on.entry(second)).toMatchObject({ state: 'ready', verdict: 'waits', attempts: 0 });
     expect(JSON.parse((await on.entry(second)).result ?? '')).toEqual({ waitsFor: first });
     await on.pass(300);
-    expect(await on.entry(first)).toMatchObject({ state: 'done', verdict: 'adopted' });
-    expect(await on.entry(second)).toMatchObject({ state: 'done', verdict: 'sent' });
+    const { recordId, ...adopted } = await on.entry(first);
+    expect(adopted).toMatchObject({ state: 'done', verdict: 'adopted' });
+    expect(await on.entry(second)).toMatchObject({ state: 'parked', verdict: 'existed', attempts: 0 });
+    expect(JSON.parse((await on.entry(second)).result ?? '')).toEqual({ ids: [recordId] });
   });
 
   test('go on where the first one is refused', async () => {
@@ -210,12 +259,54 @@ describe('a kind that our token may not write', () => {
   });
 
   test('is written again in the end, though its list needs a sweep before every try', async () => {
-    const on = await opened({ rules: { preimageMaxAgeSeconds: 60 } });
+    const on = await opened();
     spoil(on, 'POST', { refuse: true });
     const id = await on.store(create());
     await on.work();
     on.service.setFaults([]);
+    await on.clock.sleep(7_200_000);
     for (let minute = 0; minute < 10; minute++) await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+  });
+
+  test.each([
+    ['a create that is found', async (on: Stage) => on.store(create({ code: 'ZZ-9', name: 'Nine' }))],
+    [
+      'an update that has nothing to change',
+      async (on: Stage) => {
+        const id = await on.firstId('clients');
+        return on.store(update(id, { code: textOf(on, id, 'code') }));
+      },
+    ],
+  ])('lets no try be spent on %s', async (_what, settled) => {
+    const on = await opened();
+    spoil(on, 'POST', { refuse: true });
+    enter(on, { code: 'ZZ-9', name: 'Nine' });
+    await on.pull('clients');
+    const blocked = await on.store(create());
+    await on.work();
+    const idle = await settled(on);
+    on.service.setFaults([]);
+    await on.clock.sleep(300_000);
+    await on.outbox.work({ id: idle, epoch: (await on.entry(idle)).epoch }); // It comes first, and sends nothing.
+    await on.outbox.work({ id: blocked, epoch: (await on.entry(blocked)).epoch });
+    expect(await on.entry(idle)).toMatchObject({ attempts: 0 });
+    expect(await on.entry(blocked)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test.each([
+    ['serve starts', (on: Stage) => on.session.atomically(probeBlocks)],
+    ['a person resumes sends', (on: Stage) => resumeSends(on.session, 0)],
+  ])('is tried again at once when %s', async (_what, begin) => {
+    const on = await opened();
+    spoil(on, 'POST', { refuse: true });
+    const id = await on.store(create());
+    await on.work();
+    on.service.setFaults([]);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ verdict: 'kind_blocked' });
+    await begin(on);
+    await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done' });
   });
 
@@ -264,8 +355,16 @@ describe('what the mirror knows before a create', () => {
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
     const id = await on.store(create());
     await on.work();
+    const since = instantText(new Date(NOON));
     await on.pass(60);
-    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'awaits_sweep', attempts: 0 });
+    const waiting = await on.entry(id);
+    expect(waiting).toMatchObject({ state: 'ready', verdict: 'awaits_sweep', attempts: 0 });
+    expect(JSON.parse(waiting.result ?? '')).toEqual({
+      awaits: { since, why: 'the service answered a web page' },
+    });
+    expect(explain(waiting).meaning).toContain(
+      `It has waited for a reading of clients since ${since} UTC: the service answered a web page.`,
+    );
     on.service.setFaults([]);
     await on.pass(60);
     expect(await on.entry(id)).toMatchObject({ state: 'done' });
@@ -277,14 +376,14 @@ function fresh(known: { certified?: number; swept?: number; verdict?: string; cr
   const text = (minute: number | undefined) => (minute === undefined ? null : instantAt(minute));
   return isFresh(
     {
-      ...{ tick: 0, baselineAt: null, completeSweeps: 1, controlFailures: 0 },
+      ...{ tick: 0, baselineAt: null, completeSweeps: 1, controlFailures: 0, knownFrom: 0 },
       certifiedAt: text(known.certified),
       lastSweepAt: text(known.swept),
     },
     { verdict: known.verdict ?? null, createdAt: instantAt(known.created ?? 58) } as Parameters<
       typeof isFresh
     >[1],
-    { now: new Date(NOON + 60 * 60_000), maxAgeSeconds: 900 },
+    new Date(NOON + 60 * 60_000),
   );
 }
 

@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { markerOf, withMarker } from '../../../src/outbound/send/create.ts';
 import type { Deed } from '../../../src/sandbox/faults.ts';
-import { kindNamed } from '../../mirror/temp-mirror.ts';
 import { DATABASES } from '../../pull/steps.ts';
-import { ZOE, asked, create, opened, spoil, zoes, textOf } from '../stage.ts';
+import { ZOE, asked, create, opened, spoil, zoes } from '../stage.ts';
 import type { Stage } from '../stage.ts';
 
 /** Stores a create and works it while POSTs go wrong. */
@@ -15,6 +13,7 @@ async function sendUnder(on: Stage, deed: Deed, times?: number): Promise<number>
   return id;
 }
 
+const PUNCH = { user_id: 5, date: '2026-01-05', start_time: '08:07', end_time: '17:00' };
 const answering = (body: object, status = 200): Deed => ({ status, body: JSON.stringify(body) });
 
 describe.each(DATABASES)('a create in %s', (database) => {
@@ -54,7 +53,7 @@ describe.each(DATABASES)('a create in %s', (database) => {
   test('that never arrived is sent again once patience has ended, and not before', async () => {
     const on = await opened({ database });
     const id = await sendUnder(on, { drop: 'before' }, 1);
-    for (const seconds of [300, 1500, 5400, 14_400, 64_000]) {
+    for (const seconds of [300, 3300, 18_000, 21_600, 43_000]) {
       await on.pass(seconds);
       expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
     }
@@ -96,7 +95,9 @@ describe('an outcome', () => {
     ['403', { refuse: true }, 'ready', 'kind_blocked', 'refused'],
     ['401', { status: 401 }, 'ready', 'kind_blocked', 'refused'],
     ['429', { status: 429 }, 'ready', 'busy', 'busy'],
-    ['503 that says when', { status: 503, retryAfter: '120' }, 'ready', 'busy', 'busy'],
+    ['503 that says when', { status: 503, retryAfter: '120' }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['429 as a web page', { status: 429, body: '<html>' }, 'unsettled', 'ambiguous', 'ambiguous'],
+    ['403 as a web page', { status: 403, body: '<html>' }, 'unsettled', 'ambiguous', 'ambiguous'],
     ['503 that does not', { status: 503 }, 'unsettled', 'ambiguous', 'ambiguous'],
   ])('%s: %o → %s, %s', async (_what, deed, state, verdict, grade) => {
     const on = await opened();
@@ -124,7 +125,7 @@ describe('an outcome', () => {
 
   test('a wait that the service asks for is kept', async () => {
     const on = await opened();
-    const id = await sendUnder(on, { status: 503, retryAfter: '120' });
+    const id = await sendUnder(on, { status: 429, retryAfter: '120' });
     await on.pass(119);
     expect(asked(on, 'POST')).toHaveLength(1);
     on.service.setFaults([]);
@@ -148,12 +149,26 @@ describe('an answer', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
   });
 
-  test('that shows something else than was sent proves nothing: it is looked for', async () => {
-    const on = await opened();
-    const id = await sendUnder(on, answering({ id: 987_654, code: 'other', name: 'Somebody else' }, 201), 1);
-    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', recordId: null });
-    expect(await on.rows(sql`select * from links`)).toEqual([]);
-    expect(await on.events()).toEqual([]);
+  test.each([
+    ['rounded', 'punches', PUNCH, { ...PUNCH, start_time: '08:15:00' }, ['start_time']],
+    ['numbered', 'clients', ZOE, { ...ZOE, code: '0001-ZZ-1' }, ['code']],
+    ['cut and prefixed', 'clients', ZOE, { code: 'ZZ', name: 'M. Zoé' }, ['code', 'name']],
+    ['something else', 'clients', ZOE, { code: 'other', name: 'Somebody else' }, ['code', 'name']],
+  ])('with a new id is the record, whatever it shows: %s', async (_what, kind, data, shown, altered) => {
+    const on = await opened({ pulled: [kind] });
+    spoil(on, 'POST', answering({ id: 987_654, ...shown }, 201), { kind });
+    const id = await on.store(create(data, kind));
+    await on.work();
+    const entry = await on.entry(id);
+    expect(entry).toMatchObject({ state: 'done', verdict: 'altered', recordId: '987654', attempts: 1 });
+    const result = JSON.parse(entry.result ?? '') as { altered: { field: string }[] };
+    expect(result.altered.map(({ field }) => field)).toEqual(altered);
+    expect(await on.rows(sql`select record_id, outbox_id from links`)).toEqual([
+      { record_id: '987654', outbox_id: id },
+    ]);
+    for (let day = 0; day < 4; day++) await on.pass(86_400);
+    expect(asked(on, 'POST')).toHaveLength(1);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'altered' });
   });
 
   test('with a record that was there before is parked: nobody may take it for new', async () => {
@@ -217,39 +232,6 @@ describe('an answer', () => {
   });
 });
 
-describe('with a marker field', () => {
-  const rules = { markerFields: { clients: 'adresse2' } };
-
-  test('the mark is sent and stored, and the payload stays as it was given', async () => {
-    const on = await opened({ rules });
-    const id = await on.store(create());
-    await on.work();
-    const { recordId, payload } = await on.entry(id);
-    expect(textOf(on, recordId, 'adresse2')).toMatch(/^bms-sync:/);
-    expect(JSON.parse(payload)).toEqual(ZOE);
-  });
-
-  test("D13: an equal record without the mark is somebody else's", async () => {
-    const on = await opened({ rules });
-    const id = await sendUnder(on, { drop: 'before' }, 1);
-    on.service.world.insert('clients', ZOE);
-    await on.pass(300);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
-  });
-
-  test('a record with the mark is ours, whatever else became of it', async () => {
-    const on = await opened({ rules });
-    const id = await sendUnder(on, { drop: 'after' });
-    const made = on.service.world
-      .ids('clients')
-      .find((at) => on.service.world.get('clients', at)?.['code'] === 'ZZ-1');
-    on.service.world.update('clients', made ?? 0, { name: 'Renamed', code: 'QQ' });
-    on.service.world.insert('clients', ZOE);
-    await on.pass(300);
-    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: String(made) });
-  });
-});
-
 test('G/D10: a process that was stopped after the journal sends nothing', async () => {
   const on = await opened();
   const { mark } = on.parts;
@@ -290,34 +272,4 @@ test('every send is counted, in the database and beside it', async () => {
   expect(await on.rows(sql`select value from mirror_meta where key = 'outbox.sends'`)).toEqual([
     { value: '2' },
   ]);
-});
-
-const clients = kindNamed('clients');
-const FIELDS = { clients: 'adresse2' };
-
-describe('the mark of a create', () => {
-  test('is there only for kinds whose settings name a field', () => {
-    expect(markerOf(kindNamed('products'), { key: 'a' }, FIELDS)).toBeNull();
-    expect(markerOf(clients, { key: 'a' }, FIELDS)?.field).toBe('adresse2');
-  });
-
-  test('is the same for the same key, another for another, and does not tell the key', () => {
-    const text = (key: string) => markerOf(clients, { key }, FIELDS)?.text ?? '';
-    expect(text('order-1')).toBe(text('order-1'));
-    expect(text('order-1')).not.toBe(text('order-2'));
-    expect(text('order-1')).toMatch(/^bms-sync:[0-9a-f]{16}$/);
-  });
-
-  test('goes by the name of a write, behind what the field is to hold', () => {
-    const marker = { field: 'adresse2', text: 'M' };
-    expect(withMarker(clients, { code: 'A' }, null)).toEqual({ code: 'A' });
-    expect(withMarker(clients, { code: 'A' }, marker)).toEqual({ code: 'A', address2: 'M' });
-    expect(withMarker(clients, { address2: 'Rue' }, marker)).toEqual({ address2: 'Rue M' });
-    expect(withMarker(clients, { address2: '' }, marker)).toEqual({ address2: 'M' });
-    expect(withMarker(clients, { address2: 12 }, marker)).toEqual({ address2: '12 M' });
-  });
-
-  test('goes into an undocumented field under its own name', () => {
-    expect(withMarker(clients, {}, { field: 'memo', text: 'M' })).toEqual({ memo: 'M' });
-  });
 });

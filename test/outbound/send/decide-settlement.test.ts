@@ -1,230 +1,219 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SearchResult } from '../../../src/diff/match.ts';
-import { decideSettlement } from '../../../src/outbound/send/decide-settlement.ts';
+import type { Reading } from '../../../src/mirror/kinds/kind-standing.ts';
+import { askedOnceMore, decideSettlement } from '../../../src/outbound/send/decide-settlement.ts';
 import type {
   AskedSweeps,
   Settlement,
   SettlementFacts,
 } from '../../../src/outbound/send/decide-settlement.ts';
+import { instantAt } from '../../pull/steps.ts';
 
-const RULES = {
-  settleSeconds: 300,
-  patienceSeconds: 86_400,
-  lookScheduleSeconds: [300, 1800, 7200, 21_600, 86_400],
-  preimageMaxAgeSeconds: 900,
+const RULES = { settleSeconds: 300, patienceSeconds: 86_400 };
+const PATIENCE_MS = 86_400_000;
+
+/** A sweep that began at a minute and, where it certified, has its point then or at another minute. */
+function reading(
+  runId: number,
+  state: string,
+  { at = runId, point = at }: { at?: number; point?: number } = {},
+): Reading {
+  const isCertified = state === 'certified' || state === 'certified earlier';
+  return {
+    runId,
+    state: state === 'certified earlier' ? 'complete' : state,
+    reason: null,
+    certifiedAt: isCertified ? instantAt(point) : null,
+    startedAt: instantAt(at),
+  };
+}
+
+const ASKED: AskedSweeps = { first: 1, final: null, look: 1, due: 300_000, times: 1, atMs: 300_000 };
+const FINAL: AskedSweeps = { first: 1, final: 5, look: 5, due: PATIENCE_MS, times: 1, atMs: PATIENCE_MS };
+
+const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
+  ...{ elapsedMs: 301_000, equal: [], left: [], readings: [], asked: ASKED, isFresh: true },
+  ...{ repeats: false, isDoubtful: false, isAskedFor: false, lostSends: 1, altersKeys: false },
+  rules: RULES,
+  ...facts,
+});
+const decide = (facts: Partial<SettlementFacts>): Settlement => decideSettlement(factsOf(facts));
+
+/** Patience has ended, and the list is known since. */
+const KNOWN = {
+  elapsedMs: PATIENCE_MS + 1_000,
+  asked: FINAL,
+  readings: [reading(1, 'certified'), reading(5, 'certified')],
 };
-const SENT = Date.parse('2026-03-01T12:00:00Z');
-const ABSENT: SearchResult = { is: 'absent' };
 
-interface At extends Partial<Omit<SettlementFacts, 'now' | 'knownAt' | 'sweptAt' | 'givenUpAt'>> {
-  /** Seconds since the send was given up. */
-  readonly now: number;
-  readonly known?: number | null;
-  readonly swept?: number | null;
-}
-
-const instant = (seconds: number | null | undefined): Date | null =>
-  seconds === null || seconds === undefined ? null : new Date(SENT + seconds * 1000);
-
-function decide({ now, known, swept = known, ...facts }: At): Settlement {
-  return decideSettlement({
-    ...{ look: ABSENT, repeats: false, isDoubtful: false, isAskedFor: false, asked: null, rules: RULES },
-    ...{ sweepsSince: 0, isMarked: false },
-    ...facts,
-    ...{ givenUpAt: new Date(SENT), now: new Date(SENT + now * 1000) },
-    ...{ knownAt: instant(known), sweptAt: instant(swept) },
-  });
-}
-
-const FOUND: SearchResult = { is: 'found', id: '7' };
-
-describe('a create whose outcome is unknown', () => {
-  test('is adopted once the list is known after the rest', () => {
-    expect(decide({ now: 301, known: 300, look: FOUND })).toEqual({ is: 'adopt', id: '7' });
-    expect(decide({ now: 301, known: 299, look: FOUND })).toMatchObject({ is: 'wait' });
-    expect(decide({ now: 301, known: null, look: FOUND })).toMatchObject({ is: 'wait' });
+describe('a record that equals what was sent', () => {
+  test('is adopted once a certified sweep, asked for after the rest, has shown it', () => {
+    const equal = ['7'];
+    expect(decide({ equal, readings: [reading(1, 'certified')] })).toEqual({ is: 'adopt', id: '7' });
+    expect(decide({ equal, readings: [] })).toMatchObject({ is: 'wait' });
+    expect(decide({ equal, asked: null })).toMatchObject({ is: 'wait' });
   });
 
-  test('is adopted without a certificate once two complete sweeps have shown it, or one its mark', () => {
-    for (const known of [null, 299]) {
-      const at = { now: 2000, known, look: FOUND };
-      expect(decide({ ...at, sweepsSince: 1 })).toMatchObject({ is: 'wait' });
-      expect(decide({ ...at, sweepsSince: 2 })).toEqual({ is: 'adopt', id: '7' });
-      expect(decide({ ...at, sweepsSince: 0, isMarked: true })).toMatchObject({ is: 'wait' });
-      expect(decide({ ...at, sweepsSince: 1, isMarked: true })).toEqual({ is: 'adopt', id: '7' });
-      expect(decide({ ...at, sweepsSince: 9, repeats: true })).toMatchObject({ is: 'wait' });
-      for (const look of [
-        { is: 'twins', ids: ['7', '8'] },
-        { is: 'look-alike', ids: ['7'] },
-      ] as const)
-        expect(decide({ ...at, sweepsSince: 9, look })).toMatchObject({ is: 'wait' });
-    }
+  test('is not adopted by a certificate of an earlier sweep', () => {
+    const readings = [reading(1, 'certified earlier', { at: 10, point: 3 })];
+    expect(decide({ equal: ['7'], readings })).toMatchObject({ is: 'wait' });
   });
 
-  test('that no sweep shows is never sent again without a certificate, however many there are', () => {
-    expect(decide({ now: 100_000, known: null, swept: 99_999, sweepsSince: 99 })).toMatchObject({
+  test('is adopted without a certificate once two complete sweeps have shown it', () => {
+    const equal = ['7'];
+    expect(decide({ equal, readings: [reading(1, 'complete')] })).toMatchObject({ is: 'wait' });
+    expect(decide({ equal, readings: [reading(1, 'complete'), reading(2, 'invalid')] })).toMatchObject({
       is: 'wait',
     });
+    const readings = [reading(1, 'complete'), reading(3, 'complete')];
+    expect(decide({ equal, readings })).toEqual({ is: 'adopt', id: '7' });
   });
 
-  test('is parked with what was found where patience is over and nothing was certain', () => {
-    const asked: AskedSweeps = { due: 86_400_000, times: 2, since: 172_800_000 };
-    const over = { now: 172_900, known: null, asked };
-    expect(decide({ ...over, look: FOUND })).toEqual({ is: 'park', verdict: 'no_certificate', ids: ['7'] });
-    expect(decide({ ...over, look: FOUND, repeats: true })).toMatchObject({ verdict: 'repeats', ids: ['7'] });
-    const twins = { is: 'twins', ids: ['7', '8'] } as const;
-    expect(decide({ ...over, look: twins })).toEqual({ is: 'park', verdict: 'twins', ids: ['7', '8'] });
+  test('is adopted beside others that may be it, and parked beside another equal one', () => {
+    const readings = [reading(1, 'certified')];
+    expect(decide({ equal: ['7'], left: ['7', '8'], readings })).toEqual({ is: 'adopt', id: '7' });
+    expect(decide({ equal: ['7', '8'], readings })).toEqual({
+      is: 'park',
+      verdict: 'twins',
+      ids: ['7', '8'],
+    });
   });
 
-  test('is parked where equal records are legitimate, or there is a doubt', () => {
-    const found = { now: 301, known: 300 };
-    expect(decide({ ...found, look: FOUND, repeats: true })).toMatchObject({
+  test('is for a person where equal records are legitimate', () => {
+    const readings = [reading(1, 'certified')];
+    expect(decide({ equal: ['7'], repeats: true, readings })).toEqual({
       is: 'park',
       verdict: 'repeats',
+      ids: ['7'],
     });
-    expect(decide({ ...found, look: { is: 'twins', ids: ['7', '8'] } })).toMatchObject({ verdict: 'twins' });
-    const alike = decide({ ...found, look: { is: 'look-alike', ids: ['7'] } });
-    expect(alike).toEqual({ is: 'park', verdict: 'look_alike', ids: ['7'] });
-  });
-
-  test('is sent again once the list is known when patience has ended', () => {
-    expect(decide({ now: 86_400, known: 86_399 })).toMatchObject({ is: 'wait' });
-    expect(decide({ now: 86_401, known: 86_400 })).toEqual({ is: 'resend' });
-  });
-
-  test('is sent again at once where a person asks, but not before the rest', () => {
-    expect(decide({ now: 299, known: 299, isAskedFor: true })).toMatchObject({ is: 'wait', asked: null });
-    expect(decide({ now: 400, known: 350, isAskedFor: true })).toEqual({ is: 'resend' });
-  });
-
-  test('is looked for once more where the list was known exactly too long ago to send by it', () => {
-    const stale = decide({ now: 70_000, known: 400, isAskedFor: true });
-    expect(stale).toMatchObject({ is: 'wait', asked: { due: 21_600_000, times: 1, since: 70_000_000 } });
-    expect(decide({ now: 90_000, known: 87_000 })).toMatchObject({ is: 'wait', asked: { times: 1 } });
-  });
-
-  test('of a list that takes long to read is sent again by the sweep that was asked for', () => {
-    const asked: AskedSweeps = { due: 86_400_000, times: 1, since: 90_000_000 };
-    expect(decide({ now: 95_000, known: 90_001, swept: 94_999, asked })).toEqual({ is: 'resend' });
-    expect(decide({ now: 95_000, known: 89_999, swept: 94_999, asked })).toMatchObject({ is: 'wait' });
-    expect(decide({ now: 300_000, known: 90_001, swept: 94_999, asked })).not.toEqual({ is: 'resend' });
-  });
-
-  test('is parked, not sent, where a record that nobody can read came meanwhile', () => {
-    const parked = { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true };
-    expect(decide({ now: 86_401, known: 86_400, isDoubtful: true })).toEqual(parked);
-  });
-
-  test('asks for two sweeps a look, then waits for the next look', () => {
-    const first = decide({ now: 310, known: null });
-    expect(first).toMatchObject({ is: 'wait', asked: { due: 300_000, times: 1 } });
-    const second = decide({ now: 320, known: null, asked: { due: 300_000, times: 1, since: 310_000 } });
-    expect(second).toMatchObject({ asked: { due: 300_000, times: 2, since: 310_000 } });
-    const third = decide({ now: 330, known: null, asked: { due: 300_000, times: 2, since: 310_000 } });
-    expect(third).toEqual({ is: 'wait', until: new Date(SENT + 1_800_000), asked: null });
-    const next = decide({ now: 1801, known: null, asked: { due: 300_000, times: 2, since: 310_000 } });
-    expect(next).toMatchObject({ asked: { due: 1_800_000, times: 1 } });
-  });
-
-  test('is parked where two patiences brought no certificate, but never before sweeps were asked for', () => {
-    expect(decide({ now: 172_800, known: null })).toMatchObject({ is: 'wait', asked: { times: 1 } });
-    const asked: AskedSweeps = { due: 86_400_000, times: 2, since: 172_800_000 };
-    expect(decide({ now: 172_900, known: null, asked })).toMatchObject({
-      is: 'park',
-      verdict: 'no_certificate',
-    });
-    expect(decide({ now: 172_700, known: null, asked })).toMatchObject({ is: 'wait', asked: null });
   });
 });
 
-describe('whatever the facts are', () => {
-  const seconds = fc.integer({ min: -100_000, max: 400_000 });
-  const looks = fc.constantFrom<SearchResult>(
-    ABSENT,
-    FOUND,
-    { is: 'twins', ids: ['7', '8'] },
-    { is: 'look-alike', ids: ['9'] },
-  );
-  const asked = fc.option(
-    fc.record({
-      due: fc.constantFrom(300_000, 1_800_000, 86_400_000),
-      times: fc.integer({ min: 1, max: 2 }),
-      since: fc.nat({ max: 400_000_000 }),
+describe('a create that is not found', () => {
+  test('is sent again once patience has ended and a sweep asked for since has certified', () => {
+    expect(decide(KNOWN)).toEqual({ is: 'resend' });
+  });
+
+  test.each<[string, Partial<SettlementFacts>]>([
+    ['before patience has ended', { elapsedMs: PATIENCE_MS - 1 }],
+    ['where the last certificate is older than patience', { readings: [reading(1, 'certified')] }],
+    ['where the sweep was complete and not certified', { readings: [reading(5, 'complete')] }],
+    [
+      'where the certificate is of a sweep before',
+      { readings: [reading(5, 'certified earlier', { at: 10, point: 3 })] },
+    ],
+    ['where what is known is out of date', { isFresh: false }],
+    ['where no sweep was asked for since', { asked: { ...FINAL, final: null } }],
+  ])('is not sent again %s', (_what, facts) => {
+    expect(decide({ ...KNOWN, ...facts })).toMatchObject({ is: 'wait' });
+  });
+
+  test.each<[string, string, Partial<SettlementFacts>, readonly string[]]>([
+    ['something is left that may be it', 'look_alike', { left: ['8', '9'] }, ['8', '9']],
+    ['some line is left, and lines repeat', 'repeats', { left: ['8'], repeats: true }, ['8']],
+    ['a record could not become a row', 'look_alike', { isDoubtful: true }, []],
+    ['it was lost a second time', 'lost_twice', { lostSends: 2 }, []],
+    ['the service alters natural keys', 'alters_keys', { altersKeys: true }, []],
+  ])('is parked where %s', (_what, verdict, facts, ids) => {
+    expect(decide({ ...KNOWN, ...facts })).toMatchObject({ is: 'park', verdict, ids });
+  });
+
+  test('is sent again at once where a person asks for it, but for what is left', () => {
+    const asked = { ...ASKED, final: 1 };
+    const known = {
+      isAskedFor: true,
+      asked,
+      readings: [reading(1, 'certified')],
+      lostSends: 3,
+      altersKeys: true,
+    };
+    expect(decide(known)).toEqual({ is: 'resend' });
+    expect(decide({ ...known, elapsedMs: 299_000 })).toMatchObject({ is: 'wait' });
+    expect(decide({ ...known, left: ['8'] })).toMatchObject({ is: 'park', verdict: 'look_alike' });
+    expect(decide({ ...known, isDoubtful: true })).toMatchObject({ is: 'park', hasUnreadable: true });
+  });
+
+  test('is parked where no sweep certifies until three times patience has passed', () => {
+    const asked = { ...FINAL, due: 3 * PATIENCE_MS, times: 2 };
+    const never = { asked, readings: [reading(5, 'complete')] };
+    expect(decide({ ...never, elapsedMs: 3 * PATIENCE_MS })).toEqual({
+      is: 'park',
+      verdict: 'no_certificate',
+      ids: [],
+    });
+    expect(decide({ ...never, elapsedMs: 3 * PATIENCE_MS, equal: ['7'] })).toMatchObject({ ids: ['7'] });
+    const before = { ...never, asked: { ...asked, due: 2 * PATIENCE_MS } };
+    expect(decide({ ...before, elapsedMs: 3 * PATIENCE_MS - 1 })).toMatchObject({ is: 'wait', asks: false });
+  });
+});
+
+describe('a wait', () => {
+  test('asks for a sweep at each look, once more after a minute, and no third time', () => {
+    expect(decide({ elapsedMs: 1_000, asked: null })).toEqual({ is: 'wait', untilMs: 300_000, asks: false });
+    expect(decide({ elapsedMs: 300_000, asked: null })).toEqual({ is: 'wait', untilMs: 360_000, asks: true });
+    expect(decide({ elapsedMs: 330_000 })).toEqual({ is: 'wait', untilMs: 360_000, asks: false });
+    expect(decide({ elapsedMs: 360_000 })).toEqual({ is: 'wait', untilMs: 420_000, asks: true });
+    const readings = [reading(1, 'complete')];
+    expect(decide({ elapsedMs: 310_000, readings })).toMatchObject({ asks: true });
+    const asked = { ...ASKED, times: 2, atMs: 360_000 };
+    expect(decide({ elapsedMs: 420_000, asked })).toEqual({ is: 'wait', untilMs: 3_600_000, asks: false });
+    expect(decide({ elapsedMs: 3_600_000, asked })).toMatchObject({ asks: true });
+  });
+
+  test('asks for none where the look has been answered', () => {
+    const readings = [reading(1, 'certified')];
+    expect(decide({ elapsedMs: 400_000, readings })).toEqual({ is: 'wait', untilMs: 3_600_000, asks: false });
+  });
+
+  test('notes the first sweep, that of the look, and the first one after patience', () => {
+    const first = askedOnceMore(factsOf({ elapsedMs: 300_000, asked: null }), 4);
+    expect(first).toEqual({ first: 4, final: null, look: 4, due: 300_000, times: 1, atMs: 300_000 });
+    const again = askedOnceMore(factsOf({ elapsedMs: 360_000, asked: first }), 5);
+    expect(again).toEqual({ ...first, times: 2, atMs: 360_000 });
+    const last = askedOnceMore(factsOf({ elapsedMs: PATIENCE_MS, asked: again }), 9);
+    expect(last).toEqual({ first: 4, final: 9, look: 9, due: PATIENCE_MS, times: 1, atMs: PATIENCE_MS });
+    const waiting = factsOf({ elapsedMs: PATIENCE_MS + 60_000, asked: last });
+    expect(askedOnceMore(waiting, 10)).toMatchObject({ final: 9 });
+    const isOutOfDate = { ...waiting, readings: [reading(9, 'certified')] };
+    expect(askedOnceMore(isOutOfDate, 11)).toMatchObject({ final: 11 });
+  });
+});
+
+test('nothing is sent again without patience, a certificate since, and an empty search', () => {
+  const states = fc.constantFrom('certified', 'complete', 'invalid', 'certified earlier');
+  const readings = fc
+    .array(states, { maxLength: 4 })
+    .map((all) => all.map((state, at) => reading(at + 3, state)));
+  const ids = fc.uniqueArray(fc.constantFrom('7', '8'), { maxLength: 2 });
+  const asked = fc.record({
+    first: fc.integer({ min: 1, max: 6 }),
+    final: fc.option(fc.integer({ min: 1, max: 6 })),
+    look: fc.integer({ min: 1, max: 6 }),
+    due: fc.constantFrom(300_000, PATIENCE_MS),
+    times: fc.integer({ min: 1, max: 2 }),
+    atMs: fc.constantFrom(300_000, PATIENCE_MS),
+  });
+  const some = fc.record({
+    ...{ elapsedMs: fc.integer({ min: 0, max: 4 * PATIENCE_MS }), equal: ids, left: ids, readings },
+    ...{ asked: fc.option(asked), isFresh: fc.boolean(), repeats: fc.boolean(), isDoubtful: fc.boolean() },
+    ...{ isAskedFor: fc.boolean(), lostSends: fc.integer({ min: 1, max: 3 }), altersKeys: fc.boolean() },
+  });
+  fc.assert(
+    fc.property(some, (facts) => {
+      const decision = decide(facts);
+      if (decision.is === 'wait') expect(decision.untilMs).toBeGreaterThan(facts.elapsedMs);
+      if (decision.is === 'adopt') expect(facts.equal).toEqual([decision.id]);
+      if (decision.is === 'adopt') expect(facts.repeats).toBe(false);
+      if (decision.is !== 'resend') return;
+      expect(facts.left).toEqual([]);
+      expect(facts.isFresh && !facts.isDoubtful).toBe(true);
+      expect(facts.elapsedMs).toBeGreaterThanOrEqual(facts.isAskedFor ? 300_000 : PATIENCE_MS);
+      const final = facts.asked?.final ?? Infinity;
+      expect(facts.readings.some(({ runId, certifiedAt }) => runId >= final && certifiedAt !== null)).toBe(
+        true,
+      );
+      if (!facts.isAskedFor) expect(facts.lostSends === 1 && !facts.altersKeys).toBe(true);
     }),
+    { numRuns: 2000 },
   );
-  const facts = fc
-    .record({
-      ...{ now: fc.nat({ max: 400_000 }), known: fc.option(seconds), swept: fc.option(seconds) },
-      ...{ look: looks, asked, repeats: fc.boolean(), isDoubtful: fc.boolean(), isAskedFor: fc.boolean() },
-      ...{ sweepsSince: fc.nat({ max: 3 }), isMarked: fc.boolean() },
-    })
-    .map((given): At & { known: number | null } => ({
-      ...given,
-      known: given.known === null ? null : Math.min(given.known, given.now),
-      swept: given.swept === null ? null : Math.min(given.swept, given.now),
-    }));
-  const always = (hold: (at: At & { known: number | null }, is: Settlement) => void): void => {
-    fc.assert(
-      fc.property(facts, (at) => {
-        hold(at, decide(at));
-      }),
-      { numRuns: 3000 },
-    );
-  };
-
-  test('nothing is sent again before the list is known after the rest, or adopted before that or complete sweeps', () => {
-    always(({ known, sweepsSince = 0, isMarked }, { is }) => {
-      if (is === 'resend') expect(known).toBeGreaterThanOrEqual(300);
-      if (is === 'adopt' && sweepsSince < (isMarked ? 1 : 2)) expect(known).toBeGreaterThanOrEqual(300);
-    });
-  });
-
-  test('nothing is sent again that was found, or that may be among what nobody can read', () => {
-    always(({ look, isDoubtful }, { is }) => {
-      if (is !== 'resend') return;
-      expect(look).toEqual(ABSENT);
-      expect(isDoubtful).toBe(false);
-    });
-  });
-
-  test('nothing is sent again before the list is known after patience, unless a person asks', () => {
-    always(({ known, isAskedFor }, { is }) => {
-      if (is === 'resend' && !isAskedFor) expect(known).toBeGreaterThanOrEqual(86_400);
-    });
-  });
-
-  test('nothing is sent again by what was known long ago', () => {
-    always(({ known, swept, now }, { is }) => {
-      if (is === 'resend')
-        expect(now - Math.max(known ?? -Infinity, swept ?? -Infinity)).toBeLessThanOrEqual(900);
-    });
-  });
-
-  test('where equal records are legitimate, none is adopted', () => {
-    always(({ repeats }, { is }) => {
-      if (repeats) expect(is).not.toBe('adopt');
-    });
-  });
-
-  test('a wait ends in the future, and no look has more than two sweeps', () => {
-    always(({ now }, decision) => {
-      if (decision.is !== 'wait') return;
-      expect(decision.until.getTime()).toBeGreaterThan(SENT + now * 1000);
-      expect(decision.asked?.times ?? 0).toBeLessThanOrEqual(2);
-    });
-  });
-
-  test('it comes to an end: sweeps that never certify park it within some looks', () => {
-    let [now, times, kept]: [number, number, AskedSweeps | null] = [0, 0, null];
-    for (;;) {
-      const decision = decide({ now, known: null, asked: kept });
-      if (decision.is === 'park') break;
-      if (decision.is !== 'wait') throw new Error(decision.is);
-      kept = decision.asked ?? kept;
-      now = decision.asked ? now + 60 : (decision.until.getTime() - SENT) / 1000; // A sweep wakes it.
-      expect(++times).toBeLessThan(30);
-    }
-    expect(now).toBeGreaterThanOrEqual(172_800);
-  });
 });

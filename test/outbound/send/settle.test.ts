@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { DEEPEST, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES, MIRRORS } from '../../pull/steps.ts';
-import { rewriting, sandbox } from '../../pull/support.ts';
+import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
+import { pullKinds } from '../../../src/pull/pull-kinds.ts';
+import type { Source } from '../../../src/source/source.ts';
+import { RULES, logger, rewriting, sandbox } from '../../pull/support.ts';
 import { ZOE, asked, create, opened, spoil, stage, zoes, enter } from '../stage.ts';
 import type { Opening, Stage } from '../stage.ts';
 
@@ -19,9 +22,21 @@ async function lostCreate(
   return { on, id };
 }
 
+/** Lets all the looks up to patience pass. */
+async function endPatience(on: Stage): Promise<void> {
+  for (const seconds of [300, 3300, 18_000, 21_600, 43_200]) await on.pass(seconds);
+}
+
 const retry = (on: Stage, id: number) => retryEntry(on.session, id, on.clock.now());
 const resultOf = async (on: Stage, id: number): Promise<unknown> =>
   JSON.parse((await on.entry(id)).result ?? 'null');
+
+/** A record that a create of ours has made. */
+async function makeOwn(on: Stage, data: object): Promise<string> {
+  const id = await on.store(create({ ...data }));
+  await on.work();
+  return (await on.entry(id)).recordId ?? '';
+}
 
 describe.each(DATABASES)('a create of unknown outcome in %s', (database) => {
   test('is parked where two records are exactly it', async () => {
@@ -33,12 +48,117 @@ describe.each(DATABASES)('a create of unknown outcome in %s', (database) => {
     expect(await on.rows(sql`select * from links`)).toEqual([]);
   });
 
-  test('is parked where a record could be it, after what the service may make of a text', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
-    const alike = enter(on, { ...ZOE, code: 'zz-1', name: 'ZOE' });
+  test('is parked once patience has ended where a record could be it, in whatever spelling', async () => {
+    const { on, id } = await lostCreate('did not arrive', {
+      database,
+      data: { ...ZOE, name: 'Zoé Tremblay' },
+    });
+    const alike = enter(on, { code: '0001', name: 'M. ZOE TREMBLAY' });
     await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
+    await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
     expect(await resultOf(on, id)).toEqual({ ids: [alike] });
+    expect(asked(on, 'POST')).toHaveLength(1);
+  });
+
+  test('is found under the id of a deleted record, be it of others or our own', async () => {
+    for (const owner of ['another', 'our own'] as const) {
+      const on = await opened({ database, service: { seed: 7 } });
+      const old = { code: 'OLD-1', name: 'Old' };
+      const recordId = owner === 'another' ? enter(on, old) : await makeOwn(on, old);
+      await on.pull('clients');
+      on.service.world.remove('clients', Number(recordId));
+      for (let sweep = 0; sweep < 3; sweep++) {
+        await on.clock.sleep(1_000_000);
+        await on.pull('clients');
+      }
+      expect(
+        await on.rows(sql`select 1 from clients where id = ${recordId} and _deleted_at is not null`),
+      ).toHaveLength(1);
+      spoil(on, 'POST', { drop: 'before' }, { times: 1 });
+      const id = await on.store(create());
+      await on.work();
+      on.service.world.insert('clients', { ...ZOE, id: Number(recordId) });
+      await on.pass(300);
+      expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId });
+      expect(zoes(on)).toBe(1);
+    }
+  });
+
+  test('is parked where a record that was live before has become it', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    const reused = await on.firstId('clients');
+    on.service.world.update('clients', Number(reused), ZOE);
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike', attempts: 1 });
+    expect(await resultOf(on, id)).toEqual({ ids: [reused] });
+  });
+
+  test('is not sent again by a clock that jumps', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    const { clock } = on;
+    const now = clock.now.bind(clock);
+    for (const days of [1, 30, -365, 365]) {
+      Object.assign(clock, { now: () => new Date(now().getTime() + days * 86_400_000) });
+      await on.pass(10);
+      await on.pull('clients');
+      await on.pass(10);
+      expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    }
+    expect((await on.entry(id)).elapsedMs).toBeLessThan(300_000);
+  });
+
+  test('does not grow old while no process works it', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    await on.clock.sleep(10 * 86_400_000);
+    const { session, service, clock } = on;
+    const later = stage(service, session, { clock });
+    await later.work();
+    expect((await later.entry(id)).elapsedMs).toBe(0);
+    await later.pass(300);
+    expect(await later.entry(id)).toMatchObject({ state: 'unsettled', elapsedMs: 300_000, attempts: 1 });
+  });
+
+  test('is parked where it is lost a second time, and not found', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    spoil(on, 'POST', { drop: 'before' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', attempts: 2 });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'lost_twice', attempts: 2 });
+  });
+
+  test('is parked where the service has altered a natural key of the kind in an answer', async () => {
+    const on = await opened({ database });
+    const altered = { status: 201, body: JSON.stringify({ id: 987_654, code: '0001', name: 'Ada' }) };
+    spoil(on, 'POST', altered, { times: 1 });
+    await on.store(create({ code: 'ZZ-7', name: 'Ada' }));
+    await on.work();
+    spoil(on, 'POST', { drop: 'before' }, { times: 1 });
+    const id = await on.store(create());
+    await on.work();
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'alters_keys', attempts: 1 });
+  });
+
+  test('is parked where the mirror has come to hold the data of another service', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    const other = await sandbox();
+    const kinds = LISTED_KINDS.filter(({ name }) => name === 'clients');
+    const moved = stage(other, on.session, { clock: on.clock });
+    await pullKinds(
+      {
+        session: on.session,
+        source: moved.parts.source as Source,
+        clock: on.clock,
+        logger,
+        owner: { name: 'us:1:a', isDead: () => false },
+      },
+      { ...RULES, kinds, baseUrl: other.url, acceptNewSource: true },
+    );
+    await moved.pass(300);
+    expect(await moved.entry(id)).toMatchObject({ state: 'parked', verdict: 'other_source' });
   });
 
   test('is not settled before the rest, though a sweep has shown it', async () => {
@@ -89,7 +209,7 @@ describe('a create of unknown outcome', () => {
     on.service.world.insert('clients', ZOE);
     await on.pull('clients');
     spoil(on, 'POST', { drop: 'before' }, { times: 1 });
-    const id = await on.store(create());
+    const id = await on.store({ ...create(), allowDouble: true });
     await on.work();
     await on.pass(300);
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
@@ -116,7 +236,7 @@ describe('a create of unknown outcome', () => {
   test('waits, and is not sent again, where the list cannot be known; in the end it is parked', async () => {
     const { on, id } = await lostCreate('did not arrive');
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
-    for (const seconds of [300, 1500, 5400, 14_400, 64_800, 86_000, 90_000, 90_000, 90_000]) {
+    for (const seconds of [300, 3300, 18_000, 21_600, 43_200, 86_000, 90_000, 60, 60]) {
       await on.pass(seconds);
       expect(asked(on, 'POST')).toHaveLength(1);
     }
@@ -150,7 +270,7 @@ describe('a create of unknown outcome', () => {
       expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
       await on.pass(100);
       expect((await on.entry(id)).state).toBe(is === 'there' ? 'done' : 'unsettled');
-      for (const seconds of [1500, 5400, 14_400, 64_800, 86_000, 90_000, 90_000]) await on.pass(seconds);
+      for (const seconds of [3300, 18_000, 21_600, 43_200, 86_000, 90_000, 60, 60]) await on.pass(seconds);
       expect(await on.entry(id)).toMatchObject({ state, verdict, attempts: 1 });
     },
   );
@@ -203,7 +323,7 @@ describe('a record that no row can be made of', () => {
 
   test('may be the one that is missing: it is parked, and sent again only where a person has seen it', async () => {
     const { on, id } = await doubtful();
-    for (const seconds of [300, 1500, 5400, 14_400, 64_800]) await on.pass(seconds);
+    await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
     expect(await resultOf(on, id)).toEqual({ ids: [], hasUnreadable: true });
     expect(asked(on, 'POST')).toHaveLength(1);
@@ -214,10 +334,12 @@ describe('a record that no row can be made of', () => {
 });
 
 describe('a person who retries', () => {
+  const ALIKE = { ...ZOE, name: 'ZOE' };
+
   test('has seen the candidates: they are none any more', async () => {
     const { on, id } = await lostCreate('did not arrive');
-    on.service.world.insert('clients', { ...ZOE, name: 'ZOE' });
-    await on.pass(300);
+    on.service.world.insert('clients', ALIKE);
+    await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
     await retry(on, id);
     await on.work();
@@ -226,8 +348,8 @@ describe('a person who retries', () => {
 
   test('still gets what has come since', async () => {
     const { on, id } = await lostCreate('did not arrive');
-    on.service.world.insert('clients', { ...ZOE, name: 'ZOE' });
-    await on.pass(300);
+    on.service.world.insert('clients', ALIKE);
+    await endPatience(on);
     const late = enter(on, ZOE);
     await on.clock.sleep(20_000_000);
     await retry(on, id);
@@ -251,8 +373,8 @@ describe('a person who retries', () => {
 
   test('keeps their word while the service puts it off, and nothing is doubled meanwhile', async () => {
     const { on, id } = await lostCreate('did not arrive');
-    on.service.world.insert('clients', { ...ZOE, name: 'ZOE' });
-    await on.pass(300);
+    on.service.world.insert('clients', ALIKE);
+    await endPatience(on);
     spoil(on, 'POST', { status: 429 });
     await retry(on, id);
     await on.work();
@@ -268,8 +390,8 @@ describe('a person who retries', () => {
 
   test('and the service that puts it off: it is sent once it takes it', async () => {
     const { on, id } = await lostCreate('did not arrive');
-    on.service.world.insert('clients', { ...ZOE, name: 'ZOE' });
-    await on.pass(300);
+    on.service.world.insert('clients', ALIKE);
+    await endPatience(on);
     spoil(on, 'POST', { status: 429 }, { times: 2 });
     await retry(on, id);
     await on.work();

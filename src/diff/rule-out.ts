@@ -1,0 +1,158 @@
+import type { Field, Kind } from '../catalog/kind.ts';
+import { sentField } from '../catalog/kind.ts';
+import { Big } from 'big.js';
+import { decimalPlaces } from '../lib/json/decimal.ts';
+import { isArray, isObject } from '../lib/json/json.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
+import { fittingValue } from './decode-record.ts';
+import { hasKeyOf, keyFields } from './match.ts';
+import { holds, isBlank, numberText, readNameOf, shownValue } from './written.ts';
+import type { SentAndShown } from './written.ts';
+
+/** A text that a create sent; `field` is its name of a read. */
+export interface SentText {
+  readonly field: string;
+  readonly text: string;
+}
+
+/** Shorter texts occur in too many records by chance. */
+const LEAST_CHARACTERS = 4;
+
+/** The texts of a payload that are long enough to tell a record by; how many records share them is for the mirror to say. */
+export function longTexts(kind: Kind, payload: JsonObject): readonly SentText[] {
+  return Object.entries(payload).flatMap(([name, text]) => {
+    const field = readNameOf(kind, name);
+    const { type, refersTo }: Partial<Field> = sentField(kind, field) ?? { type: 'text' };
+    const isText = type === 'text' && refersTo === undefined;
+    const isLong = typeof text === 'string' && text.replace(/\s/g, '').length >= LEAST_CHARACTERS;
+    return isText && isLong ? [{ field, text }] : [];
+  });
+}
+
+interface Judged {
+  readonly kind: Kind;
+  /** The sent payload, by the names of a write. */
+  readonly payload: JsonObject;
+  /** Those of its texts that few records share. */
+  readonly telling: readonly SentText[];
+  readonly record: JsonObject;
+}
+
+/**
+ * Whether a record cannot be what the service made of a create: a field of the natural key contradicts that services do not
+ * rewrite, or the record shows none of the telling texts. Nothing is guessed of how the service spells, and people may have
+ * changed other fields since: all other records stay in doubt.
+ */
+export function isRuledOut({ kind, payload, telling, record }: Judged): boolean {
+  if (hasKeyOf(kind, payload, record)) return false;
+  const keyed = keyFields(kind, payload, record);
+  if (keyed.some((field) => contradicts(sentField(kind, field.name), field))) return true;
+  // Where a record shows nothing, the service may have dropped what was sent.
+  const judged = telling.filter(
+    ({ field }) => !isBlank(sentField(kind, field), shownValue(kind, record, field)),
+  );
+  return judged.length > 0 && !judged.some((sent) => showsText(kind, record, sent));
+}
+
+/** Whether the service may have made the shown value of the sent one, in a field that was just written. */
+export function mayBeMadeOf(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
+  if (holds(field, { sent, remote })) return true;
+  if (remote === undefined || isBlank(field, remote)) return false;
+  if (field?.type === 'decimal') return isRounded(sent, remote);
+  if (field?.type === 'time') return !contradicts(field, { sent, remote });
+  const isText = typeof sent === 'string' && (field === undefined || field.type === 'text');
+  return isText && textsIn(remote).some((text) => isSpelledLike(sent, text));
+}
+
+function contradicts(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
+  if (field === undefined || isBlank(field, sent) || remote === undefined || isBlank(field, remote))
+    return false;
+  if (holds(field, { sent, remote })) return false;
+  if (isReference(field)) return isRecordId(sent) && isRecordId(remote);
+  const decoded = [sent, remote].map((value) => fittingValue(field, value));
+  const [ours, theirs] = decoded.map((value) => (typeof value === 'string' ? value : null));
+  if (typeof ours !== 'string' || typeof theirs !== 'string') return false;
+  if (field.type === 'date') return true;
+  return field.type === 'time' && minutesApart(ours, theirs) > MOST_MINUTES;
+}
+
+/** Services round times, to a quarter of an hour or to the hour. */
+const MOST_MINUTES = 60;
+const MINUTES_A_DAY = 1440;
+
+function minutesApart(one: string, other: string): number {
+  const apart = Math.abs(minuteOf(one) - minuteOf(other));
+  return Math.min(apart, MINUTES_A_DAY - apart);
+}
+
+function minuteOf(time: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes + seconds / 60;
+}
+
+const isReference = ({ name, type, refersTo }: Field): boolean =>
+  refersTo !== undefined || (type === 'integer' && name.endsWith('_id'));
+
+/** 0 names no record. */
+function isRecordId(value: Json): boolean {
+  const number = numberText(value);
+  return number !== null && number !== '0';
+}
+
+function isRounded(sent: Json, remote: Json): boolean {
+  const ours = numberText(sent);
+  const theirs = numberText(remote);
+  if (ours === null || theirs === null) return false;
+  return new Big(ours)
+    .minus(theirs)
+    .abs()
+    .lt(new Big(`1e-${decimalPlaces(theirs)}`));
+}
+
+/** In its own field a text may have been cut to any length; in another one, a short text is there by chance. */
+function showsText(kind: Kind, record: JsonObject, { field, text }: SentText): boolean {
+  const own = shownValue(kind, record, field);
+  if (own !== undefined && textsIn(own).some((shown) => isSpelledLike(text, shown))) return true;
+  return textsIn(record).some((shown) => shown.length >= LEAST_CHARACTERS && isSpelledLike(text, shown));
+}
+
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value];
+  if (isArray(value)) return value.flatMap(textsIn);
+  if (isObject(value)) return Object.values(value).flatMap(textsIn);
+  return value === null || typeof value === 'boolean' ? [] : [String(value)];
+}
+
+/** Whether one of two texts contains the other, but for case, accents, blanks and signs, and for what escaping made of them. */
+function isSpelledLike(sent: string, shown: string): boolean {
+  return FORMS.some((form) => {
+    const ours = form(sent);
+    const theirs = form(shown);
+    if (ours === '') return false;
+    if (theirs === '') return hasLostLetters(shown);
+    return ours.includes(theirs) || theirs.includes(ours);
+  });
+}
+
+/** Accents off, or every letter left out that has one, as old encodings and escapes do. */
+const FORMS: readonly ((text: string) => string)[] = [
+  (text) =>
+    inOneCase(unescaped(text).normalize('NFKD')).replace(/œ/g, 'oe').replace(/æ/g, 'ae').replace(SIGNS, ''),
+  (text) =>
+    unescaped(text)
+      .normalize('NFC')
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, ''),
+];
+
+/** The sharp s has a capital form of two letters. */
+const inOneCase = (text: string): string => text.toUpperCase().toLowerCase();
+
+const SIGNS = /[^\p{L}\p{N}]/gu;
+
+const hasLostLetters = (shown: string): boolean => /[?\ufffd]/.test(shown);
+
+/** Without HTML entities, escaped once or more often, whole or cut off. */
+const unescaped = (text: string): string => text.replace(ENTITY, '');
+
+const ENTITY = /&(?:(?:amp|#0*38|#x0*26);)*#?\w*(?:;|$)/gi;

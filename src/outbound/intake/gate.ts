@@ -1,0 +1,90 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { decodeField } from '../../diff/decode-record.ts';
+import { hasKeyOf, keyFields } from '../../diff/match.ts';
+import { parseObject } from '../../lib/json/json.ts';
+import { UsageError } from '../../lib/sync-error.ts';
+import { asMirrored } from '../../mirror/kinds/field-store.ts';
+import { entryWithKey } from '../../mirror/outbox/outbox-queue.ts';
+import { liveRecords, liveRecordsWith } from '../../mirror/records/record-store.ts';
+import type { LiveRecord } from '../../mirror/records/record-store.ts';
+import type { Queryable } from '../../mirror/session/session.ts';
+import { readRows } from '../attempt/land-own.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+
+/** What a create asks for, as the gate needs it. */
+export interface Gated {
+  readonly kind: Kind;
+  /** A JSON object by the names of a write. */
+  readonly payload: string;
+  readonly naturalKey: string | null;
+}
+
+/** What has the natural key of a create already. */
+export interface KeyHolder {
+  readonly recordId: string | null;
+  /** The entry that makes it, or made it; null where others made the record. */
+  readonly entry: number | null;
+}
+
+/** Finds live records of the mirror with the natural key of a create. */
+export async function recordsWithKey(
+  db: Queryable,
+  { kind, payload }: Gated,
+): Promise<readonly LiveRecord[]> {
+  const wanted = parseObject(payload);
+  const mirrored = await asMirrored(db, kind);
+  const values = keyFields(mirrored, wanted, {}).flatMap(({ name, sent }) => {
+    const field = mirrored.fields.find((candidate) => candidate.name === name && candidate.type !== 'json');
+    const value = field === undefined ? null : decodeField(field, sent, () => undefined);
+    return value === null ? [] : [{ column: name, value }];
+  });
+  const found: LiveRecord[] = [];
+  const candidates = values.length > 0 ? [await liveRecordsWith(db, kind.name, [values])] : null;
+  for await (const record of candidates?.flat() ?? liveRecords(db, kind.name))
+    if (hasKeyOf(mirrored, wanted, parseObject(record.raw))) found.push(record);
+  return found;
+}
+
+/**
+ * Finds what has the natural key of a create: an open entry, a record, or what an earlier entry with the same key has made,
+ * whatever key the service gave it. Null where equal records are legitimate.
+ */
+export async function keyHolder(tx: Transaction, gated: Gated): Promise<KeyHolder | null> {
+  const { kind, naturalKey } = gated;
+  if (kind.repeats === true || naturalKey === null) return null;
+  const earlier = await entryWithKey(tx, kind.name, naturalKey);
+  if (earlier !== null && earlier.state !== 'done') return { recordId: earlier.recordId, entry: earlier.id };
+  const [record] = await recordsWithKey(tx, gated);
+  if (record !== undefined) return { recordId: record.id, entry: null };
+  if (earlier?.recordId == null) return null;
+  const row = (await readRows(tx, kind.name, [earlier.recordId])).get(earlier.recordId);
+  const isThere = row === undefined || (row.isLive && earlier.verdict === 'altered');
+  return isThere ? { recordId: earlier.recordId, entry: earlier.id } : null;
+}
+
+/** A create that the gate refuses, and what has its key. */
+export interface Refused {
+  /** Which of several it is, for messages. */
+  readonly where: string | null;
+  readonly kind: string;
+  readonly holder: KeyHolder;
+}
+
+/** @throws {UsageError} `outbox.double` if there are any, with what has their keys. */
+export function refuseDoubles(refused: readonly Refused[]): void {
+  if (refused.length === 0) return;
+  const told = refused.map(({ where, kind, holder }) => {
+    const what = wordsOf(kind, holder);
+    return `${where === null ? '' : `${where}: `}${what} the same natural key.`;
+  });
+  throw new UsageError(told.join('\n  '), {
+    code: 'outbox.double',
+    hint: 'Nothing was stored. To make a second record all the same: --allow-double, or "allowDouble": true.',
+  });
+}
+
+function wordsOf(kind: string, { recordId, entry }: KeyHolder): string {
+  if (recordId === null) return `Entry ${entry ?? ''} of the outbox creates a record of ${kind} with`;
+  const maker = entry === null ? '' : `, made by entry ${entry} of the outbox,`;
+  return `Record ${recordId} of ${kind}${maker} has`;
+}

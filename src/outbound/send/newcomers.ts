@@ -1,0 +1,97 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { hasKeyOf, isEqualTo, keyFields } from '../../diff/match.ts';
+import { isRuledOut, longTexts } from '../../diff/rule-out.ts';
+import type { SentText } from '../../diff/rule-out.ts';
+import { parseObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { asMirrored } from '../../mirror/kinds/field-store.ts';
+import { openCreates } from '../../mirror/outbox/outbox-queue.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { isSharedByMore, newcomersSince, rewrittenSince } from '../../mirror/records/record-store.ts';
+import type { Rewritten } from '../../mirror/records/record-store.ts';
+import type { Transaction } from '../../mirror/session/session.ts';
+import { payloadOf } from '../attempt/journal.ts';
+import { watermarkOf } from './create.ts';
+
+/** A record that appeared after a create was sent, returned, or took the id of another record. */
+export interface Newcomer {
+  readonly id: string;
+  readonly record: JsonObject;
+  /** Its id was that of a live record before: who changed the record so far cannot be told. */
+  readonly wasLive: boolean;
+}
+
+interface Searched {
+  readonly kind: Kind;
+  readonly entry: Entry;
+}
+
+/** The newcomers since an entry's last send, without those that another entry explains. */
+export async function readNewcomers(
+  tx: Transaction,
+  { kind, entry }: Searched,
+): Promise<readonly Newcomer[]> {
+  const watermark = watermarkOf(entry);
+  const appeared = (await newcomersSince(tx, kind.name, watermark)).map(({ id, raw }) => ({
+    id,
+    record: parseObject(raw),
+    wasLive: false,
+  }));
+  const known = new Set(appeared.map(({ id }) => id));
+  const rewritten = (await rewrittenSince(tx, kind.name, watermark)).filter(
+    (one) => !known.has(one.id) && isReused(kind, payloadOf(entry), one),
+  );
+  const reused = new Map(
+    rewritten.map(({ id, raw }) => [id, { id, record: parseObject(raw), wasLive: true }]),
+  );
+  const others = (await openCreates(tx, kind.name)).filter(({ id }) => id !== entry.id).map(payloadOf);
+  return [...appeared, ...reused.values()].filter(({ record }) => {
+    const isExplained = others.some((payload) => isEqualTo(kind, payload, record));
+    return !isExplained || isEqualTo(kind, payloadOf(entry), record);
+  });
+}
+
+/** A live record that now has another natural key may be another record under the same id. */
+function isReused(kind: Kind, payload: JsonObject, { before, raw }: Rewritten): boolean {
+  const old = parseObject(before);
+  const present = parseObject(raw);
+  const keyOf = Object.fromEntries(
+    keyFields(kind, payload, old).map(({ name, remote }) => [name, remote ?? null]),
+  );
+  return !hasKeyOf(kind, keyOf, present) && Object.values(keyOf).some((value) => value !== null);
+}
+
+/** The newcomers that are equal to what was sent. */
+export function equalOnes(kind: Kind, entry: Entry, newcomers: readonly Newcomer[]): readonly string[] {
+  return newcomers
+    .filter(({ record, wasLive }) => !wasLive && isEqualTo(kind, payloadOf(entry), record))
+    .map(({ id }) => id);
+}
+
+/** The newcomers that may be what the service made of an entry. */
+export async function possibleOnes(
+  tx: Transaction,
+  { kind, entry }: Searched,
+  newcomers: readonly Newcomer[],
+): Promise<readonly string[]> {
+  if (newcomers.length === 0) return [];
+  const payload = payloadOf(entry);
+  const telling = await tellingTexts(tx, kind, payload);
+  const left = newcomers.filter(({ record }) => !isRuledOut({ kind, payload, telling, record }));
+  return left.map(({ id }) => id);
+}
+
+/** A word that many records share tells none of them from the others: the service may well spell it in a form of its own. */
+const MOST_SHARING = 3;
+
+async function tellingTexts(tx: Transaction, kind: Kind, payload: JsonObject): Promise<readonly SentText[]> {
+  const mirrored = await asMirrored(tx, kind);
+  const telling: SentText[] = [];
+  for (const sent of longTexts(mirrored, payload)) {
+    const column = mirrored.fields.find(({ name, type }) => name === sent.field && type === 'text');
+    if (column === undefined) continue;
+    const sharing = { column: column.name, text: sent.text, most: MOST_SHARING };
+    if (!(await isSharedByMore(tx, kind.name, sharing))) telling.push(sent);
+  }
+  return telling;
+}

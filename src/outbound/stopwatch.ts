@@ -1,0 +1,37 @@
+import { instantOf, instantText } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Entry } from '../mirror/outbox/outbox-store.ts';
+
+/**
+ * A process's measure of time that has passed. It begins at the wall clock and goes on by the monotonic one, so that a jump
+ * of the wall clock is no time.
+ */
+export interface Stopwatch {
+  readonly now: () => Date;
+  /** Since the process began to measure. */
+  readonly ranMs: () => number;
+}
+
+export function startStopwatch(clock: Pick<Clock, 'now' | 'monotonicMs'>): Stopwatch {
+  const wallMs = clock.now().getTime();
+  const startMs = clock.monotonicMs();
+  const ranMs = (): number => clock.monotonicMs() - startMs;
+  return { ranMs, now: () => new Date(wallMs + ranMs()) };
+}
+
+/** The time since an entry's send was lost, as its row keeps it. */
+export type Elapsed = Pick<Entry, 'elapsedMs' | 'elapsedAt'>;
+
+/** A send has just been lost: time begins. */
+export const noneElapsed = (watch: Stopwatch): Elapsed => ({
+  elapsedMs: 0,
+  elapsedAt: instantText(watch.now()),
+});
+
+/** The time until now. It grows by no more than this process has run: of the rest nobody knows how long it was. */
+export function elapsedBy(watch: Stopwatch, { elapsedMs, elapsedAt }: Elapsed): Elapsed {
+  if (elapsedAt === null) return noneElapsed(watch);
+  const sinceMs = watch.now().getTime() - instantOf(elapsedAt).getTime();
+  const grownMs = Math.min(Math.max(0, sinceMs), watch.ranMs());
+  return { elapsedMs: elapsedMs + Math.floor(grownMs), elapsedAt: instantText(watch.now()) };
+}
