@@ -96,8 +96,8 @@ async function pushBatch(context: CommandContext, options: PushOptions): Promise
 /** A line of a batch may say for itself what it allows. */
 const allowing = (request: EntryRequest, options: PushOptions): EntryRequest => ({
   ...request,
-  allowUnknown: request.allowUnknown ?? options.allowUnknown,
-  allowDouble: request.allowDouble ?? options.allowDouble,
+  allowUnknown: request.allowUnknown === undefined ? options.allowUnknown : request.allowUnknown,
+  allowDouble: request.allowDouble === undefined ? options.allowDouble : request.allowDouble,
 });
 
 /** Checks the requests; then previews or stores them, all or none. */

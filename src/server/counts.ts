@@ -1,11 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { instantText } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { countLive, countLiveUpTo } from '../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../mirror/kinds/status-store.ts';
-import { firstSeqSince } from '../mirror/records/change-store.ts';
+import { firstSeqSince, latestSeq } from '../mirror/records/change-store.ts';
 import type { Queryable, Session } from '../mirror/session/session.ts';
 import { integer, text } from '../mirror/tables/engine-column.ts';
 import { readRows } from '../mirror/tables/rows.ts';

@@ -27,7 +27,7 @@ async function mirror() {
   const path = await migratedMirror();
   const env = { DATABASE_URL: `file:${path}` };
   await using session = openSqliteSession(path);
-  await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', _raw: RAW }]));
+  await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', code: 'C-17', _raw: RAW }]));
   return { path, env };
 }
 
@@ -154,7 +154,7 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
     return { json: document(asJson), text: asText.stdout, raw: asJson.stdout };
   };
 
-  test('the request of a create, and that the mirror has nothing like it', async () => {
+  test('the request of a create, and that the mirror has nothing with its key', async () => {
     const { path, env } = await mirror();
     const { json, text, raw } = await dry(ADA, env);
     expect(json).toEqual({
@@ -163,17 +163,17 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
     });
     expect(raw).toContain('"credit":10.50');
     expect(text).toContain('POST /api/clients\n{"code":"C-1","name":"Ada","credit":10.50}\n');
-    expect(text).toContain('The mirror has no record like it.');
+    expect(text).toContain('The mirror has no record with its natural key.');
     expect(outbox(path)).toEqual([]);
   });
 
-  test('the records of the mirror that look like it', async () => {
+  test('the records of the mirror that have its key', async () => {
     const { env } = await mirror();
     const same = await dry(pushed('create', 'clients', '--data', '{"code":"C-17","name":"Bea"}'), env);
     expect(same.json).toMatchObject({ alike: [{ recordId: '17', match: 'exact' }] });
-    const alike = await dry(pushed('create', 'clients', '--data', '{"code":"c-17 ","name":"Ada"}'), env);
-    expect(alike.json).toMatchObject({ alike: [{ recordId: '17', match: 'look-alike' }] });
-    expect(alike.text).toMatch(/records like it already:\nid {2}match\n.*\n17 {2}look-alike\n/);
+    const alike = await dry(pushed('create', 'clients', '--data', '{"code":"C-17","name":"Ada"}'), env);
+    expect(alike.json).toMatchObject({ alike: [{ recordId: '17', match: 'natural key' }] });
+    expect(alike.text).toMatch(/The mirror has it already.*:\nid {2}match\n.*\n17 {2}natural key\n/);
   });
 
   test('what of an update would be put, compared with the mirror’s row', async () => {
@@ -371,8 +371,36 @@ describe('a field that nobody knows', () => {
     );
     expect(outbox(path)).toEqual([]);
     expect((await batch([line({ allowUnknown: true })])).code).toBe(0);
-    expect((await batch([line({}), line({})], '--allow-unknown')).code).toBe(0);
+    expect((await batch([line({}), line({})], '--allow-unknown', '--allow-double')).code).toBe(0);
     expect(outbox(path).map(({ allow_unknown }) => allow_unknown)).toEqual([1n, 1n, 1n]);
+  });
+});
+
+describe('a create whose natural key something has', () => {
+  const AGAIN = pushed('create', 'clients', '--data', '{"code":"C-17","name":"Other"}');
+
+  test('is refused with the record that has it, and stored where it is allowed', async () => {
+    const { path, env } = await mirror();
+    const refused = await run(AGAIN, env);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('Record 17 of clients has the same natural key.');
+    expect(refused.stderr).toContain('--allow-double');
+    expect(outbox(path)).toEqual([]);
+    expect((await run([...AGAIN, '--allow-double'], env)).code).toBe(0);
+    expect(outbox(path).map(({ allow_double }) => allow_double)).toEqual([1n]);
+  });
+
+  test('is refused in a batch with its line, and allowed line by line', async () => {
+    const { path, env } = await mirror();
+    const line = (more: object) =>
+      JSON.stringify({ operation: 'create', kind: 'clients', data: { code: 'C-17' }, ...more });
+    const batch = (...lines: readonly string[]) =>
+      run(['push', '--batch'], env, undefined, [lines.join('\n')]);
+    const refused = await batch(line({ allowDouble: true }), line({}));
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('line 2: Entry 1 of the outbox creates a record of clients');
+    expect(outbox(path)).toEqual([]);
+    expect((await batch(line({ allowDouble: true }))).code).toBe(0);
   });
 });
 

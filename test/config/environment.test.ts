@@ -81,7 +81,7 @@ describe('BMS__ variables', () => {
 
   test('are the path in capitals, words split by _ and levels by __', () => {
     expect(SETTINGS.map(({ variable }) => variable)).toContain('BMS__DELETIONS__HOLD_ABOVE__ROWS');
-    expect(SETTINGS.map(({ variable }) => variable)).toContain('BMS__OUTBOUND__PREIMAGE_MAX_AGE_SECONDS');
+    expect(SETTINGS.map(({ variable }) => variable)).toContain('BMS__OUTBOUND__PATIENCE_SECONDS');
   });
 
   test('numbers, lists, maps and null are JSON', () => {

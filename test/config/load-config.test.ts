@@ -161,7 +161,7 @@ describe('faults', () => {
     ['BMS__SOURCE__AUTH_HEADERS', '[]'],
     ['BMS__SOURCE__AUTH_HEADERS', '["no header"]'],
     ['BMS__SOURCE__PROXY_URL', 'socks5://localhost'],
-    ['BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS', '[300,200]'],
+    ['BMS__OUTBOUND__PATIENCE_SECONDS', '-1'],
     ['BMS__DELETIONS__HOLD_ABOVE__SHARE', '2'],
     ['BMS__RETENTION__RUNS_DAYS', '0'],
     ['BMS__SCHEDULES__TIMEZONE', 'Atlantis/Capital'],

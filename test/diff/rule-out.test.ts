@@ -109,7 +109,7 @@ describe('a record stays in doubt', () => {
 
   test('where the text is in another field, or deeper', () => {
     const payload = { name: 'Zoé Tremblay' };
-    expect(isOut(CLIENTS, payload, { name: 'Client 17', address: 'chez ZOE TREMBLAY' })).toBe(false);
+    expect(isOut(CLIENTS, payload, { name: 'Client 17', address: 'c/o ZOE TREMBLAY' })).toBe(false);
     expect(isOut(CLIENTS, payload, { name: 'Client 17', contacts: [{ nom: 'Tremblay' }] })).toBe(false);
     expect(isOut(CLIENTS, payload, { name: 'Client 17', state: 'Z' })).toBe(true);
   });
@@ -135,7 +135,7 @@ describe('the value of a field that was just written', () => {
 
   test.each<[string, Json, Json]>([
     ['name', 'Zoé', 'ZOE'],
-    ['name', 'Zoé Tremblay', 'Zoé Trem'],
+    ['name', 'Zoé Tremblay', 'Zoé T'],
     ['credit', '10.005', '10.01'],
     ['credit', '10.005', 10],
     ['unknown', 'Abc', 'abc'],

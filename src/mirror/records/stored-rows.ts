@@ -141,7 +141,8 @@ function ownValues(
   { raw, stored, verdict }: Judged,
   response: number,
 ): SqlValue[] {
-  const listed = verdict.is === 'restored' ? response : (stored?.listed ?? (isListed ? response : null));
+  const isBack = verdict.is === 'restored' && stored?.listed !== null; // From now on it counts as new.
+  const listed = isBack ? response : (stored?.listed ?? (isListed ? response : null));
   const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
   return [raw, stored?.firstSeenAt ?? at, changedAt, null, response, listed];
 }

@@ -181,9 +181,9 @@ export function awaitedBy({ kind, state, result = null }: About): string | null 
   if (result === null || (state !== 'ready' && state !== 'unsettled')) return null;
   const noted = tryParse(result);
   const awaits = isObject(noted) ? noted['awaits'] : undefined;
-  if (!isObject(awaits)) return null;
-  const { since, why } = awaits;
-  return `It has waited for a reading of ${kind} since ${String(since)} UTC: ${String(why)}.`;
+  if (!isObject(awaits) || typeof awaits['since'] !== 'string' || typeof awaits['why'] !== 'string')
+    return null;
+  return `It has waited for a reading of ${kind} since ${awaits['since']} UTC: ${awaits['why']}.`;
 }
 
 /** The decisions, with the actions that begin with them. */

@@ -7,9 +7,8 @@ import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { entryWithKey } from '../../mirror/outbox/outbox-queue.ts';
 import { liveRecords, liveRecordsWith } from '../../mirror/records/record-store.ts';
 import type { LiveRecord } from '../../mirror/records/record-store.ts';
-import type { Queryable } from '../../mirror/session/session.ts';
+import type { Queryable, Transaction } from '../../mirror/session/session.ts';
 import { readRows } from '../attempt/land-own.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
 
 /** What a create asks for, as the gate needs it. */
 export interface Gated {
@@ -56,7 +55,7 @@ export async function keyHolder(tx: Transaction, gated: Gated): Promise<KeyHolde
   if (earlier !== null && earlier.state !== 'done') return { recordId: earlier.recordId, entry: earlier.id };
   const [record] = await recordsWithKey(tx, gated);
   if (record !== undefined) return { recordId: record.id, entry: null };
-  if (earlier?.recordId == null) return null;
+  if (earlier === null || earlier.recordId === null) return null;
   const row = (await readRows(tx, kind.name, [earlier.recordId])).get(earlier.recordId);
   const isThere = row === undefined || (row.isLive && earlier.verdict === 'altered');
   return isThere ? { recordId: earlier.recordId, entry: earlier.id } : null;

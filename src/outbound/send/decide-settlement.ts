@@ -64,7 +64,8 @@ export type Settlement =
 export function decideSettlement(facts: SettlementFacts): Settlement {
   const { asked, equal, repeats, isFresh } = facts;
   if (asked !== null && equal.length > 0 && hasShownAll(facts, asked.first)) return found(equal, repeats);
-  const isKnown = asked?.final != null && isCertifiedSince(facts, asked.final) && isFresh;
+  const final = asked?.final ?? null;
+  const isKnown = final !== null && isCertifiedSince(facts, final) && isFresh;
   return isKnown && isFinal(facts) ? conclude(facts) : lookFurther(facts);
 }
 
@@ -142,10 +143,11 @@ export function askedOnceMore(facts: SettlementFacts, run: number): AskedSweeps 
   const { asked, elapsedMs, rules } = facts;
   const due = lookTimes(elapsedMs, rules).due ?? 0;
   const isSameLook = asked?.due === due;
-  const isOutOfDate = asked?.final == null || isCertifiedSince(facts, asked.final);
+  const final = asked?.final ?? null;
+  const isOutOfDate = final === null || isCertifiedSince(facts, final);
   return {
     first: asked?.first ?? run,
-    final: !isFinal(facts) ? null : isOutOfDate ? run : asked.final,
+    final: !isFinal(facts) ? null : isOutOfDate ? run : final,
     look: isSameLook ? asked.look : run,
     due,
     times: isSameLook ? asked.times + 1 : 1,

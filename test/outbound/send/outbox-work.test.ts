@@ -15,7 +15,7 @@ async function logged(opening: Opening = {}) {
 describe.each(DATABASES)('in %s', (database) => {
   test('an entry that is done is one line with its record, however often it is worked', async () => {
     const { on, outcomes } = await logged({ database });
-    spoil(on, 'POST', { status: 503, retryAfter: '60' }, { times: 2 });
+    spoil(on, 'POST', { status: 429, retryAfter: '60' }, { times: 2 });
     const id = await on.store(create(ZOE));
     await on.work();
     for (let minute = 0; minute < 20; minute++) await on.pass(61);

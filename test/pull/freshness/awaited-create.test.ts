@@ -57,7 +57,7 @@ describe.each(DATABASES)(
       expect(await on.entry(id)).toMatchObject({ state: 'unsettled', nextAttemptAt });
       const pages = Math.ceil(on.service.world.ids('clients').length / 100);
       expect(requests()).toHaveLength(3 * pages); // And no sweep was asked for.
-      await on.pass(6000);
+      for (const seconds of [1800, 18_000, 21_600, 43_200]) await on.pass(seconds);
       expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
     });
 
@@ -65,10 +65,11 @@ describe.each(DATABASES)(
       const { on, id } = await searched(database);
       enter(on, { ...ZOE, code: 'zz-1', name: 'ZOE' });
       await readAll(on);
+      const late = enter(on, ZOE);
       await on.clock.sleep(60_000);
       await on.pull('clients');
       await on.work();
-      expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
+      expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: late });
     });
   },
 );

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/lib/json/json.ts';
+import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { DATABASES } from '../pull/steps.ts';
+import { asked, create, enter, opened } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const CREATES = 200;
+const LOST = 20;
+const PATIENCE = [300, 3300, 18_000, 21_600, 43_200];
+
+const NAMES = ['Garage Lévesque', 'Atelier du Nord', "L'Étoile & fils", 'Zoé Tremblay', 'Noël Côté'];
+const wish = (number: number) => ({
+  code: `ZZ-${1000 + number}`,
+  name: `${NAMES[number % 5]} ${1000 + number}`,
+});
+
+/** Every tenth answer is lost: of a create that arrived, and of one that did not, in turn. A lost request is no longer counted. */
+function faults(): Fault[] {
+  return Array.from({ length: LOST }, (_none, lost): Fault => ({
+    on: { kind: 'clients', method: 'POST' },
+    ...{ skip: 5 + 9 * lost, times: 1 },
+    do: { drop: lost % 2 === 0 ? 'after' : 'before' },
+  }));
+}
+
+/** The service gives its records numbers of its own before the codes, and writes names in capitals. */
+function alterKeys({ service: { world } }: Stage): void {
+  const insert = world.insert.bind(world);
+  let next = 0;
+  Object.assign(world, {
+    insert: (kind: string, { code, name, ...fields }: JsonObject) =>
+      insert(kind, { ...fields, code: `${++next}/${String(code)}`, name: String(name).toUpperCase() }),
+  });
+}
+
+const endsWith = (value: unknown, text: string): boolean => String(value).endsWith(text);
+
+async function play(on: Stage): Promise<Entry[]> {
+  on.service.setFaults(faults());
+  const ids: number[] = [];
+  for (let number = 0; number < CREATES; number++) ids.push(await on.store(create(wish(number))));
+  for (let stranger = 0; stranger < 5; stranger++) {
+    enter(on, { code: `S-${stranger}`, name: `Somebody else ${stranger}` });
+    await on.work();
+    await on.clock.sleep(60_000);
+  }
+  for (const seconds of PATIENCE) await on.pass(seconds);
+  for (const seconds of PATIENCE) await on.pass(seconds);
+  return Promise.all(ids.map((id) => on.entry(id)));
+}
+
+function tally({ service: { world } }: Stage, entries: readonly Entry[]) {
+  const codes = world.ids('clients').map((id) => world.get('clients', id)?.['code']);
+  const made = entries.map(
+    (_entry, number) => codes.filter((code) => endsWith(code, wish(number).code)).length,
+  );
+  const counts: Record<string, number> = {};
+  for (const { state, verdict } of entries)
+    counts[`${state} ${verdict}`] = (counts[`${state} ${verdict}`] ?? 0) + 1;
+  return {
+    doubled: made.filter((count) => count > 1).length,
+    missing: made.filter((count, number) => count === 0 && entries[number]?.state === 'done').length,
+    person: entries.filter(({ state }) => state === 'parked').length,
+    counts,
+  };
+}
+
+test.each(DATABASES)(
+  `of ${CREATES} creates of which ${LOST} lose their answer none is doubled, beside five records of strangers, in %s`,
+  { timeout: 300_000 },
+  async (database) => {
+    const on = await opened({ database });
+    const { doubled, missing, person, counts } = tally(on, await play(on));
+    process.stdout.write(
+      `${database}: ${doubled} doubled, ${person} wait for a person; ${JSON.stringify(counts)}\n`,
+    );
+    expect({ doubled, missing }).toEqual({ doubled: 0, missing: 0 });
+    expect(counts).toEqual({ 'done sent': 180, 'done adopted': 10, 'done resent': 10 });
+    expect(asked(on, 'POST')).toHaveLength(210);
+  },
+);
+
+test.each(DATABASES)(
+  'of as many at a service that gives its records other keys and names none is doubled either, in %s',
+  { timeout: 300_000 },
+  async (database) => {
+    const on = await opened({ database });
+    alterKeys(on);
+    const { doubled, missing, person, counts } = tally(on, await play(on));
+    process.stdout.write(
+      `${database}, altered: ${doubled} doubled, ${person} wait for a person; ${JSON.stringify(counts)}\n`,
+    );
+    expect({ doubled, missing }).toEqual({ doubled: 0, missing: 0 });
+    expect(counts).toEqual({ 'done altered': 180, 'parked look_alike': 10, 'parked alters_keys': 10 });
+    expect(asked(on, 'POST')).toHaveLength(200);
+  },
+);
