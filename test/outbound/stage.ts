@@ -11,6 +11,7 @@ import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
+import type { DeletionRules } from '../../src/diff/plan-deletions.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { Deed } from '../../src/sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
@@ -65,6 +66,7 @@ export interface Staging {
   readonly rules?: Partial<OutboundRules>;
   readonly parts?: Partial<OutboundParts>;
   readonly clock?: FakeClock;
+  readonly deletions?: Partial<DeletionRules>;
 }
 
 let keys = 0;
@@ -72,7 +74,7 @@ let keys = 0;
 export function stage(
   service: Sandbox,
   session: Session,
-  { rules, parts: given, clock = fakeClock() }: Staging = {},
+  { rules, parts: given, clock = fakeClock(), deletions }: Staging = {},
 ): Stage {
   const source = openSandboxSource(service, clock);
   const mark = { sends: 0 };
@@ -100,6 +102,7 @@ export function stage(
       { session, source, clock, logger, owner: { name: 'us:1:a', isDead: () => false } },
       {
         ...{ ...RULES, kinds: kinds.filter(isListed), baseUrl: service.url, acceptNewSource: false },
+        deletions: { ...RULES.deletions, ...deletions },
         ...(runId !== undefined && { runId }),
       },
     );

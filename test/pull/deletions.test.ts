@@ -174,7 +174,9 @@ test('a write of ours that is not settled protects its record, whatever the list
   for (const minute of [20, 40, 60]) await pullOne(service, session, { kind: 'clients', minute });
   expect(await shortEvents(session)).toEqual([`${theirs} deleted`]);
 
-  await session.atomically((tx) => tx.query(sql`update outbox set state = 'done'`));
+  await session.atomically((tx) =>
+    tx.query(sql`update outbox set state = 'done', updated_at = '2026-03-01 12:00:00.000'`),
+  );
   for (const minute of [80, 100]) await pullOne(service, session, { kind: 'clients', minute });
   expect(await shortEvents(session)).toEqual([`${theirs} deleted`, `${ours} deleted`]);
 });

@@ -209,10 +209,15 @@ export async function releaseHeld(tx: Transaction, kind: string): Promise<number
   return rows.length;
 }
 
-/** Ids of records with an unsettled write of ours: their absence proves nothing yet. */
-export async function readProtected(db: Queryable, kind: string): Promise<Set<string>> {
+/** How long a list and its single records may lag behind the answer that named a new one. */
+const LAG_MS = 900_000;
+
+/** Ids of records with an unsettled write of ours, or that a create has just made: their absence proves nothing yet. */
+export async function readProtected(db: Queryable, kind: string, now: Date): Promise<Set<string>> {
+  const since = instantText(new Date(now.getTime() - LAG_MS));
   const written = sql`
-    select record_id from outbox where kind = ${kind} and state in ('sending', 'unsettled') and record_id is not null`;
+    select record_id from outbox where kind = ${kind} and record_id is not null
+      and (state in ('sending', 'unsettled') or (state = 'done' and operation = 'create' and updated_at >= ${since}))`;
   return new Set(await readTexts(db, written));
 }
 

@@ -193,7 +193,7 @@ async function planFor(
   const plan = planDeletions(
     {
       ...{ absent, noted, live, canAsk, isCertified, sweep, now },
-      isProtected: await readProtected(session, kind.name),
+      isProtected: await readProtected(session, kind.name, now),
       isDoubtful: isEmpty || isCutOff,
     },
     rules,

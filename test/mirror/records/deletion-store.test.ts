@@ -59,12 +59,13 @@ const enqueue = (
   session: Session,
   state: string,
   recordId: string | null,
-  kind = 'clients',
+  { kind = 'clients', operation = 'update' }: { kind?: string; operation?: string } = {},
 ): Promise<unknown> =>
   session.atomically((tx) =>
     tx.query(sql`
-      insert into outbox (idempotency_key, kind, operation, record_id, payload, state)
-      values (${`${kind} ${state} ${recordId ?? ''}`}, ${kind}, 'update', ${recordId}, '{}', ${state})`),
+      insert into outbox (idempotency_key, kind, operation, record_id, payload, state, updated_at)
+      values (${`${kind} ${operation} ${state} ${recordId ?? ''}`}, ${kind}, ${operation}, ${recordId}, '{}', ${state},
+        ${NOON_TEXT})`),
   );
 
 describe.each(DATABASES)('absences in %s', (_name, open) => {
@@ -215,8 +216,11 @@ describe.each(DATABASES)('unsettled writes of ours in %s', (_name, open) => {
     for (const state of ['ready', 'sending', 'unsettled', 'done', 'parked', 'rejected', 'abandoned'])
       await enqueue(session, state, state);
     await enqueue(session, 'unsettled', null);
-    await enqueue(session, 'unsettled', 'other', 'products');
-    expect(await readProtected(session, 'clients')).toEqual(new Set(['sending', 'unsettled']));
+    await enqueue(session, 'unsettled', 'other', { kind: 'products' });
+    await enqueue(session, 'done', 'made', { operation: 'create' });
+    const unsettled = ['sending', 'unsettled'];
+    expect(await readProtected(session, 'clients', later(900_000))).toEqual(new Set([...unsettled, 'made']));
+    expect(await readProtected(session, 'clients', later(900_001))).toEqual(new Set(unsettled));
   });
 
   test('wait for a sweep of their kind', async () => {

@@ -30,6 +30,22 @@ async function sweepHolding(on: Stage): Promise<() => Promise<void>> {
 }
 
 describe.each(DATABASES)('what a write of ours has shown lands in %s', (database) => {
+  test('and is not deleted while list and record lag behind, even without a grace period', async () => {
+    const on = await opened({ database, deletions: { graceSeconds: 0 } });
+    const id = await on.store(create());
+    await on.work();
+    const recordId = (await on.entry(id)).recordId ?? '';
+    on.service.world.remove('clients', Number(recordId)); // Neither shows it.
+    const isDeleted = async () =>
+      (await on.rows(sql`select 1 from clients where id = ${recordId} and _deleted_at is not null`)).length >
+      0;
+    for (let sweep = 0; sweep < 3; sweep++) await on.pull('clients');
+    expect(await isDeleted()).toBe(false);
+    await on.clock.sleep(900_001);
+    for (let sweep = 0; sweep < 3; sweep++) await on.pull('clients');
+    expect(await isDeleted()).toBe(true);
+  });
+
   test('and counts as the last change of its kind', async () => {
     const on = await opened({ database });
     await on.pass(3_600);

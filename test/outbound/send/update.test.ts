@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/catalog.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
+import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { Deed } from '../../../src/sandbox/faults.ts';
+import { memoryLog } from '../../jobs/support.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { asked, opened, spoil, update, textOf } from '../stage.ts';
 import type { Opening, Stage } from '../stage.ts';
@@ -143,6 +145,28 @@ describe('a field', () => {
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1 });
     expect(await resultOf(on, id)).toMatchObject({ normalized: [{ field: 'name', wanted: name }] });
+  });
+
+  test('that empties fields which it does not name is told once for each kind', async () => {
+    const log = memoryLog();
+    const on = await opened({ parts: { logger: log.logger } });
+    const { world } = on.service;
+    const write = world.update.bind(world);
+    Object.assign(world, {
+      update: (kind: string, id: number, fields: JsonObject) =>
+        write(kind, id, { ...fields, phone: '', city: null }),
+    });
+    const ids = on.service.world.ids('clients').slice(0, 2).map(String);
+    for (const client of ids) {
+      write('clients', Number(client), { phone: '514', city: 'Hull' });
+      await on.store(update(client, { name: `Autre nom ${client}` }));
+      await on.work();
+    }
+    const found = log.lines.filter(({ event }) => event === 'drift.found');
+    expect(found).toMatchObject([{ kind: 'clients', code: 'update_replaces' }]);
+    expect(await on.rows(sql`select kind, detail from drift where code = 'update_replaces'`)).toEqual([
+      { kind: 'clients', detail: 'city, phone' },
+    ]);
   });
 
   test('goes by the name of a write and is recognised by the name of a read', async () => {
