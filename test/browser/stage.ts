@@ -97,7 +97,7 @@ function settings({ url, token }: Sandbox, path: string, adminToken: string): ob
     freshness: { requestsPerMinute: null },
     deletions: { graceSeconds: 0.05 },
     webhooks: { allowHosts: ['127.0.0.1'] },
-    outbound: { writes: 'on', settleSeconds: 0.1, patienceSeconds: 12 },
+    outbound: { writes: 'on', settleSeconds: 0.1, patienceSeconds: 2 },
   };
 }
 

@@ -40,7 +40,7 @@ export function demoConfig({ url, token }: Pick<Sandbox, 'url' | 'token'>): Conf
       log: { level: 'error' }, // The story shows lost and refused requests.
       // Proofs that take minutes by default, in the time of a demo.
       deletions: { graceSeconds: 0.2 },
-      outbound: { writes: 'on', settleSeconds: 0.2, patienceSeconds: 24 },
+      outbound: { writes: 'on', settleSeconds: 0.2, patienceSeconds: 4 },
       freshness: { requestsPerMinute: null }, // The story says itself when it pulls.
       shutdown: { graceSeconds: 5 },
       server: { adminToken: randomBytes(32).toString('base64url'), port: 0 },

@@ -61,9 +61,9 @@ export const VARIABLE_MISTAKES: readonly Mistake[] = [
   {
     title: 'a list that is no JSON',
     argv: ['status'],
-    env: { BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS: '[300,1800' },
+    env: { BMS__WEBHOOKS__RETRY_SECONDS: '[300,1800' },
     code: 2,
-    says: ['BMS__OUTBOUND__LOOK_SCHEDULE_SECONDS', '"[300,1800"', 'not valid JSON', 'a list of seconds'],
+    says: ['BMS__WEBHOOKS__RETRY_SECONDS', '"[300,1800"', 'not valid JSON', 'a list of seconds'],
   },
   {
     title: 'a map that is no JSON',
