@@ -30,8 +30,11 @@ function alterKeys({ service: { world } }: Stage): void {
   const insert = world.insert.bind(world);
   let next = 0;
   Object.assign(world, {
-    insert: (kind: string, { code, name, ...fields }: JsonObject) =>
-      insert(kind, { ...fields, code: `${++next}/${String(code)}`, name: String(name).toUpperCase() }),
+    insert: (kind: string, fields: JsonObject) => {
+      const [code, name] = [fields['code'], fields['name']];
+      if (typeof code !== 'string' || typeof name !== 'string') throw new TypeError('A client has both.');
+      return insert(kind, { ...fields, code: `${++next}/${code}`, name: name.toUpperCase() });
+    },
   });
 }
 
