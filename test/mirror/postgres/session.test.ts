@@ -110,6 +110,16 @@ describe('a transaction', () => {
     expect(await amounts(session)).toEqual([0, 0]);
   });
 
+  test('tells the first fault, not that the statements after it were refused', async () => {
+    const session = await openWithThings(await freshDatabaseUrl());
+    const noRoom = sql`do $$ begin raise exception 'no' using errcode = 'disk_full'; end $$`;
+    const failed = session.atomically(async (tx) => {
+      await tx.write(noRoom); // Nobody waits for it: the next statement is the first to throw.
+      await tx.query(sql`select 1`);
+    });
+    await expect(failed).rejects.toMatchObject({ code: 'mirror.disk_full' });
+  });
+
   test('passes on an error of the work that is none of the database', async () => {
     const session = await openWithThings(await freshDatabaseUrl());
     const ours = new OtherSourceError('not mine', { code: 'mirror.other_source' });
