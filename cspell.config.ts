@@ -21,7 +21,7 @@ export default {
     '/\\b[Bb]ms[Ss]ync\\w+/g', // Alerts.
     '/`\\s*(?:select|insert into|delete from|alter|create)\\b[^`]*`/g', // SQL.
     '/sql`(?:\\$\\{(?:[^`}]|`[^`]*`)*\\}|[^`])*`/g',
-    "/\\bSQLITE_\\w+|'E[A-Z]+'/g", // Error codes.
+    "/\\bSQLITE_\\w+|'(?:E|UND_ERR_)[A-Z_]+'/g", // Error codes.
     '/\\\\n/g', // A line end within a text.
     '/\\/dev\\/\\w+/g', // Devices.
     '/"unit": "\\w+"/g', // Grafana's.

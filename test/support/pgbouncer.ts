@@ -22,7 +22,7 @@ export async function behindPgBouncer(url: string, connections = 1): Promise<str
   const program = findProgram({
     names: ['pgbouncer', '../sbin/pgbouncer'],
     package: 'pgbouncer',
-    what: 'a pgbouncer (1.18 or later)',
+    what: 'PgBouncer (1.18 or later)',
   });
   const server = new URL(url);
   const port = await freePort();
@@ -53,7 +53,7 @@ default_pool_size = ${connections}
     rmSync(folder, { recursive: true, force: true });
   });
   while (!(await accepts(port))) {
-    if (child.exitCode !== null) throw new Error(`pgbouncer did not start on port ${port}.`);
+    if (child.exitCode !== null) throw new Error(`PgBouncer did not start on port ${port}.`);
     await delay(10);
   }
   server.host = `127.0.0.1:${port}`;
