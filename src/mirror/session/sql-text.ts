@@ -11,10 +11,14 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The values of an `in (…)`, as parameters. */
+/**
+ * The values of an `in (…)`, as parameters. The last one is repeated up to a power of two: a compiled statement is kept for each
+ * text, and a query would have as many texts as its list has lengths.
+ */
 export function sqlList(values: readonly (string | number)[]): SQL {
+  const length = values.length === 0 ? 0 : 2 ** Math.ceil(Math.log2(values.length));
   return sql.join(
-    values.map((value) => sql`${value}`),
+    Array.from({ length }, (_, index) => sql`${values[Math.min(index, values.length - 1)]}`),
     sql`, `,
   );
 }

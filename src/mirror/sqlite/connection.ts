@@ -159,15 +159,23 @@ function exact(value: Native): SqlValue {
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }
 
+const MOST_STATEMENTS = 256; // A pull of all kinds runs about a hundred. One with a list of 500 parameters takes 40 KB.
+
 const statements = new WeakMap<Database, Map<string, Statement>>();
 
-/** Statements are compiled once for each connection: a pull runs the same few for every page. */
+/**
+ * Statements are compiled once for each connection: a pull runs the same few for every page. Those used last are kept, because
+ * a list has a text of its own for each length.
+ */
 function prepare(connection: Database, sql: string, shape: 'rows' | 'raw' = 'rows'): Statement {
   const known = statements.get(connection) ?? new Map<string, Statement>();
   statements.set(connection, known);
   const key = `${shape} ${sql}`;
   const prepared = known.get(key) ?? compile(connection, sql, shape);
+  known.delete(key); // So that it is the last one again.
   known.set(key, prepared);
+  const [oldest] = known.keys();
+  if (known.size > MOST_STATEMENTS && oldest !== undefined) known.delete(oldest);
   return prepared;
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { identifier, literal } from '../../../src/mirror/session/sql-text.ts';
+import { identifier, literal, sqlList } from '../../../src/mirror/session/sql-text.ts';
 import { tempSession } from '../temp-mirror.ts';
 
 const anyName = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\0'));
@@ -32,4 +32,14 @@ test('G17: any text is quoted into exactly that text', async () => {
       },
     ),
   );
+});
+
+test('a list of any length finds its values and no others', async () => {
+  const session = tempSession();
+  const all = JSON.stringify(Array.from({ length: 1_000 }, (_, index) => index));
+  for (const length of [0, 1, 2, 3, 5, 8, 500]) {
+    const list = sqlList(Array.from({ length }, (_, index) => 2 * index));
+    const rows = await session.query(sql`select value from json_each(${all}) where value in (${list})`);
+    expect(rows.map(({ value }) => value)).toEqual(Array.from({ length }, (_, index) => 2 * index));
+  }
 });

@@ -1,0 +1,23 @@
+/** Asks the SQLite mirror at PATH for lists of all lengths, and prints by how many MB this process grew meanwhile. */
+import { sql } from 'drizzle-orm';
+import { openSession } from '../../../src/mirror/open-session.ts';
+import { sqlList } from '../../../src/mirror/session/sql-text.ts';
+
+const [path = ''] = process.argv.slice(2);
+await using session = await openSession(`file:${path}`);
+
+/** A few queries that are told apart by a number, each with lists of up to 500 values. */
+async function ask(queries: readonly number[]): Promise<void> {
+  for (const query of queries)
+    for (let length = 1; length <= 500; length++) {
+      const list = sqlList(Array.from({ length }, (_, index) => index));
+      const statement = sql`select ${sql.raw(String(query))} as query where -1 in (${list})`;
+      await session.query(statement);
+      await session.atomically((tx) => tx.query(statement));
+    }
+}
+
+await ask([1, 2]); // What a process needs anyway.
+const before = process.memoryUsage.rss();
+await ask([3, 4, 5, 6, 7, 8, 9, 10]);
+console.log(Math.round((process.memoryUsage.rss() - before) / 2 ** 20));
