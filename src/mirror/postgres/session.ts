@@ -53,14 +53,6 @@ export async function openPostgresSession(
         retried(createRetryPolicy(clock), async () => readOnce(await lazy.connection(), target, statement)),
       ),
     atomically: (work) => enqueue(() => inTransaction(writer, target, createRetryPolicy(clock), work)),
-    beside: async (statement) => {
-      const connection = await openConnection(target);
-      try {
-        await connection.script(statement);
-      } finally {
-        await connection.close();
-      }
-    },
     makeDurable: () => Promise.resolve(), // The server's default setting does that.
     close,
     [Symbol.asyncDispose]: close,

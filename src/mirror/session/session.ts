@@ -55,11 +55,6 @@ export interface Session extends Queryable, AsyncDisposable {
    */
   atomically<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Runs a statement that no transaction may contain. In PostgreSQL it has a connection of its own, so that transactions go
-   * on beside it; in SQLite it runs between two of them.
-   */
-  beside(statement: string): Promise<void>;
-  /**
    * From now on, landed transactions survive a power cut. Before the first complete sweep this is not needed: the next pull
    * would read the data again.
    */

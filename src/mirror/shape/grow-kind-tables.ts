@@ -6,7 +6,7 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import { TABLES_SCHEMA, identifier, placeOf } from '../session/sql-text.ts';
+import { identifier, placeOf } from '../session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../tables/rows.ts';
@@ -76,15 +76,23 @@ interface ReportIndex {
  * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by. A kind gets them
  * after its baseline, because they would slow its first load.
  *
- * @throws {MirrorError} `mirror.locked` on PostgreSQL if a long transaction of another program does not end; missing
- * indexes are made after the next run.
+ * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
+ * missing indexes are made after the next run.
  */
 export async function makeReportIndexes(session: Session, kinds: readonly Kind[]): Promise<void> {
   for (const kind of kinds) {
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (!(await hasRow(session, settled))) continue;
-    for (const index of await missingIndexes(session, kind)) await MAKE[session.dialect](session, index);
+    for (const index of await missingIndexes(session, kind)) await makeIndex(session, index);
   }
+}
+
+async function makeIndex(session: Session, { name, table, column }: ReportIndex): Promise<void> {
+  const index = identifier(name);
+  await session.atomically(async (tx) => {
+    await tx.execute(`drop index if exists ${index}`); // An earlier release may have left one half made.
+    await tx.execute(`create index ${index} on ${identifier(table)} (${identifier(column)})`);
+  });
 }
 
 async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
@@ -105,7 +113,7 @@ const COLUMNS: Record<Dialect, (table: string) => SQL> = {
     select attname from pg_attribute where attrelid = to_regclass(${placeOf(table)}) and attnum > 0 and not attisdropped`,
 };
 
-/** Making an index beside running transactions may fail halfway, and leaves one that no query uses. */
+/** In PostgreSQL an earlier release may have left an index half made, which no query uses. */
 const USABLE: Record<Dialect, (table: string) => SQL> = {
   sqlite: (table) => sql`select name from sqlite_schema where type = 'index' and tbl_name = ${table}`,
   postgres: (table) => sql`
@@ -119,18 +127,3 @@ function indexName(table: string, column: string): string {
   if (Buffer.byteLength(name) <= LONGEST_IDENTIFIER) return name;
   return `${table}_${createHash('sha256').update(column).digest('hex').slice(0, 16)}_index`;
 }
-
-const MAKE: Record<Dialect, (session: Session, index: ReportIndex) => Promise<void>> = {
-  sqlite: (session, { name, table, column }) =>
-    session.atomically((tx) =>
-      tx.execute(
-        `create index if not exists ${identifier(name)} on ${identifier(table)} (${identifier(column)})`,
-      ),
-    ),
-  postgres: async (session, { name, table, column }) => {
-    await session.beside(`drop index concurrently if exists ${TABLES_SCHEMA}.${identifier(name)}`);
-    await session.beside(
-      `create index concurrently ${identifier(name)} on ${placeOf(table)} (${identifier(column)})`,
-    );
-  },
-};

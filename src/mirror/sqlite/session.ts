@@ -43,11 +43,6 @@ export function openSqliteSession(path: string): Session {
       return guarded(path, () => runStatement(reader, statement));
     },
     atomically: (work) => atomically(() => withHandle(writer, work)),
-    beside: (statement) =>
-      alone(() => {
-        guarded(path, () => writer.exec(statement));
-        return Promise.resolve();
-      }),
     makeDurable: () =>
       alone(() => {
         writer.pragma('synchronous = FULL'); // SQLite does not store this setting in the file.

@@ -147,14 +147,28 @@ describe.each(DATABASES)('indexes for reports, in %s', (database) => {
   });
 });
 
-test('PostgreSQL: an index that a long transaction left half made is made again after the next run', async () => {
+test('PostgreSQL: an index waits for no reader, and one that another writer kept back is made after the next run', async () => {
   const { session, url } = await mirrorIn('PostgreSQL');
   await endBaseline(session, 'projects');
-  const reader = await bystander(url);
+  const [reader, writer] = [await bystander(url), await bystander(url)];
   await reader.query('begin isolation level repeatable read; select count(*) from bms_sync.projects');
+  await writer.query('begin; delete from bms_sync.projects');
   expect(await mirrorFault(() => makeReportIndexes(session, [projects]))).toBe('mirror.locked');
   expect(await indexesOf(session)).toEqual([]);
-  await reader.query('rollback');
+  await writer.query('rollback');
+  await makeReportIndexes(session, [projects]);
+  expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
+});
+
+test('PostgreSQL: an index that an earlier release left half made is made again', async () => {
+  const { session, url } = await mirrorIn('PostgreSQL');
+  await endBaseline(session, 'projects');
+  await makeReportIndexes(session, [projects]);
+  const admin = await bystander(url);
+  await admin.query(
+    `update pg_index set indisvalid = false where indexrelid = 'bms_sync.projects_client_id_index'::regclass`,
+  );
+  expect(await indexesOf(session)).toEqual([]);
   await makeReportIndexes(session, [projects]);
   expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
 });
