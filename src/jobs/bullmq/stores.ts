@@ -129,7 +129,7 @@ export function openPool({ url, max, connectMs }: PoolTarget, onFault: ClientOpt
   let isMigrated = false;
   const options: PoolOptions = {
     ...{ connectionString: url, application_name: 'bms-sync', max, connectionTimeoutMillis: connectMs },
-    ...{ query_timeout: STATEMENT_MS, ...KEEP_ALIVE },
+    ...{ query_timeout: STATEMENT_MS, options: startOptions(), ...KEEP_ALIVE },
     onConnect: async (client) => {
       client.on('error', (error) => {
         // Without another listener BullMQ would keep a dead connection for good.
@@ -137,11 +137,18 @@ export function openPool({ url, max, connectMs }: PoolTarget, onFault: ClientOpt
       });
       if (!isMigrated) await runMigrations(client, SCHEMA);
       isMigrated = true;
-      const settings = Object.entries({ ...LIVENESS_SETTINGS, search_path: SCHEMA });
-      await client.query(settings.map(([name, value]) => `set ${name} to '${value}'`).join('; '));
     },
   };
   const pool = new pg.Pool(options);
   pool.on('error', () => undefined); // BullMQ reports it.
   return pool as PgPool;
+}
+
+/**
+ * BullMQ listens on its connection and finds its tables by the search path: neither works through a transaction pooler. It
+ * refuses these options, where a `set` would stay on a connection that another application gets next.
+ */
+function startOptions(): string {
+  const settings = Object.entries({ ...LIVENESS_SETTINGS, search_path: SCHEMA });
+  return settings.map(([name, value]) => `-c ${name}=${value}`).join(' ');
 }
