@@ -15,14 +15,15 @@ export interface Target {
   readonly lockTimeoutMs: number;
 }
 
-/** One connection. Its errors have passed through `postgresError`. */
+/**
+ * One connection. Its errors have passed through `postgresError`. What is sent before an answer has come goes off at once, and
+ * is answered in its order.
+ */
 export interface Connection {
   rows(query: QueryConfig & Extended): Promise<QueryResult<Record<string, SqlValue>>>;
   arrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
   /** Sends statements without parameters; each statement has its own result. */
   script(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
-  /** Sends such statements without waiting; a loss of the connection shows at its next use. */
-  send(statements: string): void;
   /** True once the server or the network has ended it. */
   isLost(): boolean;
   close(): Promise<void>;
@@ -59,11 +60,6 @@ export async function openConnection(target: Target): Promise<Connection> {
     rows: (query) => told(client.query(query)),
     arrays: (query) => told(client.query(query)),
     script: async (statements) => [await told(client.query<Record<string, SqlValue>>(statements))].flat(),
-    send: (statements) => {
-      told(client.query(statements)).catch(() => {
-        isGone = true;
-      });
-    },
     isLost: () => isGone,
     close: () => client.end(),
   };
@@ -84,6 +80,7 @@ function newClient(url: string): pg.Client {
       connectionString: url,
       types: AS_IN_SQLITE,
       application_name: 'bms-sync',
+      pipeline: true,
       ...KEEP_ALIVE,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
