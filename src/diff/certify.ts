@@ -43,7 +43,7 @@ interface Uncertified {
   readonly detail: string;
 }
 
-type UncertifiedReason = 'no_end' | 'total_differs' | 'rows_unseen' | 'too_many_rows';
+type UncertifiedReason = 'no_end' | 'total_differs' | 'rows_unseen' | 'page_size_unproven' | 'too_many_rows';
 
 /** A response that proves the list's end: a candidate for a certificate. */
 interface Point extends Sighting {
@@ -69,15 +69,18 @@ export function certify(
   known: readonly string[] = [],
   spans: Spans = spansOf(responses, known),
 ): Certification {
-  const told = pointsOf(responses).reduce<Certification | null>(tellMore(spans), null);
+  const told = pointsOf(responses).reduce<Certification | null>(tellMore(responses, spans), null);
   return told ?? uncertified('no_end', 'no response proves the end of the list');
 }
 
 /** The newest point that certifies or contradicts the list decides; without one, the point with the most evidence. */
-function tellMore(spans: Spans): (told: Certification | null, point: Point) => Certification {
+function tellMore(
+  responses: readonly Sighting[],
+  spans: Spans,
+): (told: Certification | null, point: Point) => Certification {
   return (told, point) => {
     if (told !== null && (told.certified || told.reason === 'too_many_rows')) return told;
-    const verdict = judge(point, spans);
+    const verdict = judge(point, responses, spans);
     if (told === null || verdict.certified || verdict.reason === 'too_many_rows') return verdict;
     // A point whose total agrees is stronger evidence than the empty page after it, which only bounds the list.
     return told.reason === 'total_differs' && verdict.reason === 'rows_unseen' ? verdict : told;
@@ -102,7 +105,7 @@ function isBeyond(response: Sighting, point: Point): boolean {
   );
 }
 
-function judge(point: Point, spans: Spans): Certification {
+function judge(point: Point, responses: readonly Sighting[], spans: Spans): Certification {
   const { endRows, total, sent } = point;
   if (total !== null && total !== endRows)
     return uncertified('total_differs', `its total is ${total}, its pages hold ${endRows} rows`);
@@ -113,6 +116,11 @@ function judge(point: Point, spans: Spans): Certification {
     return uncertified(
       'rows_unseen',
       `${size} of ${endRows} rows seen both before and after the response that proves the end`,
+    );
+  if (total === null && !isPageSizeProven(point, responses, spans))
+    return uncertified(
+      'page_size_unproven',
+      'the list gives no total, and page 1 was not seen while other rows were certainly there',
     );
   if (size > endRows)
     return uncertified(
@@ -133,8 +141,26 @@ function judge(point: Point, spans: Spans): Certification {
   };
 }
 
-/** By the number of an id: 1 = it was in the list at the point. */
-function liveAt({ sent, answered, ids: shown }: Point, spans: Spans): Uint8Array {
+/**
+ * Whether the arithmetic of a point without a total counts by the true page size: page 1 was as long in the same sweep while
+ * further records were certainly in the list, so it was full.
+ */
+function isPageSizeProven(point: Point, responses: readonly Sighting[], spans: Spans): boolean {
+  const { page, endRows, rows, sweep } = point;
+  if (page === 1) return true;
+  const size = (endRows - rows) / (page - 1);
+  return responses.some(
+    (first) =>
+      first.sweep === sweep && first.page === 1 && first.rows === size && liveCount(first, spans) > size,
+  );
+}
+
+function liveCount(response: Sighting, spans: Spans): number {
+  return liveAt(response, spans).reduce((count, live) => count + live, 0);
+}
+
+/** By the number of an id: 1 = it was in the list when the response was made. */
+function liveAt({ sent, answered, ids: shown }: Sighting, spans: Spans): Uint8Array {
   const { ids, firstAnswered, lastSent } = spans;
   const isLive = new Uint8Array(ids.size());
   for (let index = 0; index < isLive.length; index++) {

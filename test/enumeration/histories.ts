@@ -104,7 +104,7 @@ interface World {
 export function goThroughHistories(shape: Shape, hooks: Hooks = {}): Figures {
   const rows = Array.from({ length: shape.rows }, (_, index) => index + 1);
   const list: ListState = { rows, nextId: shape.rows + 1, changesLeft: shape.changes };
-  const first = startSweep({ where: 'GET /list', paging: 'documented', thorough: shape.thorough ?? false });
+  const first = startSweep({ where: 'GET /list', thorough: shape.thorough ?? false });
   const world: World = {
     ...{ shape, hooks, first, lists: createListStates(shape.perPage), advanced: new WeakMap() },
     known: shape.known ? rows.map(String) : [],

@@ -52,9 +52,12 @@ function isHarmless({ reading, truth }: Exchange): boolean {
 const fine = (code: string): Fate => ({ code, problem: null });
 
 /** The list was read all the same: then the question was put again. */
-function fateOfRefused({ reading, target, served }: Exchange, { exchanges }: Pulled): Fate {
+function fateOfRefused(exchange: Exchange, { exchanges }: Pulled): Fate {
+  const { reading, target, served, page } = exchange;
   const same = exchanges.filter((other) => other.target === target && other.served === served);
   const wasAnswered = same.some((other) => other.reading.is !== 'refused');
+  const wasRead = same.slice(0, same.indexOf(exchange)).some((other) => other.reading.is !== 'refused');
+  if (page === 1 && wasRead) return fine('company: not learned here'); // Of a list that is empty, other lists are asked.
   if (reading.is === 'refused' && reading.mayPass && wasAnswered) return fine('asked again');
   return { code: 'swallowed', problem: 'no list, but it was read as one' };
 }

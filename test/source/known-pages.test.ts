@@ -130,7 +130,7 @@ test('a list that has moved by a page is still read to the row', async () => {
 
 test('a known page that can no longer be parsed does not show the token', async () => {
   const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
-  let meta = '{"per_page":25,"total":1}';
+  let meta = '{"current_page":1,"last_page":1,"per_page":25,"total":1}';
   const base = await serve((_, response) => {
     send(response, `{"data":[${deep}],"meta":${meta}}`);
   });
@@ -138,7 +138,7 @@ test('a known page that can no longer be parsed does not show the token', async 
   const knownPages = new Map(
     (await sweep(source)).flatMap(({ page, digest }) => (digest ? [[page, { ...digest, keys: ['?'] }]] : [])),
   );
-  meta = `{"per_page":25.0,"total":1,"echo":"${TOKEN}"}`; // Numbers with a point are read by another, slower parser.
+  meta = `{"current_page":1,"last_page":1,"per_page":25.0,"total":1,"echo":"${TOKEN}"}`; // Numbers with a point are read by another, slower parser.
   const [response] = await sweep(source, { knownPages });
   expect(response).toMatchObject({ isKnown: true, rows: 1, meta: { perPage: 25, total: 1 } });
   expect(() => response?.read()).toThrow(

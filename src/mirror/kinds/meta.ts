@@ -11,7 +11,7 @@ import { readTexts } from '../tables/rows.ts';
  * was last; `integrity` is what the latest check of the database file found;
  * `privacy.excluded` says which fields are kept out: settings that do not speak of them are refused; `privacy.scrub` the step to do before the
  * file no longer holds them; `nested.<table>` is the sum by which elements are
- * found that another program has added or removed. The row `writer` holds no fact: PostgreSQL transactions lock it.
+ * found that another program has added or removed; `whole.<kind>` is the most rows with which a list came whole as page 2. The row `writer` holds no fact: PostgreSQL transactions lock it.
  */
 type MetaKey =
   | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
@@ -22,6 +22,7 @@ type MetaKey =
   | 'integrity'
   | ('privacy.excluded' | 'privacy.scrub')
   | `nested.${string}`
+  | `whole.${string}`
   | ('schedules' | `schedules.${string}`);
 
 /** Reads a fact about the mirror as a whole. */

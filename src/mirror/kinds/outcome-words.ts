@@ -57,6 +57,10 @@ const COMPLETE: Readonly<Record<string, { readonly why: string; readonly next: s
     why: 'more rows were there than its end allows',
     next: 'If it stays so, report it: a record left the list and returned, or an answer was stale.',
   },
+  page_size_unproven: {
+    why: 'it gives no total, and one reading does not show how long its pages are',
+    next: 'The next pull can prove that none is missing.',
+  },
   no_end: { why: 'no answer proved where it ends', next: 'If it stays so, report it.' },
   rows_missing: {
     why: 'another program deleted rows of the mirror',

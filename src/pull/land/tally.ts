@@ -1,5 +1,4 @@
 import { createIdSet } from '../../lib/ids/id-set.ts';
-import { sameTexts } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
@@ -40,6 +39,8 @@ export interface Tally {
   readonly latestId: () => string | null;
   /** A short page was followed by pages with rows. */
   readonly hasHoles: () => boolean;
+  /** Rows of the whole list, where it came again as a later page; else null. */
+  readonly wholeAt: () => number | null;
   readonly changes: () => number;
   /** How the list was wrapped and paged. */
   readonly shape: () => ListShape;
@@ -53,22 +54,19 @@ export interface Tally {
 export function createTally(): Tally {
   const records = createRecordCounter();
   const [fields, pages] = [new Set<string>(), new Set<number>()];
-  let firstPage: TextList = [];
   let lastPage = 0;
   let hasHoles = false;
+  let wholeAt: number | null = null;
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
 
-  /** A whole list may show itself as page 2. */
-  const isPage = (page: number, seen: TextList): boolean =>
-    page === 1 || (seen.length > 0 && !sameTexts(seen, firstPage));
-
   const addPage = ({ response: { page, rows, envelope, meta, plan }, seen }: Landing): void => {
-    if (page === 1) [firstPage, shape] = [seen, { envelope, pageSize: meta?.perPage ?? null }];
-    if (isPage(page, seen)) pages.add(page);
+    if (page === 1) shape = { envelope, pageSize: meta?.perPage ?? null };
+    if (page === 1 || seen.length > 0) pages.add(page);
     if (rows > 0) lastPage = Math.max(lastPage, page);
     latestId = seen.at(0) ?? latestId;
     hasHoles ||= plan.hasHoles;
+    wholeAt = plan.wholeAt ?? wholeAt;
   };
 
   return {
@@ -82,6 +80,7 @@ export function createTally(): Tally {
     lastPage: () => lastPage,
     latestId: () => latestId,
     hasHoles: () => hasHoles,
+    wholeAt: () => wholeAt,
     changes: () => {
       const { created, updated, restored } = records.counts();
       return created + updated + restored;

@@ -34,8 +34,8 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const responses = await readSightings(session, sweep.kind.name, sweep.pages);
   const shown = spansOf(responses, []);
   const alone = certify(responses, [], shown);
-  const isSettled = alone.certified || alone.reason !== 'rows_unseen';
-  const known = isSettled ? [] : await knownBefore(session, sweep, responses);
+  const mayTellMore = !alone.certified && ['rows_unseen', 'page_size_unproven'].includes(alone.reason);
+  const known = mayTellMore ? await knownBefore(session, sweep, responses) : [];
   const { verdict, spans } =
     known.length === 0 ? { verdict: alone, spans: shown } : withKnown(known, responses);
   const sentAt = (tick: number): string | null => {

@@ -26,6 +26,8 @@ export interface Sweep {
   readonly hasHoles: boolean;
   /** Live rows before the sweep. */
   readonly knownRows: number;
+  /** The most rows with which this list was seen to answer whole, whichever page was asked for. */
+  readonly wholeUpTo: number;
   /** Names the token, the decoder and the settings under which a page may go unparsed. */
   readonly digestScope: string;
   /** Fields whose changes are no events. */

@@ -5,6 +5,7 @@ import { asMirrored, readFields } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { readQuarantined } from '../../mirror/records/issue-store.ts';
 import { removeOrphans } from '../../mirror/records/nested-repairs.ts';
+import { readMeta } from '../../mirror/kinds/meta.ts';
 import { claimKind } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { readPages, readDirtyRows } from '../../mirror/sightings/page-store.ts';
@@ -89,14 +90,15 @@ export async function beginPage(
   const mirrored = await asMirrored(session, kind);
   const fields = await readFields(session, kind.name, kind.excluded);
   return {
-    ...{ runId: NO_RUN, began: null, hasHoles: false, knownRows: 0, comparesColumns: false },
+    ...{ runId: NO_RUN, began: null, hasHoles: false, knownRows: 0, wholeUpTo: 0, comparesColumns: false },
     tenants: await readTenants(session, kind, false),
     pages: await readPages(session, kind.name, page),
     ...(await readState(parts, request, { lease, mirrored, fields })),
   };
 }
 
-type OfList = 'runId' | 'began' | 'tenants' | 'pages' | 'hasHoles' | 'knownRows' | 'comparesColumns';
+type OfList =
+  'runId' | 'began' | 'tenants' | 'pages' | 'hasHoles' | 'knownRows' | 'wholeUpTo' | 'comparesColumns';
 
 interface HeldKind {
   readonly lease: KindLease;
@@ -131,13 +133,15 @@ async function readKnown(
 ): Promise<Pick<Sweep, Exclude<OfList, 'began'>>> {
   const parsesAll = isPartial === true || claim.isNew;
   // Side by side: counting, the slowest, reads an index of the whole table.
-  const [knownRows, pages, tenants, hasHoles] = await Promise.all([
+  const [knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
     countLive(session, kind.name),
     parsesAll ? new Map<never, never>() : readPages(session, kind.name),
     readTenants(session, kind, claim.isNew),
     hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
+    claim.isNew ? null : readMeta(session, `whole.${kind.name}`),
   ]);
-  return { runId, tenants, pages, hasHoles, knownRows, comparesColumns: isPartial === true };
+  const wholeUpTo = Number(whole ?? 0);
+  return { runId, tenants, pages, hasHoles, knownRows, wholeUpTo, comparesColumns: isPartial === true };
 }
 
 /**

@@ -5,6 +5,7 @@ import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { closeQuarantined, closeRepairs } from '../../mirror/records/issue-store.ts';
+import { writeMeta } from '../../mirror/kinds/meta.ts';
 import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../mirror/outbox/outbox-queue.ts';
@@ -107,6 +108,7 @@ async function conclude(tx: Transaction, { sweep, tally }: ListReading, result: 
   await noteDrift(tx, sweep, { tally, fieldsBefore, now });
   await noteFlapping(tx, sweep, { tally, now });
   await noteListIssues(tx, sweep, result);
+  await noteWhole(tx, sweep, tally.wholeAt());
   await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
   await prunePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
   if (result.ending.state === 'complete') await keepUnlisted(tx, kind.name, result.ending.verdict.spans);
@@ -114,6 +116,11 @@ async function conclude(tx: Transaction, { sweep, tally }: ListReading, result: 
   if (result.report.state === 'certified')
     await closeRepairs(tx, kind.name, { before: result.startedAt, now });
   await wakeAfterSweep(tx, kind.name, now);
+}
+
+/** Remembers the length of a list that came whole instead of a later page. */
+async function noteWhole(tx: Transaction, { kind, wholeUpTo }: Sweep, rows: number | null): Promise<void> {
+  if (rows !== null && rows > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(rows));
 }
 
 /** Stores the rows that no remaining sighting shows, so that old sightings may be pruned. */

@@ -107,9 +107,9 @@ function openList(
   { kind, sweep }: ListReading,
   { reopen, signal }: { readonly reopen: Reopened; readonly signal: AbortSignal },
 ): AsyncIterable<ListResponse> {
-  const { claim, tenants, knownRows, digestScope, pages, ticks, lease, hasHoles } = sweep;
+  const { claim, tenants, knownRows, wholeUpTo, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const responses = parts.source.sweep(kind, {
-    ...{ knownRows, hasHoles, digestScope, signal, knownPages: pages, tick: ticks.next },
+    ...{ knownRows, wholeUpTo, hasHoles, digestScope, signal, knownPages: pages, tick: ticks.next },
     isMoving: lease.uncertifiedSweeps >= MOVING_AFTER,
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),

@@ -16,6 +16,8 @@ export interface ListPage {
   /** One text per record that identifies it within the list: its id, as text in any spelling, or the whole record. */
   readonly keys: TextList;
   readonly meta: Meta | null;
+  /** By `links`: whether a page follows; null where it does not say. */
+  readonly hasNext: boolean | null;
   /** How the records were wrapped. */
   readonly envelope: string;
   /** The text of the records is that of the known page of this number: it was not parsed. */
@@ -30,6 +32,8 @@ export interface ListPage {
   readonly read: () => readonly Json[];
   /** The texts of the records, in their order, where the page was landed before: most are as they were then. */
   readonly texts?: (() => readonly string[]) | undefined;
+  /** The service's own 404, which is an empty page beyond the last row, and a fault anywhere else. */
+  readonly missing?: SourceError | undefined;
 }
 
 /**
@@ -55,11 +59,49 @@ export function readKnown({ digestScope, known }: KnownPageHint): (answer: Recei
     if (list === null) return null;
     const { keys, digest, bytes } = known;
     return {
-      ...{ keys, meta: list.meta, envelope: list.envelope, isKnown: true },
+      ...list,
+      keys,
+      isKnown: true,
       digest: { digest, bytes },
       read: parseLater(answer),
     };
   };
+}
+
+/**
+ * Lets a page after the first be missing: beyond its last row a service may answer 404 in JSON of its own. A proxy, or a
+ * wrong base URL, answers with a web page.
+ */
+export function orMissing<T>(read: (answer: Received) => T): (answer: Received) => T | ListPage {
+  return (answer) => {
+    try {
+      return read(answer);
+    } catch (error) {
+      const isMissing = error instanceof SourceError && error.reason === 'not_found';
+      if (!isMissing || answer.status !== 404 || !isOwnAnswer(answer)) throw error;
+      return { ...NO_PAGE, missing: error.withoutQuote() };
+    }
+  };
+}
+
+const NO_PAGE: ListPage = {
+  keys: [],
+  meta: null,
+  hasNext: null,
+  envelope: '',
+  isKnown: false,
+  digest: null,
+  read: () => [],
+};
+
+function isOwnAnswer({ bytes, where }: Received): boolean {
+  try {
+    const body = parseBody(bytes, where);
+    return isObject(body) && body['success'] !== true && body['data'] === undefined;
+  } catch (error) {
+    if (error instanceof SourceError) return false;
+    throw error;
+  }
 }
 
 /**
@@ -82,9 +124,22 @@ function textsBetween({ buffer, byteOffset, length }: Uint8Array, cuts: readonly
 }
 
 function parsed(answer: Received): Omit<ListPage, 'digest'> {
-  const { records, meta, envelope } = readList(answer);
+  refuseFault(answer);
+  const { records, ...list } = openPage(answer.bytes, answer.where);
   const keys = packed(records.map(recordKey));
-  return { keys, meta, envelope, isKnown: false, read: () => records };
+  return { ...list, keys, isKnown: false, read: () => records };
+}
+
+interface PageBody extends ListBody {
+  readonly hasNext: boolean | null;
+}
+
+function openPage(bytes: Uint8Array, where: string): PageBody {
+  const body = parseBody(bytes, where);
+  const links = isObject(body) ? body['links'] : undefined;
+  const next = isObject(links) ? links['next'] : undefined;
+  const isLink = isObject(next) || (typeof next === 'string' && next !== '');
+  return { ...openList(body, where), hasNext: next === null ? false : isLink || null };
 }
 
 /** Identifies a record: its id, as text in any spelling, or the whole record. */
@@ -158,7 +213,7 @@ function openKnown(
   answer: ListText,
   digestScope: string,
   known: PageDigest,
-): Omit<ListBody, 'records'> | null {
+): Omit<PageBody, 'records'> | null {
   const start = arrayStart(answer.bytes, DATA);
   if (start === null) return null;
   const part = { start, end: start + known.bytes };
@@ -186,10 +241,10 @@ function digestOf({ bytes }: ListText, digestScope: string, { start, end }: Part
 }
 
 /** Opens a list without its records; null if it is no list, or if other bytes than these are its records. */
-function openAround({ bytes, where }: ListText, { start, end }: Part): Omit<ListBody, 'records'> | null {
+function openAround({ bytes, where }: ListText, { start, end }: Part): Omit<PageBody, 'records'> | null {
   const around = [bytes.subarray(0, start), STAND_IN_ARRAY, bytes.subarray(end)];
   try {
-    const { records, ...list } = openList(parseBody(Buffer.concat(around), where), where);
+    const { records, ...list } = openPage(Buffer.concat(around), where);
     return records.length === 1 && records[0] === STAND_IN ? list : null;
   } catch (error) {
     if (error instanceof SourceError) return null; // A full parse finds the same fault and can quote it.

@@ -11,7 +11,7 @@ import type { PageResponse, ListEnd } from './page-checks.ts';
 
 /** One response of a list: the page that it shows, its ticks, and its place in the list. */
 export interface ListResponse extends ListPage {
-  /** The requested page. */
+  /** The page that it shows: the requested one, or an earlier one that came instead. */
   readonly page: number;
   readonly sent: number;
   readonly answered: number;
@@ -30,8 +30,10 @@ export interface SweepOptions extends LoadOptions, KnownPages {
   readonly isMoving?: boolean | undefined;
   /** Pages of this list are known to have holes: a short one is not requested again. */
   readonly hasHoles?: boolean;
-  /** Rows that the list had when it was last read: a shorter answer without `meta` may be its first page. */
+  /** Rows that the list had when it was last read, which tell where to look for its end. */
   readonly knownRows?: number;
+  /** The most rows with which page 1 came again as page 2: it is not asked for again until the list is longer. */
+  readonly wholeUpTo?: number;
   /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
   readonly reopen?: SweepPlan | undefined;
 }
@@ -63,9 +65,9 @@ export async function* sweepList(
   }
 }
 
-function planSweep({ list }: ListedKind, { thorough, hasHoles, knownRows = 0 }: SweepOptions): SweepPlan {
-  const where = `GET ${list.path}`;
-  return startSweep({ where, paging: list.paging, thorough, knownRows, sizesVary: hasHoles ?? false });
+function planSweep({ list }: ListedKind, options: SweepOptions): SweepPlan {
+  const { thorough, hasHoles = false, knownRows = 0, wholeUpTo = 0 } = options;
+  return startSweep({ where: `GET ${list.path}`, thorough, knownRows, wholeUpTo, sizesVary: hasHoles });
 }
 
 /**
@@ -99,15 +101,15 @@ export async function* somePages(
 }
 
 /** The state from which pages are read; no page follows from it. */
-function planPages({ list: { path, paging } }: ListedKind): SweepPlan {
-  const start = startSweep({ where: `GET ${path}`, paging, thorough: false, sizesVary: true });
+function planPages({ list }: ListedKind): SweepPlan {
+  const start = startSweep({ where: `GET ${list.path}`, thorough: false, sizesVary: true });
   return { ...start, phase: 'done', ask: null };
 }
 
 /** Whether an answer shows another page than the requested one, by its `meta` or by its records. */
 function isShownBefore(plan: SweepPlan, response: PageResponse): boolean {
   const { page, keys } = response;
-  if (page > 1 && saysOther(response)) return refuseUnlessLast(plan, response);
+  if (page > 1 && saysOther(response)) return refuseUnlessLast(plan, response) < page;
   if (plan.answers === 0 || keys.length === 0) return false;
   return sameTexts(keys, plan.latest.keys) || sameTexts(keys, plan.first);
 }
@@ -118,13 +120,14 @@ function remember(plan: SweepPlan, response: PageResponse): SweepPlan {
   const { keys, meta } = response;
   return {
     ...plan,
-    ...(plan.answers === 0 && { first: keys, ...learnFromFirst(plan.paging, response) }),
+    ...(plan.answers === 0 && { first: keys, ...learnFromFirst(response) }),
     answers: plan.answers + 1,
     lastPage: meta.lastPage ?? plan.lastPage,
+    shown: response.page,
     latest: response,
   };
 }
 
-function listResponse({ page, sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {
-  return { page, sent, answered, rows: value.keys.length, ...value, end: plan.end, plan };
+function listResponse({ sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {
+  return { sent, answered, rows: value.keys.length, ...value, page: plan.shown, end: plan.end, plan };
 }

@@ -4,7 +4,7 @@ import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../http/read-answer.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import type { Answered, Question, Requester } from '../http/requester.ts';
-import { readKnown, readPage, withoutExcludedFields } from './list-page.ts';
+import { orMissing, readKnown, readPage, withoutExcludedFields } from './list-page.ts';
 import type { KnownPage, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
@@ -59,7 +59,9 @@ export function pageLoader(
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
     const known = digestScope === undefined ? undefined : knownPages?.get(page);
-    const [readUnparsed, readAll] = [readKnown({ digestScope, known }), readPage({ digestScope, known })];
+    const hint = { digestScope, known };
+    const readUnparsed = page === 1 ? readKnown(hint) : orMissing(readKnown(hint));
+    const readAll = page === 1 ? readPage(hint) : orMissing(readPage(hint));
     const readParsed = (answer: Received): ListPage =>
       withoutExcludedFields(
         kind,
@@ -115,7 +117,8 @@ async function inLaterTurn(answer: Received, read: (answer: Received) => ListPag
 
 /** A loaded page as the plans compare it. */
 export function pageResponse({ page, value }: LoadedPage): PageResponse {
-  return { page, keys: value.keys, meta: value.meta ?? NO_META };
+  const { keys, meta, hasNext, missing } = value;
+  return { page, keys, meta: meta ?? NO_META, hasNext, missing };
 }
 
 /** The query for a page (§8); a list without documented parameters is asked bare first. */

@@ -9,16 +9,27 @@ export interface PageResponse {
   readonly page: number;
   readonly keys: TextList;
   readonly meta: Meta;
+  /** By `links`: whether a page follows; null or absent where it does not say. */
+  readonly hasNext?: boolean | null | undefined;
+  /** The service's own 404. */
+  readonly missing?: SourceError | undefined;
+}
+
+/** A page that was read before, shown again. */
+export interface PageAgain {
+  readonly page: number;
+  /** It says so, or it was read just before, and one reading shows every row of the other. */
+  readonly isSure: boolean;
 }
 
 /** The facts known from earlier responses of a sweep. */
 export interface PagesKnown {
   /** The list, for messages: `GET /api/clients`. */
   readonly where: string;
+  /** `meta` of page 1 gives the length of the list: `last_page` or `total`. */
+  readonly isCounted: boolean;
   /** Rows on a full page. */
   readonly stride: number;
-  /** The page size is reliable: it comes from `meta`, or looks like a page size. */
-  readonly countable: boolean;
   /** The page size that "meta" of page 1 has named. */
   readonly perPage: number | null;
   /** A page of another size is accepted: the list is known for it, or the page came with that size twice. */
@@ -28,7 +39,7 @@ export interface PagesKnown {
   readonly emptyFrom: number;
   /** Consecutive empty pages up to now. */
   readonly emptyInARow: number;
-  /** A short or empty page was followed by pages with rows: the list drops records after it has cut its pages. */
+  /** In a counted list a short or empty page was followed by pages with rows: it drops records after cutting its pages. */
   readonly hasHoles: boolean;
   /** `meta` of page 1 says that there is no page 2. */
   readonly onePage: boolean;
@@ -58,22 +69,66 @@ export function refuseEmptyPages(known: PagesKnown): void {
 }
 
 /**
- * Whether a page repeats the list's last page, as some services answer beyond the end.
+ * Finds the page that a response shows instead of the requested one; null if it shows that one.
+ *
+ * A list that tells its length may show its last page again beyond the end, if it says so. Any other list ends where a page
+ * comes again, by its `meta` or by most of its ids.
  *
  * @throws {SourceError} page_ignored, page_repeated
  */
-export function isLastPageAgain(known: PagesKnown, response: PageResponse): boolean {
+export function pageAgain(known: PagesKnown, response: PageResponse): PageAgain | null {
   const { page, keys } = response;
-  if (page === 1) return false;
-  if (saysOther(response)) return refuseUnlessLast(known, response);
-  if (keys.length === 0) return false;
+  if (page === 1) return null;
+  if (saysOther(response)) return { page: refuseUnlessLast(known, response), isSure: true };
+  if (keys.length === 0) return null;
+  return known.isCounted ? lastPageAgain(known, response) : readAlready(known, response);
+}
+
+function lastPageAgain(known: PagesKnown, { page, keys }: PageResponse): PageAgain | null {
   if (sameTexts(keys, known.first)) {
-    if (page === 2 && known.onePage) return true;
+    if (page === 2 && known.onePage) return { page: known.top.page, isSure: true };
     throw fault('page_ignored', known, `page ${page}: got the records of page 1, expected others`);
   }
   const neighbour = page > known.top.page ? known.top : known.latest;
-  if (!sameTexts(keys, neighbour.keys)) return false;
+  if (!sameTexts(keys, neighbour.keys)) return null;
   throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
+}
+
+function readAlready(known: PagesKnown, { page, keys, hasNext }: PageResponse): PageAgain | null {
+  const { first, top, latest } = known;
+  const read = [latest, top, { page: 1, keys: first }];
+  const again = read.find((other) => other.page !== page && isMostlySame(keys, other.keys));
+  if (again === undefined) return null;
+  const got = `page ${page}: got the records of page ${again.page} again`;
+  if (hasNext === true) throw fault('page_ignored', known, `${got}, and a link to a next page`);
+  const least = Math.min(keys.length, again.keys.length);
+  return { page: again.page, isSure: again === latest && sharedTexts(keys, again.keys) === least };
+}
+
+/** More than half of the longer one: rows that have moved on by a few places make no page the same. */
+function isMostlySame(a: TextList, b: TextList): boolean {
+  return sameTexts(a, b) || 2 * sharedTexts(a, b) > Math.max(a.length, b.length);
+}
+
+function sharedTexts(a: TextList, b: TextList): number {
+  const others = new Set(b);
+  let shared = 0;
+  for (const text of a) if (others.has(text)) shared++;
+  return shared;
+}
+
+/** Whether both show the same rows, in any order. */
+export function sameRows(a: TextList, b: TextList): boolean {
+  return a.length === b.length && (sameTexts(a, b) || sharedTexts(a, b) === a.length);
+}
+
+/**
+ * Refuses a missing page that should have rows.
+ *
+ * @throws {SourceError} not_found
+ */
+export function refuseMissing(known: PagesKnown, { page, missing }: PageResponse): void {
+  if (missing !== undefined && page <= Math.max(known.top.page, known.lastPage ?? 0)) throw missing;
 }
 
 /** Whether an answer names another page than the requested one. */
@@ -84,14 +139,14 @@ export function saysOther({ page, meta }: PageResponse): boolean {
 /**
  * A service may say openly that it shows an earlier page, if that is the last one.
  *
+ * @returns That page.
  * @throws {SourceError} page_ignored
  */
-export function refuseUnlessLast(
-  known: Pick<PagesKnown, 'where' | 'lastPage'>,
-  { page, meta }: PageResponse,
-): true {
+export function refuseUnlessLast(known: PagesKnown, { page, meta, hasNext }: PageResponse): number {
   const shown = meta.currentPage ?? page;
-  if (shown < page && shown === (meta.lastPage ?? known.lastPage)) return true;
+  const byTotal = meta.total === null ? shown : Math.max(1, pagesFor(meta.total, known.stride));
+  const last = meta.lastPage ?? known.lastPage ?? byTotal;
+  if (shown < page && shown === last && hasNext !== true) return shown;
   throw fault('page_ignored', known, `page ${page}: got page ${shown} by its "meta"`);
 }
 
@@ -139,22 +194,33 @@ export interface PageShown {
   readonly page: number;
   readonly rows: number;
   readonly meta: Meta;
+  readonly hasNext?: boolean | null | undefined;
+  /** It came instead of a later page. */
+  readonly again?: PageAgain | null;
 }
 
 /**
  * Proves the end of a list from one response, by arithmetic; null = no proof.
  *
- * A full page proves nothing, even if `meta` agrees: its total may be cached, and rows would vanish.
+ * A full page proves nothing, even if `meta` agrees: its total may be cached, and rows would vanish. It does where it came
+ * instead of a later one, or where only `links` tell the end.
  *
  * @param stride Rows on a full page of this sweep.
  */
-export function provenEnd({ page, rows, meta }: PageShown, stride: number): ListEnd | null {
-  const { lastPage, perPage } = meta;
-  if (perPage !== null && perPage !== stride) return null;
+export function provenEnd(shown: PageShown, stride: number): ListEnd | null {
+  const { page, rows, meta, again = null, hasNext } = shown;
+  const { lastPage } = meta;
+  if (hasNext === true || again?.isSure === false) return null;
   const before = (page - 1) * stride;
   if (rows === 0) return page > 1 && isClaimed(page, lastPage) ? null : { rows: before };
-  if (rows >= stride) return null;
-  return lastPage === null || lastPage === page ? { rows: before + rows } : null; // Else it is a hole.
+  return isLast(shown, stride) ? { rows: before + rows } : null;
+}
+
+/** A short page before the last one is a hole. */
+function isLast(shown: PageShown, stride: number): boolean {
+  const { page, rows, meta, again = null } = shown;
+  const isEnd = rows < stride || again !== null || endsByLink(shown);
+  return isEnd && (meta.lastPage === null || meta.lastPage === page);
 }
 
 /** Whether `meta` says that this page has rows. */
@@ -162,9 +228,15 @@ function isClaimed(page: number, lastPage: number | null): boolean {
   return lastPage !== null && lastPage >= page;
 }
 
-/** Whether all numbers of `meta` confirm a short last page, so that no further page must be requested. */
+/** A `next` that is null, in a list that tells its end in no other way. */
+function endsByLink({ meta, hasNext }: PageShown): boolean {
+  return hasNext === false && !tellsPages(meta);
+}
+
+/** Whether all that tells the end confirms a last page, so that no further page must be requested. */
 export function endIsAgreed(shown: PageShown, stride: number): boolean {
   const { page, rows, meta } = shown;
+  if (endsByLink(shown)) return true;
   return (
     rows > 0 &&
     rows < stride &&
@@ -185,39 +257,24 @@ const MOST_PAGES = 1_000_000;
  * The page size is the number of rows sent, never the number requested. Only if page 1 is the whole list may `meta`
  * give a larger size.
  */
-export function learnFromFirst(
-  paging: 'documented' | 'by answer',
-  { keys, meta }: PageResponse,
-): Pick<PagesKnown, 'stride' | 'perPage' | 'countable' | 'onePage' | 'mostAnswers'> {
+export function learnFromFirst({
+  keys,
+  meta,
+}: PageResponse): Pick<PagesKnown, 'isCounted' | 'stride' | 'perPage' | 'onePage' | 'mostAnswers'> {
   const rows = keys.length;
-  const { perPage } = meta;
-  if (!tellsPages(meta)) {
-    const countable = looksLikePage(rows);
-    return {
-      ...{ stride: rows, perPage, countable },
-      onePage: paging === 'by answer',
-      mostAnswers: mostAnswers(PAGES_WHERE_UNKNOWN),
-    };
-  }
-  const { lastPage, total } = meta;
-  const onePage = (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
+  const { lastPage, perPage, total } = meta;
+  const isCounted = tellsPages(meta);
+  const onePage = isCounted && (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
   const stride = onePage ? Math.max(rows, perPage ?? 0) : rows;
-  const pages = Math.max(Math.min(lastPage ?? 1, MOST_PAGES), pagesFor(total ?? 0, stride));
-  return { stride, perPage, countable: true, onePage, mostAnswers: mostAnswers(pages) };
+  const pages = isCounted
+    ? Math.max(Math.min(lastPage ?? 1, MOST_PAGES), pagesFor(total ?? 0, stride))
+    : PAGES_WHERE_UNKNOWN;
+  return { isCounted, stride, perPage, onePage, mostAnswers: 3 * pages + 100 };
 }
 
 /** Whether `meta` gives the length of the list. */
-export function tellsPages({ lastPage, total }: Meta): boolean {
+function tellsPages({ lastPage, total }: Meta): boolean {
   return lastPage !== null || total !== null;
-}
-
-/** Whether a list without `meta` may have been cut after this number of rows. */
-export function looksLikePage(rows: number): boolean {
-  return rows % 10 === 0 || rows % 25 === 0;
-}
-
-function mostAnswers(pages: number): number {
-  return 3 * pages + 100;
 }
 
 export function pagesFor(rows: number, stride: number): number {

@@ -1,35 +1,38 @@
-import { sameTexts } from '../../lib/text/text-list.ts';
 import { NO_META } from '../http/read-answer.ts';
 import {
-  isLastPageAgain,
+  endIsAgreed,
+  learnFromFirst,
+  pageAgain,
+  pagesFor,
+  provenEnd,
   refuseEmptyPages,
   refuseEndless,
   refuseGrowth,
+  refuseMissing,
   refuseResized,
-  provenEnd,
-  learnFromFirst,
-  endIsAgreed,
-  looksLikePage,
-  pagesFor,
-  tellsPages,
+  sameRows,
 } from './page-checks.ts';
-import type { PageResponse, PagesKnown, ListEnd, PageShown } from './page-checks.ts';
+import type { PageAgain, PageResponse, PagesKnown, ListEnd, PageShown } from './page-checks.ts';
 
 /**
  * The state of a sweep: a state machine without I/O decides the next page.
  *
  *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
- *     └────► walk ─► reread ───────► done      no `meta`: page after page until an empty one; page 1 if it was page 2
+ *     └────► walk ─► reread ───────► done      length unknown: page after page until the end; page 1 if that is page 2
  *
  *   done ──► open ─► body ─► tail ─► done      a closing read: the last page again, alone; pages 1…L−1
  *
  * The end is proved early, so that one sweep reads most rows after it, and page 1, where new rows come, on both sides.
+ *
+ * A list that tells its length by `last_page` or `total` is counted. The end of any other list is looked for where the known
+ * rows end; it is a `next` that is null, an empty or missing page, or a page that was read before.
  */
 export interface SweepPlan extends PagesKnown {
-  readonly paging: 'documented' | 'by answer';
   readonly thorough: boolean;
   /** Rows that the list had when it was last read. */
   readonly knownRows?: number;
+  /** The most rows with which page 1 came again as page 2 in an earlier sweep. */
+  readonly wholeUpTo?: number;
   readonly phase: Phase;
   /** Pages to ask for now, all of them side by side; null = the sweep is done. Stays until its last page is taken. */
   readonly ask: PageRange | null;
@@ -39,6 +42,12 @@ export interface SweepPlan extends PagesKnown {
   readonly ended: boolean;
   /** How often the end was searched for on another page than expected. */
   readonly detours: number;
+  /** The page that the latest response shows. */
+  readonly shown: number;
+  /** Rows of page 1, where it came instead of a later page; else null. */
+  readonly wholeAt: number | null;
+  /** A page before the end came again: the end that was found is none. */
+  readonly hasShifted: boolean;
 }
 
 export interface PageRange {
@@ -46,15 +55,14 @@ export interface PageRange {
   readonly to: number;
 }
 
-type SweepStart = Pick<SweepPlan, 'where' | 'paging' | 'thorough' | 'knownRows'> &
+type SweepStart = Pick<SweepPlan, 'where' | 'thorough' | 'knownRows' | 'wholeUpTo'> &
   Partial<Pick<SweepPlan, 'sizesVary'>>;
 
 type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
 
 /** A response as the phases see it; `page` is the page that it shows. */
 interface SweepView extends PageShown {
-  /** The last page once more. */
-  readonly again: boolean;
+  readonly again: PageAgain | null;
   /** The records of page 1 as read before. */
   readonly asFirst: boolean;
 }
@@ -70,9 +78,12 @@ export function startSweep(start: SweepStart): SweepPlan {
     end: null,
     ended: false,
     detours: 0,
+    shown: 0,
+    wholeAt: null,
+    hasShifted: false,
+    isCounted: false,
     stride: 0,
     perPage: null,
-    countable: false,
     lastPage: null,
     emptyFrom: Infinity,
     emptyInARow: 0,
@@ -90,67 +101,69 @@ export function startSweep(start: SweepStart): SweepPlan {
  * Plans a closing read of a swept list: its end again, alone, and then the pages before it.
  *
  * It starts in the state of a sweep after page 1. A full last page would prove nothing, so the page after it is read.
- * A list of one page is its own end, and is read as for the first time.
+ * A list of one page is its own end, and is read as for the first time; so is a list that does not tell its length, page
+ * after page: that page 1 is full shows where others were seen before and after it.
  *
  * @param plan The plan after the last response of that sweep, or of an earlier closing read.
  */
 export function reopenSweep(plan: SweepPlan): SweepPlan {
-  const start = startSweep({ ...plan, thorough: false });
-  const { stride, perPage, countable, lastPage, mostAnswers, first, top } = plan;
-  if (top.page <= 1) return start;
+  const { isCounted, stride, perPage, lastPage, mostAnswers, first, top } = plan;
+  const start = startSweep({ ...plan, thorough: !isCounted });
+  if (!isCounted || top.page <= 1) return start;
   const ask = only(top.keys.length < stride ? top.page : top.page + 1);
   const asFirst = { page: 1, keys: first, meta: NO_META };
-  const learned = { stride, perPage, countable, lastPage, mostAnswers, first, top: asFirst, latest: asFirst };
+  const learned = { isCounted, stride, perPage, lastPage, mostAnswers, first, top: asFirst, latest: asFirst };
   return { ...start, ...learned, phase: 'open', ask };
 }
 
 /**
  * Takes the next response, in the order of the requests.
  *
- * @throws {SourceError} page_ignored, page_repeated, page_grew, page_resized, endless, empty_pages
+ * @throws {SourceError} page_ignored, page_repeated, page_grew, page_resized, endless, empty_pages, not_found
  */
 export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
   refuseEndless(plan);
-  const known = plan.phase === 'first' ? { ...plan, ...learnFromFirst(plan.paging, response) } : plan;
-  const again = isLastPageAgain(known, response);
-  if (!again) {
+  refuseMissing(plan, response);
+  const known = plan.phase === 'first' ? { ...plan, ...learnFromFirst(response) } : plan;
+  const again = pageAgain(known, response);
+  if (again === null) {
     refuseGrowth(known, response);
     refuseResized(known, response);
   }
 
-  const { keys, meta } = response;
-  const view: SweepView = {
-    page: again ? pageAgain(known, response) : response.page,
-    rows: keys.length,
-    meta,
-    again,
-    asFirst: sameTexts(keys, known.first),
-  };
-  const end = known.countable ? provenEnd(view, known.stride) : null;
-  const remembered = remember(known, response, view.page);
+  const { keys, meta, hasNext } = response;
+  const page = again?.page ?? response.page;
+  const asFirst = sameRows(keys, known.first);
+  const view: SweepView = { page, rows: keys.length, meta, hasNext, again, asFirst };
+  const remembered = remember(known, response, view);
   refuseEmptyPages(remembered);
-  return PHASES[plan.phase]({ ...remembered, end }, view);
+  return PHASES[plan.phase]({ ...remembered, end: provenEnd(view, known.stride) }, view);
 }
 
-/** The page that a repetition shows: the number it names, or else the last known page. */
-function pageAgain({ top }: SweepPlan, { page, meta }: PageResponse): number {
-  return meta.currentPage === null || meta.currentPage === page ? top.page : meta.currentPage;
-}
-
-/** @param shown The page that the response shows, which may differ from the requested one. */
-function remember(plan: SweepPlan, response: PageResponse, shown: number): SweepPlan {
+function remember(plan: SweepPlan, response: PageResponse, view: SweepView): SweepPlan {
   const { page, keys, meta } = response;
+  const { page: shown } = view;
   return {
     ...plan,
+    shown,
     answers: plan.answers + 1,
     lastPage: meta.lastPage ?? plan.lastPage,
-    emptyFrom: keys.length === 0 ? Math.min(plan.emptyFrom, shown) : plan.emptyFrom,
-    emptyInARow: keys.length === 0 ? plan.emptyInARow + 1 : 0,
-    hasHoles: plan.hasHoles || (keys.length < plan.stride && shown < plan.top.page),
+    emptyFrom: lowestEmpty(plan, view),
+    emptyInARow: view.rows === 0 ? plan.emptyInARow + 1 : 0,
+    hasHoles: plan.hasHoles || (plan.isCounted && keys.length < plan.stride && shown < plan.top.page),
+    wholeAt: isWholeAgain(plan, view) ? keys.length : plan.wholeAt,
     first: page === 1 ? keys : plan.first,
     top: keys.length > 0 && shown >= plan.top.page ? { ...response, page: shown } : plan.top,
     latest: response,
   };
+}
+
+function lowestEmpty({ emptyFrom }: SweepPlan, { page, rows }: SweepView): number {
+  return rows === 0 ? Math.min(emptyFrom, page) : emptyFrom;
+}
+
+function isWholeAgain({ isCounted }: SweepPlan, { page, again }: SweepView): boolean {
+  return !isCounted && page === 1 && again?.isSure === true;
 }
 
 /** One page alone. */
@@ -172,43 +185,79 @@ const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
 };
 
 function afterFirst(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (!tellsPages(view.meta)) return afterUntold(plan, view);
-  const { lastPage, total } = view.meta;
-  if (plan.onePage && (view.rows === 0 || view.rows < plan.stride)) return onLastPageFound(plan, view);
-  return { ...plan, phase: 'open', ask: only(Math.max(2, lastPage ?? pagesFor(total ?? 0, plan.stride))) };
+  if (!plan.isCounted) return afterUncounted(plan, view);
+  const { rows, meta } = view;
+  if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
+  return openAt(plan, meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride));
 }
 
-/** Page 1 came without `meta`: a list without documented pages may be whole, unless its size looks like a page. */
-function afterUntold(plan: SweepPlan, { rows }: SweepView): SweepPlan {
-  const isWhole = plan.onePage && !looksLikePage(rows) && rows >= (plan.knownRows ?? 0) && !plan.thorough;
-  if (rows === 0 || isWhole) return done({ ...plan, end: { rows } });
-  return { ...plan, phase: 'walk', ask: only(2) };
+function afterUncounted(plan: SweepPlan, view: SweepView): SweepPlan {
+  if (isWhole(plan, view)) return done({ ...plan, end: { rows: view.rows } });
+  if (plan.thorough) return { ...plan, phase: 'walk', ask: only(2) };
+  return view.hasNext === false ? done(plan) : openAt(plan, pagesFor(plan.knownRows ?? 0, plan.stride));
 }
 
-function afterWalk(plan: SweepPlan, { page, rows, meta, again }: SweepView): SweepPlan {
-  // The same records under another page number, without `meta`: this is the whole list.
-  if (again) return done({ ...plan, end: meta.currentPage === null ? { rows } : plan.end });
-  // Page 1 alone does not show the page size, so that an empty page 2 is no bound.
-  if (rows === 0 && page === 2) return { ...plan, end: null, phase: 'reread', ask: only(1) };
-  return rows === 0 ? done(plan) : { ...plan, ask: only(page + 1) };
+function openAt(plan: SweepPlan, page: number): SweepPlan {
+  return { ...plan, phase: 'open', ask: only(Math.max(2, page)) };
 }
 
-/** Page 2 was empty: page 1 is the whole list if it is shorter now, or the same and of no size that pages have. */
+/** More rows than a service puts on a page. */
+const MOST_ON_PAGE = 1_000;
+
+/** Whether page 1 is all: it is empty, or the list has answered whole before, and has not outgrown that. */
+function isWhole({ thorough, wholeUpTo = 0 }: SweepPlan, { rows, hasNext }: SweepView): boolean {
+  if (hasNext === true) return false;
+  if (rows === 0) return true;
+  return !thorough && (rows < wholeUpTo || (rows === wholeUpTo && rows > MOST_ON_PAGE));
+}
+
+/** Reads page after page from page 2 on, whatever was taken for the end. */
+function walkAnew(plan: SweepPlan): SweepPlan {
+  const top = { page: 1, keys: plan.first, meta: NO_META };
+  return { ...plan, hasShifted: false, ended: false, phase: 'walk', ask: only(2), top, latest: NO_PAGE };
+}
+
+function afterWalk(plan: SweepPlan, view: SweepView): SweepPlan {
+  if (isBarePageTwo(view)) return rereadFirst(plan);
+  const isEnd = view.rows === 0 || view.again !== null || (view.hasNext === false && !plan.thorough);
+  return isEnd ? done(plan) : { ...plan, ask: only(view.page + 1) };
+}
+
+/** An empty page 2 without a total: it shows no page size, so it is no bound. */
+function isBarePageTwo({ page, rows, meta }: SweepView): boolean {
+  return page === 2 && rows === 0 && meta.total === null;
+}
+
+function rereadFirst(plan: SweepPlan): SweepPlan {
+  return { ...plan, end: null, phase: 'reread', ask: only(1) };
+}
+
 function afterReread(plan: SweepPlan, { rows, asFirst }: SweepView): SweepPlan {
-  const isWhole = rows < plan.stride || (asFirst && !looksLikePage(rows)); // A full page may have a successor by now.
-  return done({ ...plan, end: isWhole ? { rows } : null });
+  return done({ ...plan, end: asFirst ? { rows } : null });
 }
 
 function afterOpen(plan: SweepPlan, view: SweepView): SweepPlan {
+  if (isBarePageTwo(view)) return rereadFirst(plan);
+  if (!plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1) return stepBack(plan, view);
   const detour = plan.detours < MOST_DETOURS ? detourFrom(plan, view) : null;
   if (detour !== null) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
-  const isFull = view.rows > 0 && view.rows >= plan.stride;
-  return isFull && !view.again ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
+  return goesOn(plan, view) ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
+}
+
+/** Looks for the end of a list that has become shorter: a few pages back, or else from the beginning. */
+function stepBack(plan: SweepPlan, { page }: SweepView): SweepPlan {
+  if (plan.detours >= MOST_DETOURS) return walkAnew(plan);
+  return { ...plan, ask: only(page - 1), detours: plan.detours + 1 };
+}
+
+function goesOn({ isCounted, stride }: SweepPlan, { rows, again, hasNext }: SweepView): boolean {
+  if (rows === 0 || again !== null) return false;
+  return isCounted ? rows >= stride : (hasNext ?? rows >= stride);
 }
 
 /** The page to request instead if `meta` says that the list does not end here. */
 function detourFrom(plan: SweepPlan, view: SweepView): number | null {
-  if (view.again || view.rows >= plan.stride) return null;
+  if (!plan.isCounted || view.again !== null || view.rows >= plan.stride) return null;
   const { lastPage } = view.meta;
   const believed = lastPage !== null && lastPage < plan.emptyFrom ? lastPage : null;
   if (view.rows === 0) return pageOfTotal(plan, view, believed);
@@ -228,8 +277,9 @@ const GROWTH = 10;
 /** The last page is found: continues with the pages before it. */
 function onLastPageFound(plan: SweepPlan, view: SweepView): SweepPlan {
   const expected = pagesFor(Math.max(view.meta.total ?? 0, plan.knownRows ?? 0), plan.stride) + GROWTH;
-  if (view.rows === 0 && view.page > expected) return walkOn(plan, expected);
-  const ended = view.rows === 0 || view.again || (endIsAgreed(view, plan.stride) && !plan.thorough);
+  if (plan.isCounted && view.rows === 0 && view.page > expected) return walkOn(plan, expected);
+  const isEnd = view.rows === 0 || view.again !== null;
+  const ended = isEnd || (endIsAgreed(view, plan.stride) && !plan.thorough);
   const settled = { ...plan, ended, phase: 'body' as const, ask: { from: 1, to: view.page - 1 } };
   return view.page > 1 ? settled : finish(settled);
 }
@@ -239,8 +289,11 @@ function walkOn(plan: SweepPlan, to: number): SweepPlan {
   return { ...plan, ended: false, phase: 'body', ask: { from: 1, to } };
 }
 
-function afterBody(plan: SweepPlan): SweepPlan {
-  return plan.latest.page === plan.ask?.to ? finish(plan) : plan;
+/** Where a page before the end comes again, the list has ended there, and what was taken for its last page is that one. */
+function afterBody(plan: SweepPlan, { again }: SweepView): SweepPlan {
+  const shifted = { ...plan, hasShifted: plan.hasShifted || (!plan.isCounted && again !== null) };
+  if (plan.latest.page !== plan.ask?.to) return shifted;
+  return shifted.hasShifted ? walkAnew(shifted) : finish(shifted);
 }
 
 /** Ends the sweep, unless pages have holes: then `meta` may agree by chance, and only an empty page ends the list. */
@@ -248,8 +301,10 @@ function finish(plan: SweepPlan): SweepPlan {
   return plan.ended && !plan.hasHoles ? done(plan) : { ...plan, phase: 'tail', ask: only(plan.top.page + 1) };
 }
 
-function afterTail(plan: SweepPlan, { page, rows, again }: SweepView): SweepPlan {
-  return rows === 0 || again ? done(plan) : { ...plan, ask: only(page + 1) };
+function afterTail(plan: SweepPlan, view: SweepView): SweepPlan {
+  const { page, rows, again } = view;
+  if (isBarePageTwo(view)) return rereadFirst(plan);
+  return rows === 0 || again !== null ? done(plan) : { ...plan, ask: only(page + 1) };
 }
 
 function done(plan: SweepPlan): SweepPlan {

@@ -12,8 +12,8 @@ const OF_THE_SOURCE: Readonly<Record<SourceReason, true>> = {
   ...{ rate_limited: true, interrupted: true },
 };
 const OF_A_SWEEP = [
-  ...['no_end', 'total_differs', 'rows_unseen', 'too_many_rows', 'certified_earlier', 'rows_missing'],
-  ...['quarantined', 'absences_unproven', 'busy', 'other_source'],
+  ...['no_end', 'total_differs', 'rows_unseen', 'page_size_unproven', 'too_many_rows'],
+  ...['certified_earlier', 'rows_missing', 'quarantined', 'absences_unproven', 'busy', 'other_source'],
 ];
 const STATES = ['certified', 'complete', 'invalid', 'aborted', 'busy', 'running', 'never'];
 

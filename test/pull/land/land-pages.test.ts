@@ -43,6 +43,7 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
       runId: 1,
       claim,
       knownRows: 0,
+      wholeUpTo: 0,
       hasHoles: false,
       began: lease.tick,
       digestScope: 'digestScope',
@@ -61,14 +62,14 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   };
 }
 
-const PLAN = startSweep({ where: 'GET /api/categories', paging: 'documented', thorough: false });
+const PLAN = startSweep({ where: 'GET /api/categories', thorough: false });
 
 function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
   return {
     ...{ page, sent: ticks[0], answered: ticks[1], rows: records.length, read: () => records },
     keys: records.map((record) => String((record as { id?: unknown } | null)?.id)),
     ...{ isKnown: false, partial: null, digest: { digest: JSON.stringify(records), bytes: 1 } },
-    ...{ meta: null, envelope: 'array', end: null, plan: PLAN },
+    ...{ meta: null, hasNext: null, envelope: 'array', end: null, plan: PLAN },
   };
 }
 

@@ -49,8 +49,8 @@ describe('a sweep over HTTP', () => {
       send(response, { data: [{ id: 1 }, { id: 2 }, { id: 3 }] });
     });
     const responses = await sweepAll(open(base).source, byAnswerKind);
-    expect(urls).toEqual([byAnswerKind.list.path]);
-    expect(responses[0]).toMatchObject({ end: { rows: 3 }, meta: null });
+    expect(urls).toEqual([byAnswerKind.list.path, `${byAnswerKind.list.path}?page=2`]);
+    expect(responses[1]).toMatchObject({ page: 1, end: { rows: 3 }, meta: null });
   });
 
   test('hands pages out in page order whatever order they arrive in, each with the ticks of its own answer', async () => {

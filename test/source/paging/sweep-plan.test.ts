@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NO_META } from '../../../src/source/http/read-answer.ts';
+import { SourceError } from '../../../src/source/http/errors.ts';
 import type { Meta } from '../../../src/source/http/read-answer.ts';
 import type { PageResponse, ListEnd } from '../../../src/source/paging/page-checks.ts';
 import { advance, reopenSweep, startSweep } from '../../../src/source/paging/sweep-plan.ts';
@@ -17,14 +18,14 @@ interface Walk {
 type Service = (page: number) => PageResponse;
 
 interface Options {
-  readonly paging?: 'documented' | 'by answer';
   readonly thorough?: boolean;
   readonly sizesVary?: boolean;
+  readonly knownRows?: number;
+  readonly wholeUpTo?: number;
 }
 
 function carryOut(service: Service, options: Options = {}): Walk {
-  const { paging = 'documented', thorough = false, sizesVary = true } = options;
-  return follow(startSweep({ where: 'GET /list', paging, thorough, sizesVary }), service);
+  return follow(startSweep({ where: 'GET /list', thorough: false, sizesVary: true, ...options }), service);
 }
 
 /** Reads the list's end again, and the pages before it. */
@@ -66,6 +67,9 @@ const unpaged =
   (rows: readonly string[], meta = NO_META): Service =>
   (page) => ({ page, keys: rows, meta });
 
+/** A quiet list in pages of ten that say nothing of themselves. */
+const bare = (rows: number): Service => paged(ids(rows), 10, false);
+
 const withMeta =
   (service: Service, change: (meta: Meta, page: number) => Partial<Meta>): Service =>
   (page) => {
@@ -96,30 +100,22 @@ describe('any quiet list', () => {
   const lists = fc.record({
     rows: fc.nat(400),
     stride: fc.integer({ min: 1, max: 100 }),
-    paging: fc.constantFrom('documented' as const, 'by answer' as const),
     thorough: fc.boolean(),
     meta: fc.boolean(),
+    knownRows: fc.nat(400),
   });
-
-  /** A list that names neither pages nor total is whole unless its size looks like a page. */
-  const looksWhole = ({
-    rows,
-    stride,
-    paging,
-    thorough,
-    meta,
-  }: typeof lists extends fc.Arbitrary<infer T> ? T : never) =>
-    !meta && paging === 'by answer' && !thorough && rows > stride && stride % 10 !== 0 && stride % 25 !== 0;
 
   test('is seen whole, no page more than three times', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        fc.pre(!looksWhole(list));
         const { asked, seen } = carryOut(paged(ids(list.rows), list.stride, list.meta), list);
         const times = Math.max(...asked.map((page) => asked.filter((other) => other === page).length));
         expect(seen.size).toBe(list.rows);
-        expect(times).toBeLessThanOrEqual(3);
-        expect(Math.max(...asked)).toBeLessThanOrEqual(Math.ceil(list.rows / list.stride) + 2);
+        expect(times).toBeLessThanOrEqual(4);
+        const longest = list.meta ? list.rows : Math.max(list.rows, list.knownRows);
+        expect(Math.max(...asked)).toBeLessThanOrEqual(
+          Math.ceil(longest / Math.min(list.stride, list.rows || 1)) + 2,
+        );
       }),
       { numRuns: 2000 },
     );
@@ -128,7 +124,6 @@ describe('any quiet list', () => {
   test('is never said to have fewer rows than it has, and with meta is proved to the row', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        fc.pre(!looksWhole(list));
         const { ends } = carryOut(paged(ids(list.rows), list.stride, list.meta), list);
         for (const { end } of ends) expect(end.rows).toBeGreaterThanOrEqual(list.rows);
         if (list.meta) expect(ends.map(({ end }) => end.rows)).toContain(list.rows);
@@ -140,7 +135,7 @@ describe('any quiet list', () => {
   test('that is answered whole is proved whole', () => {
     fc.assert(
       fc.property(fc.nat(400), fc.boolean(), (rows, thorough) => {
-        const { seen, ends, asked } = carryOut(unpaged(ids(rows)), { paging: 'by answer', thorough });
+        const { seen, ends, asked } = carryOut(unpaged(ids(rows)), { thorough });
         expect(seen.size).toBe(rows);
         expect(ends.at(-1)?.end).toEqual({ rows });
         expect(asked.length).toBeLessThanOrEqual(2);
@@ -186,34 +181,72 @@ describe('the order of a sweep', () => {
     expect(carryOut(paged([], 10)).asked).toEqual([1]);
   });
 
-  test('A14: without meta page after page until an empty one', () => {
-    expect(carryOut(paged(ids(35), 10, false)).asked).toEqual([1, 2, 3, 4, 5]);
+  test('A14: without meta a thorough sweep goes page after page until an empty one', () => {
+    expect(carryOut(bare(35), { thorough: true }).asked).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('without meta the end is looked for where the known rows end, and the page behind it is always asked for', () => {
+    expect(carryOut(bare(35), { knownRows: 35 }).asked).toEqual([1, 4, 1, 2, 3, 5]);
+    expect(carryOut(bare(40), { knownRows: 40 }).asked).toEqual([1, 4, 5, 1, 2, 3, 4]);
+    expect(carryOut(bare(35), { knownRows: 12 }).asked).toEqual([1, 2, 3, 4, 1, 2, 3, 5]);
+    expect(carryOut(bare(35), { knownRows: 52 }).asked).toEqual([1, 6, 5, 4, 1, 2, 3, 5]);
+    expect(carryOut(bare(35), { knownRows: 400 }).asked).toEqual([1, 40, 39, 38, 37, 36, 2, 3, 4, 5]);
   });
 
   test('without meta a page that may be the whole list is read before and after the empty one', () => {
-    expect(carryOut(paged(ids(10), 10, false), { paging: 'by answer' }).asked).toEqual([1, 2, 1]);
+    for (const rows of [7, 10]) {
+      const { asked, ends } = carryOut(bare(rows), { knownRows: rows });
+      expect(asked).toEqual([1, 2, 1]);
+      expect(ends).toEqual([{ page: 1, end: { rows } }]);
+    }
   });
 
   test('without meta a one-page list that changes while it is read is not proved by an empty page 2', () => {
-    const reads = [ids(7), [], ['0', ...ids(7)]];
-    const service = (page: number): PageResponse => ({ page, keys: reads.shift() ?? [], meta: NO_META });
-    expect(carryOut(service).ends).toEqual([]);
-    expect(carryOut(paged(ids(7), 10, false)).ends).toEqual([{ page: 1, end: { rows: 7 } }]);
+    for (const later of [['0', ...ids(7)], ['0', ...ids(6)], ids(6)]) {
+      const reads = [ids(7), [], later];
+      const service = (page: number): PageResponse => ({ page, keys: reads.shift() ?? [], meta: NO_META });
+      expect(carryOut(service).ends).toEqual([]);
+    }
   });
 
-  test('without meta pages of an odd size prove nothing, nor does a closing read', () => {
-    const walk = carryOut(paged(ids(16), 7, false));
-    expect(walk).toMatchObject({ asked: [1, 2, 3, 4], ends: [] });
-    expect(closing(walk, paged(ids(16), 7, false)).ends).toEqual([]);
+  test('without meta the service’s own 404 ends a list like an empty page, and is a fault before its end', () => {
+    const missing = new SourceError('not_found', 'GET /list: got status 404');
+    const service = (rows: number): Service => {
+      const pages = bare(rows);
+      return (page) => ({ ...pages(page), ...(pages(page).keys.length === 0 && { missing }) });
+    };
+    for (const rows of [7, 10, 35, 40])
+      for (const options of [{ thorough: true }, { knownRows: rows }, { knownRows: rows + 30 }]) {
+        const { asked, seen, ends } = carryOut(bare(rows), options);
+        expect(carryOut(service(rows), options)).toMatchObject({ asked, seen, ends });
+      }
+    const gap: Service = (page) => (page === 2 ? { page, keys: [], meta: NO_META, missing } : bare(35)(page));
+    expect(reasonOf(() => carryOut(gap, { knownRows: 35 }))).toBe('not_found');
+    const counted: Service = (page) => (page === 4 ? { ...gap(2), page } : paged(ids(35), 10)(page));
+    expect(reasonOf(() => carryOut(counted))).toBe('not_found');
   });
 
-  test('a list by answer pages as meta says', () => {
-    expect(carryOut(paged(ids(35), 10), { paging: 'by answer' }).asked).toEqual([1, 4, 1, 2, 3]);
-    expect(carryOut(unpaged(ids(35), metaOf(1, 500, 35)), { paging: 'by answer' }).asked).toEqual([1]);
+  test('links tell the end: a next that is null, but never one that is not', () => {
+    const linked = (rows: number): Service => {
+      return (page) => ({ ...bare(rows)(page), hasNext: page * 10 < rows });
+    };
+    expect(carryOut(linked(7))).toMatchObject({ asked: [1], ends: [{ page: 1, end: { rows: 7 } }] });
+    expect(carryOut(linked(40), { knownRows: 40 }).asked).toEqual([1, 4, 1, 2, 3]);
+    expect(carryOut(linked(40), { knownRows: 40 }).ends).toEqual([{ page: 4, end: { rows: 40 } }]);
+    const whole: Service = (page) => ({ page, keys: ids(30), meta: NO_META, hasNext: true });
+    expect(reasonOf(() => carryOut(whole))).toBe('page_ignored');
   });
 
-  test('a list by answer of a round size is paged if page 2 shows other ids', () => {
-    expect(carryOut(paged(ids(45), 20, false), { paging: 'by answer' }).asked).toEqual([1, 2, 3, 4]);
+  test('a list that ignores the page is asked again only when it is longer than ever, or may be one full page', () => {
+    const asked = (rows: number, wholeUpTo: number) =>
+      carryOut(unpaged(ids(rows)), { wholeUpTo, knownRows: rows }).asked;
+    expect(asked(33, 0)).toEqual([1, 2]);
+    expect(asked(33, 34)).toEqual([1]);
+    expect(asked(35, 34)).toEqual([1, 2]);
+    expect(asked(34, 34)).toEqual([1, 2]); // Else row 35 of pages of 34 would stay unseen.
+    expect(asked(1_001, 1_001)).toEqual([1]);
+    expect(carryOut(unpaged(ids(33))).plan.wholeAt).toBe(33);
+    expect(carryOut(bare(33)).plan.wholeAt).toBeNull();
   });
 
   test('a list that shrank is followed to the page that it names', () => {
@@ -233,7 +266,7 @@ describe('what a service may do to its pages', () => {
 
   test('A06: ignores the page and says otherwise, or nothing', () => {
     const lying = unpaged(ids(10));
-    expect(reasonOf(() => carryOut(lying))).toBe('page_ignored');
+    expect(carryOut(lying)).toMatchObject({ asked: [1, 2], ends: [{ page: 2, end: { rows: 10 } }] });
     const claiming = withMeta(lying, (_, page) => ({
       currentPage: page,
       lastPage: 5,
@@ -254,6 +287,17 @@ describe('what a service may do to its pages', () => {
   test('A07: repeats the last page beyond the end as if it were a further one', () => {
     expect(reasonOf(() => carryOut(clamped(ids(35), 10, false), { thorough: true }))).toBe('page_repeated');
     expect(reasonOf(() => carryOut(clamped(ids(40), 10, false)))).toBe('page_repeated');
+  });
+
+  test('A07: repeats the last page of a list that does not tell its length', () => {
+    for (const rows of [7, 10, 35, 40])
+      for (const options of [{ thorough: true }, { knownRows: rows }, { knownRows: 95 }, { knownRows: 5 }])
+        for (const honest of [true, false]) {
+          const told = (meta: Meta) => (honest ? { ...NO_META, currentPage: meta.currentPage } : NO_META);
+          const { seen, ends } = carryOut(withMeta(clamped(ids(rows), 10, honest), told), options);
+          expect(seen.size).toBe(rows);
+          expect(ends.at(-1)?.end).toEqual({ rows });
+        }
   });
 
   test('A07: a one-page list that is repeated is just a one-page list', () => {
@@ -361,15 +405,11 @@ describe('a closing read', () => {
     expect(asked(paged([], 10), { thorough: true })).toEqual([1]);
   });
 
-  test('of a list that is answered whole is that answer, and page 2 where its size looks like a page', () => {
-    expect(asked(unpaged(ids(33)), { paging: 'by answer' })).toEqual([1]);
-    expect(asked(unpaged(ids(33)), { paging: 'by answer', thorough: true })).toEqual([1]);
-    expect(asked(unpaged(ids(30)), { paging: 'by answer' })).toEqual([1, 2]);
-  });
-
-  test('without meta goes on behind a short page as well', () => {
-    expect(asked(paged(ids(35), 10, false))).toEqual([4, 1, 2, 3, 5]);
-    expect(asked(paged(ids(40), 10, false))).toEqual([5, 1, 2, 3, 4]);
+  test('of a list that does not tell its length is the same pages, in their order, until the end', () => {
+    expect(asked(unpaged(ids(33)))).toEqual([1, 2]);
+    expect(asked(bare(7))).toEqual([1, 2, 1]);
+    expect(asked(bare(35), { knownRows: 35 })).toEqual([1, 2, 3, 4, 5]);
+    expect(asked(bare(40), { thorough: true })).toEqual([1, 2, 3, 4, 5]);
   });
 
   test('follows a list that grew', () => {
