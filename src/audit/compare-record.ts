@@ -116,7 +116,7 @@ function compareRaw(kind: Kind, record: JsonObject, raw: string): Difference[] {
 }
 
 function isSameMember(field: Field | undefined, a: Json | undefined, b: Json | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
+  if (a === undefined || b === undefined) return (a ?? null) === (b ?? null); // Absent and null are one.
   if (isSameJson(a, b)) return true;
   if (field === undefined || field.type === 'json') return false;
   const [one, other] = [readValue(field.type, a), readValue(field.type, b)];

@@ -199,7 +199,10 @@ export function fieldChanges(names: readonly string[], before: JsonObject, after
   return `{${members.join(',')}}`; // No object is made of it: one of 100,000 members takes long.
 }
 
-/** Names the fields in which two readings of a record differ, documented or not; spelling and key order do not count. */
+/**
+ * Names the fields in which two readings of a record differ, documented or not; spelling and key order do not count, nor
+ * whether a field without a value is null or absent.
+ */
 export function changedFields(kind: Kind, before: JsonObject, after: JsonObject): readonly string[] {
   const names = [
     ...Object.keys(before),
@@ -209,7 +212,7 @@ export function changedFields(kind: Kind, before: JsonObject, after: JsonObject)
   const fields = new Map(sent.map((field) => [field.name, field])); // A documented field comes before its hint.
   return names.filter((name) => {
     const [old, young] = [ownValue(before, name), ownValue(after, name)];
-    if (old === young) return false;
+    if ((old ?? null) === (young ?? null)) return false;
     const field = fields.get(name);
     if (field === undefined && isPlain(old) && isPlain(young)) return true;
     return canonicalValue(field, old) !== canonicalValue(field, young);

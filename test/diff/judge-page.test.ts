@@ -190,7 +190,11 @@ describe('judge', () => {
     ['{"id":7}', '{"id":"7"}', 'unchanged'],
     ['{"id":7,"credit":"1.00"}', '{"id":7,"credit":"1.01"}', 'changed'],
     ['{"id":7,"credit":"1.00"}', '{"id":7}', 'changed'],
-    ['{"id":7}', '{"id":7,"news":null}', 'changed'],
+    ['{"id":7}', '{"id":7,"news":null}', 'unchanged'],
+    ['{"id":7,"credit":null}', '{"id":7}', 'unchanged'],
+    ['{"id":7,"credit":""}', '{"id":7}', 'changed'],
+    ['{"id":7}', '{"id":7,"news":0}', 'changed'],
+    ['{"id":7}', '{"id":7,"news":""}', 'changed'],
     ['{"id":7,"name":"null"}', '{"id":7,"name":null}', 'changed'],
     ['{"id":7,"contacts":[{"id":1},{"id":2}]}', '{"id":7,"contacts":[{"id":2},{"id":1}]}', 'changed'],
     ['[]', '{"id":7}', 'changed'],
@@ -622,7 +626,7 @@ describe('a change', () => {
     expect(changed(field, [after, before])).toEqual([field]);
   });
 
-  test.each(['null', '""', '"absent"', '0', '[]'])('C13: a field that goes is not %s', (value) => {
+  test.each(['""', '"absent"', '"null"', '0', '[]'])('C13: a field that goes is not %s', (value) => {
     for (const field of ['product_name', 'produit_projet', 'extra', '__proto__', 'constructor'])
       expect(changedFields(PURCHASES, {}, object(`{"${field}":${value}}`))).toEqual([field]);
   });

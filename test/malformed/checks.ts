@@ -84,9 +84,12 @@ export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<
 function nestedMisfits(kind: Kind, record: Json): { readonly field: string; readonly code: string }[] {
   return nestedTables(kind).flatMap(({ array, own, items }) => {
     const elements = isObject(record) && Object.hasOwn(record, array) ? record[array] : undefined;
-    if (!isArray(elements)) return [];
-    const decode = recordDecoder({ ...kind, fields: items });
     const keepsValue = own.length > 2;
+    if (!isArray(elements)) {
+      const isOther = !keepsValue && elements !== undefined && elements !== null && elements !== '';
+      return isOther ? [{ field: array, code: 'not_an_array' }] : [];
+    }
+    const decode = recordDecoder({ ...kind, fields: items });
     return elements.flatMap((element, at) => {
       const place = `${array}[${at}]`;
       if (isObject(element) || keepsValue)

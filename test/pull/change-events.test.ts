@@ -137,6 +137,26 @@ describe.each(DATABASES)('%s', (database) => {
     for (const [index, state] of states.entries())
       expect(await asOf(session, instantAt(index * 20 + 1)), `at ${index}`).toEqual(state);
   });
+
+  test('a field that appears as null, or vanishes where it was null, is no event; its first value is one', async () => {
+    const [honest, session] = [await sandbox({ size: 60 }), await MIRRORS[database]()];
+    let value: string | null = null;
+    const service = await rewriting(honest, (body) =>
+      value === null ? body : body.replaceAll('"city":', `"region":${value},"city":`),
+    );
+    const pull = (minute: number) => pullOne(service, session, { kind, minute });
+    await pull(0);
+    value = 'null';
+    expect(await pull(10)).toMatchObject({ state: 'certified', updated: 0 });
+    expect(await pull(20)).toMatchObject({ state: 'certified', updated: 0 });
+    value = null;
+    expect(await pull(30)).toMatchObject({ state: 'certified', updated: 0 });
+    expect(await eventsOf(session)).toEqual([]);
+    value = '"Bas-Saint-Laurent"';
+    expect(await pull(40)).toMatchObject({ updated: 60 });
+    const [event] = await eventsOf(session);
+    expect(event?.['fields']).toBe('{"region":[null,"Bas-Saint-Laurent"]}');
+  });
 });
 
 /** The state at an instant, by the query that the documentation gives. */

@@ -107,6 +107,60 @@ describe.each(DATABASES)('%s', (_name, open) => {
     expect(shown).not.toHaveProperty('rooms_text');
     expect(await session.query(sql`select * from bi_issues`)).toEqual([]);
   });
+
+  test('an array that comes as something else is an issue as long as it does', async () => {
+    const [service, session] = [await sandbox({ size: 30 }), await open()];
+    const [id = 0, other = 0] = service.world.ids('clients');
+    const contacts = [{ id: 1, nom: 'Anne' }];
+    for (const one of [id, other]) service.world.update('clients', one, { contacts });
+    await pullOf(service, session, 'clients');
+    const issues = (): Promise<Row[]> =>
+      session.query(sql`select record_id, field, code, detail from issues where closed_at is null`);
+    const parents = async (): Promise<unknown[]> => {
+      const rows = await session.query(sql`
+        select parent_id from bi_clients_contacts where parent_id in (${id}, ${other}) order by parent_id`);
+      return rows.map((row) => Number(row['parent_id']));
+    };
+    expect(await parents()).toEqual([id, other].sort((a, b) => a - b));
+
+    service.world.update('clients', id, { contacts: 'none', city: 'Rimouski' });
+    await pullOf(service, session, 'clients');
+    expect(await issues()).toEqual([
+      { record_id: String(id), field: 'contacts', code: 'not_an_array', detail: '"none"' },
+    ]);
+    expect(await parents()).toEqual([other]);
+    const [row] = await session.query(sql`select city, contacts from bi_clients where id = ${id}`);
+    expect(row).toEqual({ city: 'Rimouski', contacts: '"none"' });
+
+    service.world.update('clients', id, { contacts });
+    await pullOf(service, session, 'clients');
+    expect(await issues()).toEqual([]);
+    expect(await parents()).toHaveLength(2);
+  });
+
+  test('a field of the elements that has the name of one of our columns is told, once', async () => {
+    const [service, session] = [await sandbox({ size: 30 }), await open()];
+    const [first = 0] = service.world.ids('clients');
+    const contacts = [{ id: 1, nom: 'Anne', position: 'Directrice', parent_id: 7, titre: 'Mme' }];
+    service.world.update('clients', first, { contacts });
+    await pullOf(service, session, 'clients');
+    const drift = () =>
+      session.query(
+        sql`select kind, code, field, detail from drift where code = 'unusable_field' order by field`,
+      );
+    const told = ['parent_id', 'position'].map((name) => ({
+      ...{ kind: 'clients', code: 'unusable_field', field: `contacts[].${name}` },
+      detail: `the name "${name}" is taken`,
+    }));
+    expect(await drift()).toEqual(told);
+    const [row] = await session.query(sql`
+      select position, titre from bi_clients_contacts where parent_id = ${first}`);
+    expect(row).toEqual({ position: 0, titre: 'Mme' });
+
+    service.world.update('clients', first, { contacts: [{ ...contacts[0], nom: 'Zoé' }] });
+    await pullOf(service, session, 'clients');
+    expect(await drift()).toEqual(told);
+  });
 });
 
 test('a nested object is JSON in its column, and has a view of elements only once it was an array', async () => {

@@ -99,12 +99,22 @@ async function observeElements(
   { table, records, now }: Elements,
 ): Promise<void> {
   if (records.length === 0) return;
-  const element = elementKind(kind, table);
+  const element = { ...elementKind(kind, table), fields: keptFields(table) };
   const known = await readFields(tx, table.name);
   const fields = observeFields(element, known, boundFields(element, known, records).records);
   for (const { name } of element.fields) fields.delete(name);
   await saveFields(tx, element, { fields, now });
 }
+
+/**
+ * The fields of elements whose values are kept. One that has the name of a column of ours has no column itself: it is told, unless
+ * the whole element is kept.
+ */
+function keptFields({ own, items }: NestedTable): readonly Field[] {
+  return keepsValue(own) ? [...own, ...items] : items;
+}
+
+const keepsValue = (own: NestedTable['own']): boolean => own.length > 2;
 
 interface ElementReader {
   /** Decodes the elements of one parent: a row for each, in the order of `nestedColumns`. */
@@ -117,26 +127,30 @@ interface ElementReader {
 export function elementReader(table: NestedTable, dialect: Dialect, found: Issue[]): ElementReader {
   const { array, own, items } = table;
   const decode = recordDecoder({ fields: items });
-  const keepsValue = own.length > 2;
-  const known = new Set([...own, ...items].map(({ name }) => name));
+  const isWhole = keepsValue(own);
+  const known = new Set(keptFields(table).map(({ name }) => name));
   const unknown: JsonObject[] = [];
   const rowOf = (id: string, position: number, element: Json): SqlValue[] => {
     const { values, misfits } = decode(isObject(element) ? element : {});
     for (const { field, ...misfit } of misfits)
       found.push({ recordId: id, field: `${array}[${position}].${field}`, ...misfit });
-    const row: SqlValue[] = keepsValue ? [id, position, elementText(element)] : [id, position];
+    const row: SqlValue[] = isWhole ? [id, position, elementText(element)] : [id, position];
     for (const value of values) row.push(value);
     for (const twin of twinValues(items, dialect, values)) row.push(twin);
     return row;
   };
   const read = ({ id, record }: ParentRecord): SqlValue[][] => {
-    const elements = ownValue(record, array);
-    if (!isArray(elements)) return [];
+    const elements = ownValue(record, array) ?? null;
+    if (!isArray(elements)) {
+      if (!isWhole && elements !== null && elements !== '')
+        found.push(issueOf(id, array, 'not_an_array', elements));
+      return [];
+    }
     const rows: SqlValue[][] = [];
     for (const [position, element] of elements.entries()) {
       if (isObject(element) && Object.keys(element).some((name) => !known.has(name))) unknown.push(element);
-      if (keepsValue || isObject(element)) rows.push(rowOf(id, position, element));
-      else if (element !== null) found.push(noObject(id, `${array}[${position}]`, element));
+      if (isWhole || isObject(element)) rows.push(rowOf(id, position, element));
+      else if (element !== null) found.push(issueOf(id, `${array}[${position}]`, 'not_an_object', element));
     }
     return rows;
   };
@@ -145,8 +159,8 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
 
 const DETAIL_LENGTH = 200;
 
-function noObject(recordId: string, field: string, element: Json): Issue {
-  return { recordId, field, code: 'not_an_object', detail: shortened(compactJson(element), DETAIL_LENGTH) };
+function issueOf(recordId: string, field: string, code: string, value: Json): Issue {
+  return { recordId, field, code, detail: shortened(compactJson(value), DETAIL_LENGTH) };
 }
 
 const ELEMENT: Field = { name: 'value', type: 'json' };

@@ -16,6 +16,7 @@ import {
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { sqlList } from '../session/sql-text.ts';
 import { decoderOf, elementKind, nestedName, nestedTables } from '../tables/kind-table.ts';
+import type { NestedTable } from '../tables/kind-table.ts';
 import { readTexts } from '../tables/rows.ts';
 import { drawAsOf } from '../views/as-of-functions.ts';
 import { describeViews, drawViews } from '../views/draw-views.ts';
@@ -33,11 +34,11 @@ import { growKindTable } from './grow-kind-tables.ts';
  */
 export async function discoverColumns<K extends Kind>(session: Session, kind: K, now: Date): Promise<K> {
   return session.atomically(async (tx) => {
-    await addDiscovered(tx, kind, { now, isNested: false });
+    await addDiscovered(tx, kind, { now, nested: null });
     await typeLateNested(tx, kind);
     await addTextColumns(tx, await asMirrored(tx, kind), now);
     for (const table of nestedTables(kind))
-      await addDiscovered(tx, elementKind(kind, table), { now, isNested: true });
+      await addDiscovered(tx, elementKind(kind, table), { now, nested: table });
     const grown = await asMirrored(tx, kind);
     if (!(await mustDraw(tx, kind, grown))) return kind;
     const views = kindViews(grown, session.dialect);
@@ -60,28 +61,33 @@ async function mustDraw(tx: Transaction, kind: Kind, grown: Kind): Promise<boole
 
 interface Discovery {
   readonly now: Date;
-  /** The fields are those of a nested array's elements. */
-  readonly isNested: boolean;
+  /** The table of the elements whose fields these are; null = they are those of the records. */
+  readonly nested: NestedTable | null;
 }
 
-async function addDiscovered(tx: Transaction, kind: Kind, { now, isNested }: Discovery): Promise<void> {
+async function addDiscovered(tx: Transaction, kind: Kind, { now, nested }: Discovery): Promise<void> {
   let grown = kind;
   const unusable: Drift[] = [];
-  for (const [name, seen] of await readUndiscovered(tx, kind)) {
+  const place = nested === null ? '' : `${nested.array}[].`;
+  const sent = nested === null ? kind : { ...kind, fields: nested.items };
+  for (const [name, seen] of await readUndiscovered(tx, sent)) {
     const column = discoveredColumn(kind, name, seen);
     const obstacle =
-      columnObstacle(grown, column) ?? (isNested ? null : await viewObstacle(tx, kind, column));
+      columnObstacle(grown, column) ?? (nested === null ? await viewObstacle(tx, kind, column) : null);
     if (obstacle === null) {
       await saveColumn(tx, kind.name, column);
       grown = { ...grown, fields: [...grown.fields, column] };
-    } else unusable.push({ kind: kind.name, code: 'unusable_field', field: name, detail: obstacle });
+    } else {
+      await saveUnusable(tx, kind.name, [name]);
+      unusable.push({
+        kind: nested?.kind ?? kind.name,
+        code: 'unusable_field',
+        field: `${place}${name}`,
+        detail: obstacle,
+      });
+    }
   }
-  await saveUnusable(
-    tx,
-    kind.name,
-    unusable.map(({ field }) => field ?? ''),
-  );
-  if (!isNested) await saveDrift(tx, unusable, now);
+  await saveDrift(tx, unusable, now);
 }
 
 /**

@@ -81,7 +81,10 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
     );
     expect(await shown(session, 'parent_id, position, id')).toEqual([{ parent_id: 1, position: 4, id: 2 }]);
     const places = found.map(({ field, code }) => [field, code]);
-    expect(places).toEqual([0, 1, 3, 5].map((at) => [`contacts[${at}]`, 'not_an_object']));
+    expect(places).toEqual([
+      ...[0, 1, 3, 5].map((at) => [`contacts[${at}]`, 'not_an_object']),
+      ...['contacts', 'contacts'].map((field) => [field, 'not_an_array']),
+    ]);
     await session.atomically((tx) => tx.query(sql`update clients set _deleted_at = null where id = 2`));
     expect(await shown(session, 'parent_id, id')).toHaveLength(2);
   });
