@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sortPage } from '../../diff/judge-page.ts';
-import type { Incoming, Quarantined } from '../../diff/judge-page.ts';
+import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { arrivedTogether } from '../../lib/time/arrived-together.ts';
@@ -92,13 +92,15 @@ export async function landPages(
   sweep: Sweep,
   { responses, now }: Arrivals,
 ): Promise<readonly Landing[]> {
+  const pages = responses.map((response) => ({ response, parse: parseOnce(response) }));
+  for (const { response, parse } of pages) if (!isKnownPage(sweep, response)) await parse();
   return inDraft(session, sweep, {
     ...{ now, isListed: true },
     work: async (tx, draft) => {
       // SQLite answers on our thread: there is nothing to wait for.
       if (tx.dialect === 'postgres') await draft.rows.readAhead(idsAhead(draft, responses));
       const landings: Landing[] = [];
-      for (const response of responses) landings.push(await landPage(tx, draft, response));
+      for (const page of pages) landings.push(await landPage(tx, draft, page));
       await saveSightings(
         tx,
         landings.map(({ sighting }) => sighting),
@@ -106,6 +108,38 @@ export async function landPages(
       return landings;
     },
   });
+}
+
+/** The records of a page, sorted, and what its sighting says of them. */
+interface ParsedPage extends SortedPage {
+  readonly seen: readonly string[];
+  readonly ids: string;
+  readonly fields: ReadonlySet<string>;
+}
+
+/**
+ * A list may be one answer of a million records, which takes longer to be parsed than PostgreSQL lets a transaction be idle: it is
+ * parsed before. A known page is parsed in the transaction where that shows that a row was written meanwhile.
+ */
+function parseOnce(response: ListResponse): () => Promise<ParsedPage> {
+  let parsed: ParsedPage | null = null;
+  return async () => {
+    parsed ??= parsePage(response);
+    await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
+    return parsed;
+  };
+}
+
+function parsePage(response: ListResponse): ParsedPage {
+  const sorted = sortPage(response.read(), response.texts?.());
+  const seen = sorted.incoming.map(({ id }) => id);
+  return { ...sorted, seen, ids: idsText(seen), fields: fieldsOf(sorted.incoming) };
+}
+
+/** The same bytes hold the same records: only their sighting is new. */
+function isKnownPage({ pages, state }: Sweep, { page, keys, isKnown }: ListResponse): boolean {
+  const known = pages.get(page);
+  return isKnown && known !== undefined && !hasOtherWrites(keys, known, state);
 }
 
 /** Text of the pages whose rows are read at once; rows of longer pages are read with each of them. */
@@ -177,24 +211,28 @@ const NOTHING: LandedRecords = {
   quarantined: [],
 };
 
+interface PageToLand {
+  readonly response: ListResponse;
+  readonly parse: () => Promise<ParsedPage>;
+}
+
 /** Lands one list response: its records and its digest. */
-async function landPage(tx: Transaction, sweep: DraftedSweep, response: ListResponse): Promise<Landing> {
+async function landPage(
+  tx: Transaction,
+  sweep: DraftedSweep,
+  { response, parse }: PageToLand,
+): Promise<Landing> {
   const { page, keys, sent, answered, rows, digest } = response;
   const { state } = sweep;
   const known = sweep.pages.get(page);
-  // The same bytes hold the same records: only their sighting is new.
-  if (response.isKnown && known !== undefined && !hasOtherWrites(keys, known, state)) {
+  if (known !== undefined && isKnownPage(sweep, response)) {
     state.newest.sent = Math.max(state.newest.sent, sent);
     const sighting = sightingOf(sweep, response, known.ids);
     return { ...NOTHING, response, seen: keys, fields: known.fields, sighting };
   }
-  const { incoming, quarantined } = sortPage(response.read(), response.texts?.());
-  await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
-  const answer = { sent, answered };
-  const landed = await landRecords(tx, sweep, { incoming, quarantined, answer });
-  const seen = incoming.map(({ id }) => id);
-  const fields = [...fieldsOf(incoming)].filter((name) => state.fields.has(name));
-  const ids = idsText(seen);
+  const { incoming, quarantined, seen, ids, ...shown } = await parse();
+  const landed = await landRecords(tx, sweep, { incoming, quarantined, answer: { sent, answered } });
+  const fields = [...shown.fields].filter((name) => state.fields.has(name));
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
   const content = digest === null || !isWhole ? null : { ...digest, ids, fields, sent, response: answered };

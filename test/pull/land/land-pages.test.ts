@@ -62,6 +62,8 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   };
 }
 
+const IDLE_MS = 250;
+
 const PLAN = startSweep({ where: 'GET /api/categories', thorough: false });
 
 function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
@@ -388,4 +390,25 @@ test('rows whose former text is long are written few at a time, however short th
   const short = [1, 2, 3, 4].map((id) => response([9 + 2 * id, 10 + 2 * id], [category(id, 'A')], id));
   await landPages(counting, await sweepOf(session), { responses: short, now: NOW });
   expect(portions).toEqual([3, 1]);
+});
+
+test('a page that takes longer to be parsed than PostgreSQL lets a transaction be idle lands', async () => {
+  const session = await MIRRORS.PostgreSQL();
+  const sweep = await sweepOf(session);
+  const impatient: Session = {
+    ...session,
+    atomically: (work) =>
+      session.atomically(async (tx) => {
+        await tx.execute(`set local idle_in_transaction_session_timeout to '${IDLE_MS}ms'`);
+        return work(tx);
+      }),
+  };
+  const large = response([1, 2], [category(1, 'A')]);
+  const read = (): readonly Json[] => {
+    const until = performance.now() + 4 * IDLE_MS;
+    while (performance.now() < until); // As long as a million records take.
+    return large.read();
+  };
+  const { created } = await landOne(impatient, sweep, { response: { ...large, read }, now: NOW });
+  expect(created).toEqual(['1']);
 });
