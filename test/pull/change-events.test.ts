@@ -287,7 +287,7 @@ test('observed_from of a deletion is no later than the deletion, although a writ
   await pullOne(service, session, { kind });
   await session.atomically((tx) =>
     tx.query(sql`insert into outbox (idempotency_key, kind, operation, record_id, payload, state)
-      values ('k', 'clients', 'create', ${String(gone)}, '{}', 'unsettled')`),
+      values ('k', 'clients', 'update', ${String(gone)}, '{}', 'unsettled')`),
   );
   service.world.remove(kind, gone); // Between 12:00 and 12:20.
   await pullOne(service, session, { kind, minute: 20 });
