@@ -2,7 +2,6 @@ import { Webhook } from 'standardwebhooks';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { createGuardedConnector } from '../../lib/net/guarded-connector.ts';
-import type { Resolve } from '../../lib/net/guarded-connector.ts';
 import { targetFault } from '../../lib/net/target-url.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
@@ -41,12 +40,11 @@ interface SenderParts {
   /** The setting `webhooks.allowHosts`. */
   readonly allowHosts: readonly string[];
   readonly attemptMs?: number;
-  readonly resolve?: Resolve;
 }
 
-export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS, resolve }: SenderParts): Sender {
+export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS }: SenderParts): Sender {
   const pools = new Map<string, Pool>();
-  const connect = createGuardedConnector({ allowHosts, timeoutMs: CONNECT_MS, ...(resolve && { resolve }) });
+  const connect = createGuardedConnector({ allowHosts, timeoutMs: CONNECT_MS });
   const poolOf = ({ id, url }: SendableDelivery['endpoint']): Pool => {
     const { origin } = new URL(url);
     const key = `${id} ${origin}`;

@@ -1,5 +1,5 @@
-import { lookup as lookUp } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
+import { lookup as lookUp } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { addressOf, isAllowedHost, isPublicAddress } from './target-url.ts';
@@ -18,15 +18,10 @@ interface Guarding {
   readonly resolve?: Resolve;
 }
 
-/** Finds all addresses of a name. */
-export type Resolve = (
-  hostname: string,
-  done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
-) => void;
+/** Finds all addresses of a name; rejects where it knows none. */
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-const systemResolve: Resolve = (hostname, done) => {
-  lookUp(hostname, { all: true, order: 'verbatim' }, done);
-};
+const systemResolve: Resolve = (hostname) => lookUp(hostname, { all: true, order: 'verbatim' });
 
 /**
  * Makes undici's way to connect: only to public addresses, unless the host is allowed.
@@ -72,13 +67,16 @@ const refused = (hostname: string): AddressRefusedError =>
 /** A lookup that fails unless every address of the name is acceptable: which one Node tries first is not ours to choose. */
 function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, done) => {
-    resolve(hostname, (error, addresses) => {
+    const fail = (error: Error): void => {
+      done(error, '', 0);
+    };
+    resolve(hostname).then((addresses) => {
       const [first] = addresses;
-      if (error !== null || first === undefined) done(error ?? refused(hostname), '', 0);
-      else if (!addresses.every(({ address }) => isAcceptable(address))) done(refused(hostname), '', 0);
+      if (first === undefined || !addresses.every(({ address }) => isAcceptable(address)))
+        fail(refused(hostname));
       else if (all === true) done(null, [...addresses]);
       else done(null, first.address, first.family);
-    });
+    }, fail);
   };
 }
 
@@ -93,9 +91,8 @@ export async function leadsToPublic(
 ): Promise<boolean | null> {
   const address = addressOf(hostname);
   if (address !== null) return isPublicAddress(address);
-  return new Promise((settle) => {
-    resolve(hostname, (error, addresses) => {
-      settle(error === null ? addresses.every((each) => isPublicAddress(each.address)) : null);
-    });
-  });
+  return resolve(hostname).then(
+    (addresses) => addresses.every((each) => isPublicAddress(each.address)),
+    () => null,
+  );
 }

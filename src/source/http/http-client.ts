@@ -189,7 +189,7 @@ function createConnectionGate(mayGo: () => boolean = () => true): ConnectionGate
         return;
       }
       connect(options, (error, socket) => {
-        isLate ||= isOpen && socket !== null && !mayGo();
+        if (isOpen && socket && !mayGo()) isLate = true;
         if (isOpen && socket && !isLate) {
           handed = socket;
           callback(null, socket);

@@ -20,16 +20,12 @@ async function inside(host: string): Promise<{ readonly port: number; readonly c
 
 const answering =
   (...addresses: readonly string[]): Resolve =>
-  (_hostname, done) => {
-    done(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
-  };
+  () =>
+    Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
 
-async function codeOf(url: string, resolve: Resolve, allowHosts: readonly string[] = []): Promise<unknown> {
+async function codeOf(url: string, resolve?: Resolve, allowHosts: readonly string[] = []): Promise<unknown> {
   const dispatcher = new Agent({
-    connect: createGuardedConnector({ allowHosts, timeoutMs: 2_000, resolve }),
+    connect: createGuardedConnector({ allowHosts, timeoutMs: 2_000, ...(resolve && { resolve }) }),
   });
   try {
     const { statusCode, body } = await request(url, { dispatcher, method: 'POST' });
@@ -68,6 +64,14 @@ test('a name with one address inside is refused as a whole', async () => {
   expect(connections()).toBe(0);
 });
 
+test.each([[[]], [['hooks.bms-sync.invalid']]])(
+  'a name that the system does not know is a fault like any other, where %j are allowed',
+  async (allowHosts) => {
+    const code = await codeOf('http://hooks.bms-sync.invalid/', undefined, allowHosts);
+    expect(['ENOTFOUND', 'EAI_AGAIN']).toContain(code);
+  },
+);
+
 test('an allowed host is reached, by name or by address', async () => {
   const { port, connections } = await inside('127.0.0.1');
   expect(await codeOf(`http://receiver:${port}/`, answering('127.0.0.1'), ['receiver'])).toBe(200);
@@ -77,9 +81,7 @@ test('an allowed host is reached, by name or by address', async () => {
 });
 
 test('a name leads to public addresses, to others, or is unknown', async () => {
-  const unknown: Resolve = (_hostname, done) => {
-    done(new Error('unknown'), []);
-  };
+  const unknown: Resolve = () => Promise.reject(new Error('unknown'));
   expect(await leadsToPublic('a.example', answering('93.184.216.34'))).toBe(true);
   expect(await leadsToPublic('a.example', answering('93.184.216.34', '10.0.0.1'))).toBe(false);
   expect(await leadsToPublic('a.example', unknown)).toBeNull();
