@@ -1,10 +1,13 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
 import type { Row, Session } from '../../src/mirror/session/session.ts';
 import { putChanges } from '../feed/support.ts';
+import { startReceiver } from '../feed/webhooks/receiver.ts';
 import type { Env } from '../support/command-line.ts';
 import { runProgram, start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
@@ -79,6 +82,63 @@ test(
     const program = await startServe(on);
     await putEvents(on.session, 1);
     expect(await tried(on, 'nowhere', program)).toMatchObject([{ state: 'ready', error: unknown }]);
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toMatchObject({ code: 0 });
+  },
+);
+
+test('a dozen receivers at work at once make Node warn of nothing', { timeout: 60_000 }, async () => {
+  const on = await stage();
+  const gate = new EventEmitter();
+  const open = once(gate, 'open');
+  const receiver = await startReceiver(async (_, count) => {
+    if (count === 12) gate.emit('open');
+    await open;
+    return { status: 204 };
+  });
+  const names = Array.from({ length: 12 }, (_, index) => `receiver-${index}`);
+  for (const name of names) await add(on.session, name, receiver.url);
+  const program = await startServe(on);
+  await putEvents(on.session, 1);
+  await receiver.took(12);
+  program.child.kill('SIGTERM');
+  const { code, stderr } = await program.ended;
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('Warning');
+});
+
+/** A receiver in a thread of its own that answers every request with interim answers, as fast as they are read. */
+async function startFlooder(): Promise<string> {
+  const worker = new Worker(
+    `const { createServer } = require('node:net');
+    const block = Buffer.from('HTTP/1.1 103 Early Hints\\r\\n\\r\\n'.repeat(2_400));
+    createServer((socket) => {
+      const more = () => { while (!socket.destroyed && socket.write(block)); };
+      socket.on('error', () => undefined).on('drain', more).on('data', () => undefined).once('data', more);
+    }).listen(0, '127.0.0.1', function () { require('node:worker_threads').parentPort.postMessage(this.address().port); });`,
+    { eval: true },
+  );
+  onTestFinished(() => void worker.terminate());
+  const [port] = (await once(worker, 'message')) as [number];
+  return `http://127.0.0.1:${port}/`;
+}
+
+test(
+  'a receiver that answers without end with interim answers is cut off, and delays no other',
+  { timeout: 60_000 },
+  async () => {
+    const on = await stage();
+    const receiver = await startReceiver();
+    await add(on.session, 'flooder', await startFlooder());
+    const program = await startServe(on);
+    await putEvents(on.session, 16);
+    const rows = await tried(on, 'flooder', program);
+    expect(rows).toHaveLength(16);
+    expect(new Set(rows.map(({ error }) => error))).toEqual(new Set(['too_many_interim_answers']));
+
+    await add(on.session, 'quick', receiver.url);
+    await putEvents(on.session, 40);
+    await receiver.took(40);
     program.child.kill('SIGTERM');
     expect(await program.ended).toMatchObject({ code: 0 });
   },

@@ -238,6 +238,17 @@ test('an answer that is no HTTP is none', async () => {
   expect(source.counts.requests).toBe(2);
 });
 
+test('interim answers without end are no answer; a few are let pass', async () => {
+  const early = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+  const head = `HTTP/1.1 200 OK\r\ncontent-length: ${GOOD.length}\r\n\r\n`;
+  const few = await serveRaw((socket) => socket.write(early.repeat(32) + head + GOOD));
+  expect(await sweepAll(open(few).source)).toHaveLength(1);
+  const many = await serveRaw((socket) => socket.write(early.repeat(33)));
+  const { source } = open(many, { maxAttempts: 2 });
+  await expect(sweepAll(source)).rejects.toMatchObject(aborted('unreachable'));
+  expect(source.counts.requests).toBe(2);
+});
+
 test('the network may be another than HTTP', async () => {
   const targets: string[] = [];
   const { source, log } = open('http://nowhere.invalid', {}, (settings) => ({

@@ -385,6 +385,11 @@ describe('lost', () => {
     ['ended before the last chunk', (socket) => socket.end(chunked('8\r\n{"id":7}\r\n')), CUT],
     ['answered in no HTTP', (socket) => socket.end('{"id":7}'), CUT],
     ['answered with 100', (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), CUT],
+    [
+      'answered by interim answers alone',
+      (socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(33)),
+      'too_many_interim_answers',
+    ],
     ['never answered', () => undefined, 'timeout'],
     ['never answered to the end', (socket) => socket.write(answer('{"id"')), 'timeout'],
     ['answered by too much, as announced', (socket) => socket.write(answer('', 5_000_000)), 'too_big'],

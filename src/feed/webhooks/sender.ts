@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { createGuardedConnector } from '../../lib/net/guarded-connector.ts';
+import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
 import { targetFault } from '../../lib/net/target-url.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
@@ -118,6 +119,7 @@ async function post(pool: Pool, { delivery, headers: signed, signal }: Posting):
       ...signed,
     },
     ...{ headersTimeout: 0, bodyTimeout: 0 }, // The signal covers these.
+    onInfo: limitInterimAnswers(),
   });
   return { status: statusCode, start: await readStart(body), retryAfter: headers['retry-after'] };
 }

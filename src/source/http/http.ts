@@ -1,6 +1,7 @@
 import { errors } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/time/clock.ts';
+import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { allowMany } from '../../lib/time/deadline.ts';
 import { SourceError } from './errors.ts';
@@ -162,13 +163,17 @@ function gather({ maxBytes, where, onBegin }: Reception): Taking & { readonly an
   let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
   let size = 0;
   const chunks: Buffer[] = [];
+  const countInterim = limitInterimAnswers();
   const allow = (bytes: number, got: string): void => {
     if (bytes > maxBytes)
       throw new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
   };
   return {
     onResponseStart: (_controller, status, headers) => {
-      if (status < 200) return; // Informational: the answer is still to come.
+      if (status < 200) {
+        countInterim(); // The answer is still to come.
+        return;
+      }
       onBegin?.();
       const declared = Number(headers['content-length'] ?? 0);
       allow(declared, String(declared));

@@ -16,6 +16,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EPIPE',
   'EPROTO',
+  'too_many_interim_answers',
   'UND_ERR_ABORTED', // A proxy that refuses the tunnel; our own aborts are recognised earlier.
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_PRX_CONN',
@@ -126,6 +127,10 @@ const MEANINGS: readonly Meaning[] = [
   {
     codes: ['UND_ERR_ABORTED', 'UND_ERR_PRX', 'ERR_PROXY'],
     words: () => 'the proxy gives no way to the service',
+  },
+  {
+    codes: ['too_many_interim_answers'],
+    words: () => 'interim answers (1xx) came without end, and no answer',
   },
   { codes: ['UND_ERR_HEADERS_OVERFLOW'], words: () => 'the headers of the answer are too long' },
   {

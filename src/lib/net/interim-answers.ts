@@ -1,0 +1,17 @@
+/** Interim answers (`103 Early Hints`, `102 Processing`) that are let pass before an answer. */
+const MOST = 32;
+
+/** They came without end: reading them would leave the process no time for anything else. */
+class TooManyInterimAnswers extends Error {
+  override readonly name = 'TooManyInterimAnswers';
+  readonly code = 'too_many_interim_answers';
+}
+
+/** Makes a function to be called at each interim answer to one request; it throws where there are too many. */
+export function limitInterimAnswers(): () => void {
+  let count = 0;
+  return () => {
+    count += 1;
+    if (count > MOST) throw new TooManyInterimAnswers(`got more than ${MOST} interim answers, and no answer`);
+  };
+}
