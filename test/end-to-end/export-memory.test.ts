@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { document } from '../support/command-line.ts';
+import { PEAK_MEMORY } from '../support/peak-memory.ts';
 import { MAIN, runProgram } from '../support/program.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -27,13 +28,6 @@ function fill(path: string, rows: number): void {
   mirror.close();
 }
 
-/**
- * Prints the most memory that the program took, in kilobytes, as the last line of stderr. Linux counts it from the start of
- * the program; the peak of `process.resourceUsage()` includes the process that has forked it, here a worker of the tests.
- */
-const TELLING = `data:text/javascript,import { readFileSync } from 'node:fs';
-process.on('exit', () => console.error(/VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]));`;
-
 test(`an export of ${ROWS} rows takes ${MOST_MEGABYTES} MB at most`, { timeout: 600_000 }, async () => {
   const [path, folder] = [await migratedMirror(), tempFolder()];
   fill(path, ROWS);
@@ -52,7 +46,7 @@ test(`an export of ${ROWS} rows takes ${MOST_MEGABYTES} MB at most`, { timeout: 
 
     const ended = await runProgram(argv, {
       env: { DATABASE_URL: `file:${path}` },
-      main: ['--import', TELLING, MAIN],
+      main: ['--import', PEAK_MEMORY, MAIN],
     });
 
     expect(document(ended)).toMatchObject({ rows: ROWS, format });

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
+import { gatherBytes } from '../../lib/net/gathered-bytes.ts';
 import { createGuardedConnector } from '../../lib/net/guarded-connector.ts';
 import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
 import { targetFault } from '../../lib/net/target-url.ts';
@@ -154,14 +155,16 @@ function createKeys(): (delivery: SendableDelivery) => Keys {
 
 /** Reads the beginning of an answer as text. A short rest is read too, so that the connection can be used again. */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
+  const start = gatherBytes();
   let length = 0;
+  let pieces = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    if (length < RESPONSE_BYTES) chunks.push(chunk);
+    if (length < RESPONSE_BYTES) start.add(chunk);
     length += chunk.length;
-    if (length > 64 * RESPONSE_BYTES) break; // Destroys the connection.
+    pieces += 1;
+    if (length > 64 * RESPONSE_BYTES || pieces > RESPONSE_BYTES) break; // Destroys the connection.
   }
-  const text = Buffer.concat(chunks).subarray(0, RESPONSE_BYTES).toString('utf8');
+  const text = start.bytes().subarray(0, RESPONSE_BYTES).toString('utf8');
   return text.replaceAll('\0', '\ufffd'); // PostgreSQL keeps no null characters.
 }
 

@@ -1,6 +1,7 @@
 import { errors } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/time/clock.ts';
+import { gatherBytes } from '../../lib/net/gathered-bytes.ts';
 import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { allowMany } from '../../lib/time/deadline.ts';
@@ -159,14 +160,12 @@ function timedOut(where: string, timeoutMs: number): SourceError {
 type Taking = Required<Pick<Dispatcher.DispatchHandler, 'onResponseStart' | 'onResponseData'>>;
 
 /** Collects an answer, however its body is split. An error thrown here ends the exchange. */
-function gather({ maxBytes, where, onBegin }: Reception): Taking & { readonly answer: () => HttpAnswer } {
+function gather(reception: Reception): Taking & { readonly answer: () => HttpAnswer } {
   let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
-  let size = 0;
-  const chunks: Buffer[] = [];
+  const body = gatherBytes();
   const countInterim = limitInterimAnswers();
   const allow = (bytes: number, got: string): void => {
-    if (bytes > maxBytes)
-      throw new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
+    if (bytes > reception.maxBytes) throw tooBig(reception, got);
   };
   return {
     onResponseStart: (_controller, status, headers) => {
@@ -174,22 +173,19 @@ function gather({ maxBytes, where, onBegin }: Reception): Taking & { readonly an
         countInterim(); // The answer is still to come.
         return;
       }
-      onBegin?.();
+      reception.onBegin?.();
       const declared = Number(headers['content-length'] ?? 0);
       allow(declared, String(declared));
       head = { status, headers };
     },
     onResponseData: (_controller, chunk) => {
-      size += chunk.length;
-      allow(size, `more than ${maxBytes}`);
-      chunks.push(chunk);
+      allow(body.size + chunk.length, `more than ${reception.maxBytes}`);
+      body.add(chunk);
     },
-    answer: () => {
-      const [only] = chunks;
-      return {
-        ...head,
-        bytes: only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size),
-      };
-    },
+    answer: () => ({ ...head, bytes: body.bytes() }),
   };
+}
+
+function tooBig({ maxBytes, where }: Reception, got: string): SourceError {
+  return new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
 }
