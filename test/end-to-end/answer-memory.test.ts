@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAIN, runProgram } from '../support/program.ts';
 import { PEAK_MEMORY } from '../support/peak-memory.ts';
@@ -45,12 +46,14 @@ async function pull(service: string): Promise<Pulled> {
   return { reason: kinds[0].reason, peakBytes: kilobytes * 1024 };
 }
 
+const bomb = gzipSync(Buffer.alloc(1_000_000_000, ' ')).toString('latin1');
 const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked';
 
 test.each([
   ['in one piece', 'HTTP/1.1 200 OK', ' '.repeat(65_536)],
   ['in chunks of one byte', CHUNKED, '1\r\n \r\n'.repeat(10_000)],
   ['in chunks of one byte with long extensions', CHUNKED, `1;${'x'.repeat(65_000)}\r\n \r\n`],
+  ['packed', `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}`, bomb],
 ])(
   'an answer without end takes no more than four times what is allowed: %s',
   { timeout: 60_000 },

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -5,7 +6,7 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { ListResponse, SweepOptions } from '../../src/source/paging/list-responses.ts';
 import type { KnownPage } from '../../src/source/paging/list-page.ts';
-import { documentedKind, open, send, serve, ticker, TOKEN } from './service.ts';
+import { documentedKind, listBody, open, pageOf, send, serve, ticker, TOKEN } from './service.ts';
 
 type Options = Partial<SweepOptions>;
 
@@ -65,6 +66,18 @@ describe('a list that is swept again', () => {
     expect(parsed(after)).toEqual([2]);
     expect(after.at(-1)?.read()[50]).toMatchObject({ id, name: 'Another' });
     expect(after.at(-1)?.digest).not.toEqual(knownPages.get(2));
+  });
+
+  test('is not parsed where its answers are packed now, and were not before', async () => {
+    const pages = (pack: (body: string) => Buffer, headers: Record<string, string>) =>
+      serve((request, response) => {
+        response.writeHead(200, headers).end(pack(JSON.stringify(listBody(pageOf(request), 100, 250))));
+      });
+    const plain = await sweep(open(await pages((body) => Buffer.from(body), {})).source);
+    const packed = open(await pages(gzipSync, { 'content-encoding': 'gzip' })).source;
+    const after = await sweep(packed, { knownPages: knownFrom(plain) });
+    expect(parsed(after)).toEqual([]);
+    expect(after.map(told)).toEqual(plain.map(told));
   });
 
   test('tells its new total on pages that are known', async () => {

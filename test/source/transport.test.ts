@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
   documentedKind,
@@ -18,6 +19,7 @@ import { noWrites } from '../support/no-writes.ts';
 const aborted = (reason: string): object => ({ reason, state: 'aborted' });
 const invalid = (reason: string): object => ({ reason, state: 'invalid' });
 const GOOD = JSON.stringify(listBody(1, 10, 3));
+const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 describe('the request', () => {
   test.each<[string, 'all' | 'documented' | readonly string[], string[]]>([
@@ -35,7 +37,7 @@ describe('the request', () => {
     expect(carrying.sort()).toEqual([...names].sort());
     expect(headers).toMatchObject({
       accept: 'application/json',
-      'accept-encoding': 'identity',
+      'accept-encoding': 'gzip',
       'cache-control': 'no-cache',
     });
   });
@@ -183,11 +185,62 @@ describe('the body', () => {
     expect(await sweepAll(open(base).source)).toHaveLength(1);
   });
 
-  test('B13: a body that is compressed all the same is refused unread', async () => {
-    const base = await serve((_, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end('whatever');
+  describe('packed', () => {
+    const packed = (encoding: string, bytes: Buffer, status = 200): Promise<string> =>
+      serve((_, response) => {
+        response.writeHead(status, { 'content-encoding': encoding }).end(bytes);
+      });
+
+    test.each([
+      ['gzip', gzipSync(GOOD)],
+      ['GZIP', gzipSync(GOOD)],
+      ['x-gzip', gzipSync(GOOD)],
+      ['gzip', Buffer.concat([gzipSync(GOOD.slice(0, 9)), gzipSync(GOOD.slice(9))])],
+      ['deflate', deflateSync(GOOD)],
+      ['br', brotliCompressSync(GOOD)],
+    ])('B13: by %s is read', async (encoding, bytes) => {
+      expect(await sweepAll(open(await packed(encoding, bytes)).source)).toMatchObject([{ rows: 3 }]);
     });
-    await expect(sweepAll(open(base).source)).rejects.toMatchObject(invalid('not_json'));
+
+    test.each([
+      ['gzip', Buffer.from(GOOD)],
+      ['gzip', gzipSync(GOOD).subarray(0, -9)],
+      ['br', gzipSync(GOOD)],
+      ['zstd', zstdCompressSync(GOOD)],
+      ['gzip, gzip', gzipSync(gzipSync(GOOD))],
+    ])('B13: by %s is refused where it cannot be unpacked', async (encoding, bytes) => {
+      const base = await packed(encoding, bytes);
+      await expect(sweepAll(open(base).source)).rejects.toMatchObject(invalid('not_json'));
+    });
+
+    test('has the status that it has, whether it can be unpacked or not', async () => {
+      for (const bytes of [gzipSync('{"message":"wait"}'), Buffer.from('wait')]) {
+        const base = await packed('gzip', bytes, 503);
+        await expect(sweepAll(open(base).source)).rejects.toMatchObject(aborted('unavailable'));
+      }
+    });
+
+    test.each([
+      ['gzip', gzipSync(Buffer.alloc(200_000_000, ' '))],
+      ['br', brotliCompressSync(Buffer.alloc(20_000_000, ' '), QUICK)],
+    ])('B13: by %s is bounded by what is unpacked, and asked for once', async (encoding, bytes) => {
+      expect(bytes.length).toBeLessThan(1_000_000);
+      const { source } = open(await packed(encoding, bytes));
+      await expect(sweepAll(source)).rejects.toMatchObject(aborted('too_big'));
+      expect(source.counts.requests).toBe(1);
+    });
+
+    test('B13: is read up to the very bound', async () => {
+      const body = GOOD.padEnd(1_000_000);
+      expect(await sweepAll(open(await packed('gzip', gzipSync(body))).source)).toMatchObject([{ rows: 3 }]);
+      const beyond = open(await packed('gzip', gzipSync(`${body} `))).source;
+      await expect(sweepAll(beyond)).rejects.toMatchObject(aborted('too_big'));
+    });
+
+    test('is one record, too', async () => {
+      const { source } = open(await packed('gzip', gzipSync('{"data":{"id":7}}')));
+      expect((await source.retrieve(documentedKind, '7')).record).toEqual({ id: 7 });
+    });
   });
 
   test('B12: a body beyond the cap is refused by its length, or while it streams', async () => {

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { vehicleBrands } from '../../src/catalog/kinds/vehicle-brands.ts';
 import { departments } from '../../src/catalog/kinds/departments.ts';
@@ -52,7 +53,7 @@ describe('the request', () => {
     expect(seen.headers).toMatchObject({
       accept: 'application/json',
       'content-type': 'application/json',
-      'accept-encoding': 'identity',
+      'accept-encoding': 'gzip',
       'cache-control': 'no-cache',
       connection: 'close',
       'content-length': String(Buffer.byteLength(body)),
@@ -129,6 +130,16 @@ describe('answered', () => {
     expect(answer).toMatchObject({ is: 'answered', status: 201, retryAfterMs: null });
     expect(compactJson(answer.body ?? null)).toBe('{"data":{"id":7,"credit":10.00}}');
     expect(answer.start).toBe('{"data":{"id":7,"credit":10.00}}');
+  });
+
+  test('is read packed, too; what cannot be unpacked is an answer without a usable body', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    const answer = await answerOf(gzipSync('{"data":{"id":7}}'), 201, headers);
+    expect(answer).toMatchObject({ status: 201, body: { data: { id: 7 } }, start: '{"data":{"id":7}}' });
+    expect(await answerOf('{"data":{"id":7}}x', 201, headers)).toMatchObject({
+      status: 201,
+      body: undefined,
+    });
   });
 
   test.each([400, 401, 403, 404, 409, 422, 500, 503])('is so with status %d too', async (status) => {
@@ -393,6 +404,7 @@ describe('lost', () => {
     ['never answered', () => undefined, 'timeout'],
     ['never answered to the end', (socket) => socket.write(answer('{"id"')), 'timeout'],
     ['answered by too much, as announced', (socket) => socket.write(answer('', 5_000_000)), 'too_big'],
+    ['answered by too much, once it is unpacked', (socket) => socket.end(BOMB), 'too_big'],
     ['answered by too much', (socket) => socket.end(answer('x'.repeat(2_000_000), null)), 'too_big'],
   ])('where the connection is %s', async (_, behave, why) => {
     let connections = 0;
@@ -438,6 +450,11 @@ describe('lost', () => {
     expect(await source.write(CREATE)).toEqual(lost('interrupted'));
   });
 });
+
+const BOMB = Buffer.concat([
+  Buffer.from('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n'),
+  gzipSync(' '.repeat(2_000_000)),
+]);
 
 /** An answer that announces as many bytes as are given, or eight. */
 function answer(body: string, length: number | null = 8): string {

@@ -11,7 +11,7 @@ import { SourceError } from './errors.ts';
 
 const OWN_HEADERS = {
   accept: 'application/json',
-  'accept-encoding': 'identity', // A compressed bomb cannot hide its size, nor a cut its end.
+  'accept-encoding': 'gzip',
   'cache-control': 'no-cache',
 };
 

@@ -6,8 +6,9 @@ import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { allowMany } from '../../lib/time/deadline.ts';
 import { SourceError } from './errors.ts';
+import { TOO_LONG, unpack } from './unpack.ts';
 
-/** An answer as it came: any status, the body unread. */
+/** An answer as it came: any status, the body unpacked and unread; where it cannot be unpacked, its content-encoding stays. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -42,7 +43,7 @@ export type SentAnswer =
   | { readonly is: 'lost'; readonly why: string }
   | ({ readonly is: 'answered' } & HttpAnswer);
 
-/** Sends single requests to one host: nothing is followed, decompressed, repeated or remembered. */
+/** Sends single requests to one host: nothing is followed, repeated or remembered. */
 export interface HttpClient {
   /** @throws {SourceError} too_big, timeout; other errors are those of undici. */
   get(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
@@ -89,13 +90,22 @@ interface Reception {
 }
 
 /**
- * Sends a request and collects its answer, up to the allowed size.
- *
- * The bytes are taken as undici hands them out: a stream around each body would cost as much as the rest of a request.
+ * Sends a request and collects its answer, up to the allowed size, which counts what is unpacked, too.
  *
  * @throws {SourceError} too_big, timeout; other errors are those of undici.
  */
-export function receive(
+export async function receive(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  reception: Reception,
+): Promise<HttpAnswer> {
+  const answer = await unpack(await collect(dispatcher, request, reception), reception.maxBytes);
+  if (answer === TOO_LONG) throw tooBig(reception, `more than ${reception.maxBytes} unpacked`);
+  return answer;
+}
+
+/** Takes the bytes as undici hands them out: a stream around each body would cost as much as the rest of a request. */
+function collect(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   reception: Reception,

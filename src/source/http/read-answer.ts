@@ -54,7 +54,8 @@ export function refuseFault(answer: Received): void {
   if (!isSuccess(status)) throw statusFault(answer);
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
-    throw new SourceError('not_json', `${where}: got content-encoding ${String(encoding)}, expected none`);
+    const got = `a body that cannot be unpacked (content-encoding ${String(encoding)})`;
+    throw new SourceError('not_json', `${where}: got ${got}, expected JSON, plain or packed by gzip`);
   }
   refuseCached(answer);
 }
