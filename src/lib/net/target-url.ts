@@ -59,42 +59,21 @@ function nameFault(hostname: string): string | null {
 }
 
 /**
- * IPv4 ranges that are not public: IANA's registry of special-purpose addresses, multicast, and reserved ranges. The relays
- * of 6to4 are among them.
+ * Ranges that are not public. IPv4: IANA's registry of special-purpose addresses with the relays of 6to4, multicast, reserved
+ * ranges, and the address under which Azure serves its metadata. IPv6, within 2000::/3: protocol assignments (with Teredo and
+ * ORCHID), documentation, 6to4; all other special ranges (loopback, link-local, unique local, multicast, IPv4-mapped, NAT64,
+ * segment routing) lie outside it.
  */
-const SPECIAL_V4: readonly (readonly [network: string, prefix: number])[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-];
-
-/**
- * Ranges within 2000::/3 that are not public, or lead to IPv4: protocol assignments (with Teredo and ORCHID), documentation,
- * 6to4. All other special ranges (loopback, link-local, unique local, multicast, IPv4-mapped, NAT64, segment routing) lie
- * outside 2000::/3.
- */
-const SPECIAL_V6: readonly (readonly [network: string, prefix: number])[] = [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-];
+const SPECIAL = `
+  0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+  192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
+  2001::/23 2001:db8::/32 2002::/16 3fff::/20`;
 
 const special = new BlockList();
-for (const [network, prefix] of SPECIAL_V4) special.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of SPECIAL_V6) special.addSubnet(network, prefix, 'ipv6');
+for (const range of SPECIAL.trim().split(/\s+/)) {
+  const [network = '', prefix] = range.split('/');
+  special.addSubnet(network, Number(prefix), isIP(network) === 6 ? 'ipv6' : 'ipv4');
+}
 
 const global = new BlockList();
 global.addSubnet('2000::', 3, 'ipv6');
