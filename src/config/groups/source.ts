@@ -18,7 +18,10 @@ export const source = group({
     a.count.default(5),
     'Tries of one read, the first included, before it counts as failed.',
   ),
-  maxBodyBytes: setting(a.count.default(67_108_864), 'Longest response that is accepted, in bytes.'),
+  maxBodyBytes: setting(
+    a.count.default(67_108_864),
+    'Longest response that is accepted, in bytes, as unpacked.',
+  ),
   authHeaders: setting(
     a.headerNames.default('all'),
     'Headers that carry the token: all three spellings, the documented one, or a list of names.',
