@@ -173,7 +173,7 @@ async function enlist(
   if (other === null) return worker;
   throw new SyncError(`${other} serves ${session.location} already.`, {
     code: 'serve.running',
-    hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL.',
+    hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL. If that one was killed in another container, start again in 45 s.',
   });
 }
 

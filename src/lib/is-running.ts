@@ -1,11 +1,29 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { errorCode } from './sync-error.ts';
 
-/** Whether a process of this host runs. */
+/** Whether a process of this place runs. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0); // Signal 0 only checks that the process exists.
     return true;
   } catch (error) {
     return errorCode(error) !== 'ESRCH';
+  }
+}
+
+/**
+ * Names the place within which a process number means one process: a namespace of one start of one kernel.
+ *
+ * @returns Null where that cannot be told: on systems other than Linux.
+ */
+export function processPlace(): string | null {
+  try {
+    const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const namespace = readlinkSync('/proc/self/ns/pid');
+    return createHash('sha256').update(`${start} ${namespace}`).digest('hex').slice(0, 12);
+  } catch (error) {
+    if (errorCode(error) !== '') return null;
+    throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { Session } from '../../mirror/session/session.ts';
 import type { Source } from '../../source/source.ts';
-import { isRunning } from '../../lib/is-running.ts';
+import { isRunning, processPlace } from '../../lib/is-running.ts';
 
 /** The dependencies of a pull. The composition root makes them, and a test may replace any of them. */
 export interface PullParts {
@@ -47,17 +47,20 @@ export interface Progress {
   readonly isRead?: true;
 }
 
-/** Names this process so that another process on this host can check whether it still runs. */
+/**
+ * Names this process. Host and process number are for the reader of a message; two containers may share both. So a process
+ * is judged by its number only where that number means it: by a process that runs in the same place. The life of any other
+ * is its lease.
+ */
 export function createOwner(): Owner {
-  const host = hostname();
-  const name = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const place = processPlace();
+  const name = [hostname(), process.pid, place ?? 'unknown', randomUUID().slice(0, 8)].join(':');
   return {
     name,
     isDead: (other) => {
-      const [otherHost, pid] = other.split(':');
-      if (other === name || otherHost !== host) return false;
-      // A container's processes all have number 1: another owner of our own number was here before us.
-      return Number(pid) === process.pid || !isRunning(Number(pid));
+      const [, pid, otherPlace] = other.split(':');
+      if (other === name || place === null || otherPlace !== place) return false;
+      return Number(pid) === process.pid || !isRunning(Number(pid)); // Of our own number there can have been only another one before us.
     },
   };
 }

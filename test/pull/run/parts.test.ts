@@ -1,25 +1,30 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { createOwner } from '../../../src/pull/run/parts.ts';
 
+const owner = createOwner();
+const [host = '', , place = ''] = owner.name.split(':');
+
 test('a process is not dead to itself, nor to a living neighbour', () => {
-  const owner = createOwner();
   expect(owner.isDead(owner.name)).toBe(false);
-  expect(owner.isDead(`${hostname()}:${process.ppid}:x`)).toBe(false);
+  expect(owner.isDead(`${host}:${process.ppid}:${place}:x`)).toBe(false);
 });
 
-test('a process of this host that has ended is dead', async () => {
+test('a process of this place that has ended is dead', async () => {
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
-  expect(createOwner().isDead(`${hostname()}:${child.pid ?? 0}:x`)).toBe(true);
+  expect(owner.isDead(`${host}:${child.pid ?? 0}:${place}:x`)).toBe(true);
 });
 
-test('a predecessor with our own process number is dead: a container starts at the same number each time', () => {
-  expect(createOwner().isDead(`${hostname()}:${process.pid}:earlier`)).toBe(true);
+test('a predecessor with our own process number is dead', () => {
+  expect(owner.isDead(`${host}:${process.pid}:${place}:earlier`)).toBe(true);
 });
 
-test('nothing is known of a process of another host', () => {
-  expect(createOwner().isDead(`elsewhere-${hostname()}:1:x`)).toBe(false);
+test('nothing is known of a process of another place, though host name and process number are the same', () => {
+  const elsewhere = place.replace(/./g, (digit) => (digit === '0' ? '1' : '0'));
+  for (const pid of [1, process.pid, 2 ** 22 + 1])
+    for (const rest of [`:${elsewhere}:x`, ':unknown:x', ':x'])
+      // An earlier release names no place.
+      expect(owner.isDead(`${host}:${pid}${rest}`), `${pid}${rest}`).toBe(false);
 });
