@@ -69,7 +69,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   // Entries meant for one service must not be sent to another.
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
   const worker = await enlist(config, parts, roles);
-  const mark = await openSendMark(config);
+  const mark = await openSendMark(session, config.queue.url);
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await session.atomically(probeBlocks); // The token may be another one by now.

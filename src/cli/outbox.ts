@@ -120,7 +120,7 @@ async function runDecision(
 async function runResume(context: CommandContext, options: CommonOptions): Promise<void> {
   const config = settingsOf(context, options);
   await using session = await openExistingMirror(config);
-  const mark = await openSendMark(config);
+  const mark = await openSendMark(session, config.queue.url);
   const frozen = await mark
     .read()
     .then((sends) => resumeSends(session, sends ?? 0))

@@ -1,10 +1,13 @@
+import { sql } from 'drizzle-orm';
 import type { Logger } from '../lib/log/logger.ts';
 import { readMeta, writeMeta, dropMeta } from '../mirror/kinds/meta.ts';
 import { highestForeignLink, numberBeyond } from '../mirror/outbox/attempts-and-links.ts';
 import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen } from '../mirror/outbox/freeze-store.ts';
 import type { Frozen } from '../mirror/outbox/freeze-store.ts';
+import { databasePlace } from '../mirror/session/database-facts.ts';
 import type { Session, Transaction } from '../mirror/session/session.ts';
+import { hasRow } from '../mirror/tables/rows.ts';
 
 /** The number of sends, kept beside the database, so that a restored back-up is detected. */
 export interface SendMark {
@@ -25,9 +28,14 @@ export async function countSend(tx: Transaction): Promise<number> {
   return sends;
 }
 
+/** The database whose sends are counted: the one that has sent so far, also where this one is its copy. */
+export async function countedPlace(session: Session): Promise<string> {
+  return (await readMeta(session, 'outbox.place')) ?? databasePlace(session);
+}
+
 /**
- * Freezes all sends if the database is older than the sends made from it: a restored backup has forgotten sends, and
- * would repeat them.
+ * Freezes all sends if the database is older than the sends made from it, or a copy of the one that made them: a restored
+ * back-up has forgotten sends and would repeat them, and a copy would send what the other one sends.
  */
 export async function freezeIfRestored(
   session: Session,
@@ -36,25 +44,38 @@ export async function freezeIfRestored(
   const marked = await mark.read();
   if (marked === null)
     logger.warn('whether a back-up was restored cannot be told: the mark of the last send cannot be read');
+  const place = await databasePlace(session);
   const reason = await session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
     const counted = Number((await readMeta(tx, 'outbox.sends')) ?? 0);
-    const found = await reasonToFreeze(tx, { marked, counted });
-    if (found !== null) await freeze(tx, found, now);
+    const found = await reasonToFreeze(tx, { marked, counted, place });
+    if (found === null) await writeMeta(tx, 'outbox.place', place);
+    else await freeze(tx, found, now);
     return found;
   });
   if (reason !== null) logger.error({ reason, hint: RESUME }, 'nothing is sent until a person says so');
 }
 
-async function reasonToFreeze(
-  tx: Transaction,
-  { marked, counted }: { readonly marked: number | null; readonly counted: number },
-): Promise<string | null> {
+interface Standing {
+  readonly marked: number | null;
+  readonly counted: number;
+  readonly place: string;
+}
+
+async function reasonToFreeze(tx: Transaction, { marked, counted, place }: Standing): Promise<string | null> {
   if (marked !== null && marked > counted)
     return `${marked} sends were made from here, and this database knows of ${counted}`;
+  if (await isCopy(tx, place))
+    return 'this database is a copy of another one, which may have sent its entries';
   const [highest, accepted] = [await highestForeignLink(tx), await readMeta(tx, 'outbox.accepted_links')];
   if (highest === null || highest <= Number(accepted ?? 0)) return null;
   return 'the mirror knows of creations that its outbox does not';
+}
+
+/** A copy without an entry has nothing that the other database could have sent. */
+async function isCopy(tx: Transaction, place: string): Promise<boolean> {
+  const known = await readMeta(tx, 'outbox.place');
+  return known !== null && known !== place && (await hasRow(tx, sql`select 1 from outbox limit 1`));
 }
 
 /**
@@ -65,9 +86,11 @@ async function reasonToFreeze(
  */
 export async function resumeSends(session: Session, marked: number): Promise<Frozen | null> {
   await session.makeDurable();
+  const place = await databasePlace(session);
   return await session.atomically(async (tx) => {
     const frozen = await readFrozen(tx);
     await dropMeta(tx, 'outbox.frozen');
+    await writeMeta(tx, 'outbox.place', place);
     const counted = Number((await readMeta(tx, 'outbox.sends')) ?? 0);
     if (marked > counted) await writeMeta(tx, 'outbox.sends', String(marked));
     await acceptLinks(tx, session.dialect);

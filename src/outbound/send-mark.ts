@@ -1,27 +1,14 @@
-import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { sqlitePath } from '../mirror/open-session.ts';
+import type { Session } from '../mirror/session/session.ts';
+import { countedPlace } from './freeze.ts';
 import type { OpenMark } from './freeze.ts';
 
-/** The settings of the places where a mark can be kept. */
-interface MarkPlaces {
-  readonly database: { readonly url: string };
-  readonly queue: { readonly url: string | null };
-}
-
-/** Opens the mark that every send leaves outside the database: in a file beside it, or in Redis if the settings name one. */
-export async function openSendMark({ database, queue }: MarkPlaces): Promise<OpenMark> {
-  const { url } = database;
-  const path = sqlitePath(url);
-  if (path !== null) return createFileMark(`${path}.sends`);
-  if (queue.url !== null && /^rediss?:/.test(queue.url)) return createRedisMark(queue.url, nameOf(url));
+/** Opens the mark that every send leaves outside the database: in a file beside it, or in Redis if the queue is there. */
+export async function openSendMark(session: Session, queueUrl: string | null): Promise<OpenMark> {
+  if (session.dialect === 'sqlite') return createFileMark(`${session.location}.sends`);
+  if (queueUrl !== null && /^rediss?:/.test(queueUrl))
+    return createRedisMark(queueUrl, await countedPlace(session));
   return { read: () => Promise.resolve(0), write: () => Promise.resolve(), close: () => undefined };
-}
-
-/** Identifies a database regardless of the user; never contains a password. */
-function nameOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 16);
 }
 
 const DIGITS = 16;

@@ -92,7 +92,7 @@ async function startService(config: Config): Promise<Running> {
   const owner = createOwner();
   const parts = { session, source, clock, logger, owner };
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
-  const mark = await openSendMark(config);
+  const mark = await openSendMark(session, config.queue.url);
   // A lease of 45 s is over in 31 ms of this calendar: one process alone need not take over from others.
   const runs = { ...runsQueue(config, parts), takeOver: () => Promise.resolve() };
   const engine = startEngine({

@@ -1,5 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 import { promisify } from 'node:util';
@@ -150,6 +158,31 @@ test('a SQLite mirror is restored on a new machine with the count of its sends',
   expect(readFileSync(join(machine, 'mirror.db.sends'), 'utf8')).toBe('7\n');
   expect(modeOf(join(machine, 'mirror.db'))).toBe(0o600);
 });
+
+test(
+  'a copy of a SQLite mirror and of its count does not send what the first one sends',
+  TIMEOUT,
+  async ({ onTestFinished }) => {
+    await using service = await startSandbox({ size: 5 });
+    const [path, copy] = [join(tempFolder(), 'mirror.db'), join(tempFolder(), 'mirror.db')];
+    const env = { ...settingsFor(service, path), BMS_WRITES: 'on', PORT: '0' };
+    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+    await sendAll(onTestFinished, env, ['BEFORE']);
+    const waiting = ['push', 'create', 'clients', '--data', '{"code":"ONCE","name":"ONCE"}'];
+    expect(await run(waiting, env)).toMatchObject({ code: 0 });
+    for (const end of ['', '.sends']) copyFileSync(`${path}${end}`, `${copy}${end}`);
+
+    const there = { ...env, DATABASE_URL: `file:${copy}` };
+    const { child, ended } = await serveBeside(onTestFinished, there);
+    const { frozen } = document(await run(['status', '--json'], there)) as {
+      frozen: { reason: string } | null;
+    };
+    expect(frozen?.reason).toContain('copy of another');
+    expect(posts(service)).toBe(1);
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 0 });
+  },
+);
 
 test('the driver of bms-sync makes the same copy where there is no sqlite3', TIMEOUT, async () => {
   await using service = await startSandbox({ size: 5 });

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { writeMeta } from '../../src/mirror/kinds/meta.ts';
 import { readFrozen } from '../../src/mirror/outbox/freeze-store.ts';
 import { freezeIfRestored, resumeSends } from '../../src/outbound/freeze.ts';
 import { DATABASES } from '../pull/steps.ts';
@@ -9,6 +10,10 @@ import type { Stage } from './stage.ts';
 
 const start = (on: Stage): Promise<void> =>
   freezeIfRestored(on.session, { mark: on.parts.mark, now: on.clock.now(), logger });
+
+/** As if this were a copy: the database says that another one sends. */
+const moveElsewhere = (on: Stage): Promise<void> =>
+  on.session.atomically((tx) => writeMeta(tx, 'outbox.place', 'elsewhere'));
 
 describe.each(DATABASES)('D21: a start on %s', (database) => {
   test('goes on where the mark and the database agree', async () => {
@@ -42,6 +47,31 @@ describe.each(DATABASES)('D21: a start on %s', (database) => {
     await on.store(create());
     await on.work();
     on.mark.sends = 0;
+    await start(on);
+    expect(await readFrozen(on.session)).toBeNull();
+  });
+
+  test('freezes where the database is a copy of the one that sends, until a person resumes', async () => {
+    const on = await opened({ database });
+    await start(on);
+    const id = await on.store(create());
+    await moveElsewhere(on);
+    await start(on);
+    expect((await readFrozen(on.session))?.reason).toContain('copy of another');
+    await on.work();
+    expect(asked(on, 'POST')).toEqual([]);
+    await resumeSends(on.session, on.mark.sends);
+    await start(on);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+  });
+
+  test('goes on in a copy that has no entry', async () => {
+    const on = await opened({ database });
+    await start(on);
+    await moveElsewhere(on);
+    await start(on);
+    await on.store(create());
     await start(on);
     expect(await readFrozen(on.session)).toBeNull();
   });

@@ -4,7 +4,8 @@ import { readTexts } from '../tables/rows.ts';
 
 /**
  * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.base_url`
- * says whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.frozen` why nothing is sent,
+ * says whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.place` which database sends, so that a copy of
+ * it does not, `outbox.frozen` why nothing is sent,
  * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted, `outbox.alters.<kind>` since when
  * the service is known to alter natural keys of a kind; `changes.forgotten_before` is up
  * to when change events were removed; `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which
@@ -16,7 +17,7 @@ import { readTexts } from '../tables/rows.ts';
 type MetaKey =
   | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
   | 'source.base_url'
-  | ('outbox.sends' | 'outbox.frozen' | 'outbox.accepted_links')
+  | ('outbox.sends' | 'outbox.place' | 'outbox.frozen' | 'outbox.accepted_links')
   | `outbox.alters.${string}`
   | 'changes.forgotten_before'
   | 'integrity'

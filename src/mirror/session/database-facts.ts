@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import type { Session } from './session.ts';
 
@@ -8,6 +9,21 @@ export async function databaseVersion(session: Session): Promise<string> {
     isSqlite ? sql`select sqlite_version() as v` : sql`show server_version`,
   );
   return `${isSqlite ? 'SQLite' : 'PostgreSQL'} ${String(Object.values(row)[0])}`;
+}
+
+/**
+ * Tells a database apart from its copies, whatever paths and addresses lead to them: a file by its inode and the time of its
+ * birth, a database on a server by the identifiers that the server gave itself and it.
+ */
+export async function databasePlace(session: Session): Promise<string> {
+  if (session.dialect === 'sqlite') {
+    const { ino, birthtimeNs } = statSync(session.location, { bigint: true });
+    return `${ino}:${birthtimeNs}`;
+  }
+  const [row] = await session.query(sql`
+    select (select system_identifier from pg_control_system()) || ':' || oid as place
+    from pg_database where datname = current_database()`);
+  return String(row?.['place']);
 }
 
 /** The size of a database on a server, in bytes. */
