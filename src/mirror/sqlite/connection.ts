@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Database, Statement } from 'better-sqlite3';
@@ -50,14 +50,18 @@ export function openReader(path: string, writer: Database): Database {
   }
 }
 
+/** @throws {MirrorError} `mirror.no_file`: opened for reading, a pipe waits for one who writes, without end. */
+export function refuseNoFile(path: string): void {
+  const found = path === '' || path === ':memory:' ? null : statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found?.isFile() === true || found?.isDirectory() === true) return; // SQLite names a folder itself.
+  throw new MirrorError(`"${path}" names no file.`, {
+    code: 'mirror.no_file',
+    hint: 'Set DATABASE_URL to file:PATH: the mirror must outlive the process.',
+  });
+}
+
 /** An existing file is left to SQLite alone: opening and closing it here would drop the process's locks on it. */
 function createFile(path: string): void {
-  if (path === '' || path === ':memory:') {
-    throw new MirrorError(`"${path}" names no file.`, {
-      code: 'mirror.no_file',
-      hint: 'Set DATABASE_URL to file:PATH: the mirror must outlive the process.',
-    });
-  }
   mkdirSync(dirname(path), { recursive: true });
   try {
     closeSync(openSync(path, 'wx', OWNER_ONLY)); // SQLite gives the files beside it the same mode.

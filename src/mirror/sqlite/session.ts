@@ -5,7 +5,15 @@ import { createQueue } from '../../lib/queue.ts';
 import { sqliteError } from '../session/errors.ts';
 import { refuseTruncated } from './refuse-truncated.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import { openReader, openWriter, insertAll, readById, runStatement, tableColumns } from './connection.ts';
+import {
+  openReader,
+  openWriter,
+  insertAll,
+  readById,
+  refuseNoFile,
+  runStatement,
+  tableColumns,
+} from './connection.ts';
 
 /** The number of sessions of this process by file. Only a file without a session may be read without SQLite. */
 const sessions = new Map<string, number>();
@@ -13,14 +21,14 @@ const sessions = new Map<string, number>();
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, and one read-only connection.
  *
- * @throws {MirrorError} If the file cannot be opened or is truncated, or the SQLite library is too old.
+ * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened or is truncated, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string): Session {
   const file = resolve(path);
-  if (!sessions.has(file))
-    guarded(path, () => {
-      refuseTruncated(path);
-    });
+  guarded(path, () => {
+    refuseNoFile(path);
+    if (!sessions.has(file)) refuseTruncated(path);
+  });
   const writer = guarded(path, () => openWriter(path));
   const reader = guarded(path, () => openReader(path, writer));
   const { atomically, alone } = createGroupCommit(writer, path);

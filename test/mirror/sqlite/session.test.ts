@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -208,6 +209,13 @@ describe('two writers of one file', () => {
     theirs.close();
     expect(theirFault).toMatchObject({ code: 'SQLITE_BUSY' });
     expect(await ours.query(sql`select a from t`)).toEqual([{ a: 1 }, { a: 3 }]);
+  });
+
+  test('a pipe or a device in the place of a file is refused at once', () => {
+    const pipe = join(tempFolder(), 'mirror.db');
+    execFileSync('mkfifo', [pipe]);
+    for (const path of [pipe, '/dev/null', ''])
+      expect(() => openSqliteSession(path)).toThrow(expect.objectContaining({ code: 'mirror.no_file' }));
   });
 
   test('a file that is no database is left as it is', async () => {
