@@ -99,9 +99,12 @@ export async function receive(
   request: Dispatcher.DispatchOptions,
   reception: Reception,
 ): Promise<HttpAnswer> {
-  const answer = await unpack(await collect(dispatcher, request, reception), reception.maxBytes);
-  if (answer === TOO_LONG) throw tooBig(reception, `more than ${reception.maxBytes} unpacked`);
-  return answer;
+  const answer = await collect(dispatcher, request, reception);
+  const { 'content-encoding': encoding, ...headers } = answer.headers;
+  if (encoding === undefined) return answer;
+  const bytes = await unpack(answer.bytes, String(encoding), reception.maxBytes);
+  if (bytes === TOO_LONG) throw tooBig(reception, `more than ${reception.maxBytes} unpacked`);
+  return bytes === null ? answer : { ...answer, headers, bytes };
 }
 
 /** Takes the bytes as undici hands them out: a stream around each body would cost as much as the rest of a request. */

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
 import { errorCode } from '../../lib/sync-error.ts';
-import type { HttpAnswer } from './http.ts';
 
 type Unpack = (bytes: Uint8Array, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
@@ -20,17 +19,20 @@ const WAYS: ReadonlyMap<string, Unpack> = new Map([
 export const TOO_LONG = Symbol('too long');
 
 /**
- * Unpacks the body of an answer, if it is packed; `TOO_LONG` where that makes it longer than is allowed.
- *
- * One that cannot be unpacked stays as it came, and keeps its content-encoding: whether that is a fault depends on the status.
+ * Unpacks a body by its content-encoding; `TOO_LONG` where that makes it longer than is allowed, null where it cannot be
+ * unpacked.
  */
-export async function unpack(answer: HttpAnswer, maxBytes: number): Promise<HttpAnswer | typeof TOO_LONG> {
-  const { 'content-encoding': encoding, ...headers } = answer.headers;
-  const way = WAYS.get(String(encoding).trim().toLowerCase());
-  if (way === undefined || answer.bytes.length === 0) return answer;
+export async function unpack(
+  bytes: Uint8Array,
+  encoding: string,
+  maxBytes: number,
+): Promise<Uint8Array | typeof TOO_LONG | null> {
+  const way = WAYS.get(encoding.trim().toLowerCase());
+  if (way === undefined) return null;
+  if (bytes.length === 0) return bytes;
   try {
-    return { ...answer, headers, bytes: await way(answer.bytes, { maxOutputLength: maxBytes }) };
+    return await way(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
-    return errorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? TOO_LONG : answer; // All else zlib says of the bytes.
+    return errorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? TOO_LONG : null; // All else zlib says of the bytes.
   }
 }
