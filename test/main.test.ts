@@ -18,13 +18,13 @@ const preload = (version: string): string =>
     } });
   `)}`;
 
-test.each(['20.20.2', '22.13.1'])(
+test.each(['20.20.2', '22.18.0'])(
   'Node %s is told which one is needed, before anything loads',
   async (version) => {
     const ended = await runProgram(['status'], { main: ['--import', preload(version), MAIN] });
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toBe(
-      `Error: bms-sync needs Node 22.14 or later, and this is v${version}; in a checkout, npx bms-sync has its own.\n`,
+      `Error: bms-sync needs Node 22.19 or later, and this is v${version}; in a checkout, npx bms-sync has its own.\n`,
     );
   },
 );
