@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { fastify, LogController } from 'fastify';
 import type { FastifyBaseLogger, RouteOptions } from 'fastify';
 import type { Logger } from '../lib/log/logger.ts';
@@ -105,7 +104,6 @@ const warningsOf = (logger: Logger): Logger =>
  */
 function endWaiting(app: Server, clock: Pick<Clock, 'sleep'>): AbortSignal {
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // One for each request that waits.
   const closed = new AbortController();
   app.addHook('preClose', (done) => {
     closing.abort();

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.ts';
 
 interface Deadline {
@@ -9,19 +8,9 @@ interface Deadline {
   readonly release: () => void;
 }
 
-const unlimited = new WeakSet<AbortSignal>();
-
-/** One listener for each request under way is no leak. */
-export function allowMany(signal: AbortSignal): void {
-  if (unlimited.has(signal)) return;
-  unlimited.add(signal);
-  setMaxListeners(0, signal);
-}
-
 /** Joins signals and, unless `ms` is null, a timer into one signal. */
 export function createDeadline(ms: number | null, signals: readonly (AbortSignal | undefined)[]): Deadline {
   const controller = new AbortController();
-  allowMany(controller.signal);
   const abort = (): void => {
     controller.abort();
   };
@@ -34,7 +23,6 @@ export function createDeadline(ms: number | null, signals: readonly (AbortSignal
           abort();
         }, ms);
   for (const signal of signals) {
-    if (signal) allowMany(signal);
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
   }
