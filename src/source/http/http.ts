@@ -4,7 +4,6 @@ import type { Clock } from '../../lib/time/clock.ts';
 import { gatherBytes } from '../../lib/net/gathered-bytes.ts';
 import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
 import type { Logger } from '../../lib/log/logger.ts';
-import { allowMany } from '../../lib/time/deadline.ts';
 import { SourceError } from './errors.ts';
 import { TOO_LONG, unpack } from './unpack.ts';
 
@@ -158,7 +157,6 @@ function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Err
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   };
-  allowMany(signal);
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
   return release;
