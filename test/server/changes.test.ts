@@ -138,5 +138,6 @@ test('so many may wait, the next is told to come later, and a seat is free once 
   expect([full.status, full.headers.get('retry-after')]).toEqual([503, '5']);
   expect((await stage.get('/v1/changes')).status).toBe(200);
   for (const stream of streams) stream.leave();
-  await expect.poll(async () => (await stage.get('/v1/changes?wait=1')).status).toBe(200);
+  const status = async (): Promise<number> => (await stage.get('/v1/changes?wait=1')).status; // Takes a second.
+  await expect.poll(status, { timeout: 10_000 }).toBe(200);
 });

@@ -208,8 +208,16 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       expect.objectContaining({ code: 'outbox.key_taken' }),
     ]);
     expect(stage.wakes()).toBe(1);
+    const double = await stage.post('/v1/outbox', ADA, { 'idempotency-key': 'double' });
+    expect([double.status, await jsonOf(double)]).toEqual([
+      422,
+      expect.objectContaining({ code: 'outbox.double' }),
+    ]);
+    const allowed = ADA.replace('{', '{"allowDouble":true,');
+    expect((await stage.post('/v1/outbox', allowed, { 'idempotency-key': 'double' })).status).toBe(202);
+    const next = ADA.replace('C-1', 'C-2');
     const all = await Promise.all(
-      Array.from({ length: 8 }, () => stage.post('/v1/outbox', ADA, { 'idempotency-key': 'at once' })),
+      Array.from({ length: 8 }, () => stage.post('/v1/outbox', next, { 'idempotency-key': 'at once' })),
     );
     expect(all.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 7 }, () => 200), 202]);
   });
