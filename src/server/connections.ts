@@ -53,8 +53,6 @@ interface Standing {
   open: number;
   /** Whether a caller on it was authenticated. */
   isKnown: boolean;
-  /** Whether bytes came on it that are not a request. */
-  isBroken: boolean;
   latest: { readonly request: IncomingMessage; readonly answer: ServerResponse } | null;
 }
 
@@ -65,13 +63,11 @@ function seat(standings: Standings, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const standing: Standing = { open: 0, isKnown: false, isBroken: false, latest: null };
+  const standing: Standing = { open: 0, isKnown: false, latest: null };
   standings.set(socket, standing);
   socket.once('close', () => standings.delete(socket));
-  const destroySoon = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
-    if (standing.isBroken || lacksBody(standing)) closeGently(socket);
-    else destroySoon();
+    closeGently(socket); // More may be on its way than the request that was answered.
   };
 }
 
@@ -106,9 +102,8 @@ const lacksBody = ({ latest }: Standing): boolean => latest !== null && !latest.
 const isAnswering = (standing: Standing): boolean => standing.open > 0 && !lacksBody(standing);
 
 function endAfterAnswer(standing: Standing, socket: Socket): void {
-  standing.isBroken = true;
   if (standing.latest?.answer.headersSent === false) standing.latest.answer.setHeader('connection', 'close');
-  else socket.destroy();
+  else closeGently(socket);
 }
 
 /** Closes a connection that can be spared, the oldest first; false if all are working for authenticated callers. */
@@ -140,10 +135,8 @@ const MALFORMED: Problem = { status: 400, code: 'http.malformed', detail: 'This 
 
 /** Answers bytes that could not be parsed as HTTP; they never reach a route. */
 function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
+  if (error.code === 'ECONNRESET') socket.destroy();
+  if (!socket.writable) return; // It is being closed, and Node still parses what comes.
   const problem = PROBLEMS[error.code ?? ''] ?? MALFORMED;
   const body = problemText(problem);
   const headers = {
