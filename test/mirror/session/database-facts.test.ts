@@ -8,7 +8,7 @@ import { freshMirror, tempFolder } from '../../support/temp-folder.ts';
 
 async function placeOf(url: string): Promise<string> {
   await using session = await openSession(url);
-  return databasePlace(session);
+  return await databasePlace(session);
 }
 
 describe('the place of a database', () => {
