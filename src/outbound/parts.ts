@@ -34,7 +34,7 @@ export interface OutboundRules {
 }
 
 /** How old the mirror's knowledge of a list may be where something is concluded from what the list lacks. */
-export const FRESH_MS = 900_000;
+const FRESH_MS = 900_000;
 
 /** Whether an instant is a short time ago; one in the future is not, since the clock has jumped. */
 export function isYoung(instant: string | null, now: Date): boolean {

@@ -1,5 +1,5 @@
 /** Bytes of a body, gathered as they come. */
-export interface GatheredBytes {
+interface GatheredBytes {
   readonly size: number;
   add(chunk: Buffer): void;
   bytes(): Buffer;

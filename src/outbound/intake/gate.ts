@@ -11,7 +11,7 @@ import type { Queryable, Transaction } from '../../mirror/session/session.ts';
 import { readRows } from '../attempt/land-own.ts';
 
 /** What a create asks for, as the gate needs it. */
-export interface Gated {
+interface Gated {
   readonly kind: Kind;
   /** A JSON object by the names of a write. */
   readonly payload: string;
@@ -19,7 +19,7 @@ export interface Gated {
 }
 
 /** What has the natural key of a create already. */
-export interface KeyHolder {
+interface KeyHolder {
   readonly recordId: string | null;
   /** The entry that makes it, or made it; null where others made the record. */
   readonly entry: number | null;

@@ -84,7 +84,7 @@ function hasShownAll(facts: SettlementFacts, run: number): boolean {
 const COMPLETE: ReadonlySet<string> = new Set(['certified', 'complete']);
 
 /** Whether a sweep from this run on has shown the list exactly: as of its own end, not of an earlier sweep's. */
-export function isCertifiedSince({ readings }: Pick<SettlementFacts, 'readings'>, run: number): boolean {
+function isCertifiedSince({ readings }: Pick<SettlementFacts, 'readings'>, run: number): boolean {
   const since = readings.filter(({ runId }) => runId >= run);
   const [first] = since.map(({ startedAt }) => startedAt).sort();
   return since.some(({ certifiedAt }) => first !== undefined && certifiedAt !== null && certifiedAt >= first);

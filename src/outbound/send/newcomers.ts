@@ -14,7 +14,7 @@ import { payloadOf } from '../attempt/journal.ts';
 import { watermarkOf } from './create.ts';
 
 /** A record that appeared after a create was sent, returned, or took the id of another record. */
-export interface Newcomer {
+interface Newcomer {
   readonly id: string;
   readonly record: JsonObject;
   /** Its id was that of a live record before: who changed the record so far cannot be told. */

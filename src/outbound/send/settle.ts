@@ -130,7 +130,7 @@ async function lookLater(
 }
 
 /** Since when an entry waits for its kind to be read, and why the latest reading was not enough. */
-export interface AwaitedReading {
+interface AwaitedReading {
   readonly since: string;
   readonly why: string;
 }
