@@ -55,12 +55,6 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
     [Symbol.asyncIterator]: () => addAbortSignal(stop.signal, process.stdin)[Symbol.asyncIterator](),
   },
   stdout: process.stdout,
-  stdoutBytes: (bytes) =>
-    new Promise((resolve) => {
-      process.stdout.write(bytes, () => {
-        resolve(); // A fault is told above.
-      });
-    }),
   stderr: process.stderr,
   signal: stop.signal,
 });

@@ -7,7 +7,7 @@ import { notices } from './notices.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Loaded where they are installed: an addon, and packages that a user may leave out. */
-const EXTERNAL = ['better-sqlite3', '@duckdb/node-api', 'pg-native', 'msgpackr-extract'];
+const EXTERNAL = ['better-sqlite3', 'pg-native', 'msgpackr-extract'];
 
 /** CommonJS libraries in the bundle ask for Node's own modules by `require`, which an ES module does not have. */
 const REQUIRE = `import { createRequire as createRequireOf } from 'node:module'; const require = createRequireOf(import.meta.url);`;

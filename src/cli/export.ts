@@ -3,18 +3,12 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openExport } from '../report/export/export-source.ts';
 import type { ExportWish } from '../report/export/export-source.ts';
-import {
-  EXPORT_FORMATS,
-  ExportStopped,
-  exportFile,
-  exportStream,
-  unfitRemarks,
-} from '../report/export/export.ts';
-import type { ExportFormat, ExportOptions, ExportOutput } from '../report/export/export.ts';
+import { EXPORT_FORMATS, ExportStopped, exportFile, exportText } from '../report/export/export.ts';
+import type { ExportFormat, ExportOptions } from '../report/export/export.ts';
 import { outputFault, outputFile } from '../report/output-file.ts';
 import { EXIT, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
@@ -30,7 +24,7 @@ interface ExportCommandOptions extends CommonOptions {
 }
 
 export function exportCommand(context: CommandContext): Command {
-  return createCommand('export', 'write the rows of a record kind or a view as CSV, NDJSON or Parquet')
+  return createCommand('export', 'write the rows of a record kind or a view as CSV or NDJSON')
     .argument('<kind|view>', 'record kind, or a view such as bi_changes')
     .addOption(new Option('--format <format>', 'how').choices(EXPORT_FORMATS).makeOptionMandatory())
     .option(
@@ -48,16 +42,16 @@ async function runExport(
   options: ExportCommandOptions,
 ): Promise<void> {
   const { io } = context;
-  refuseMixture(options, io);
+  refuseMixture(options);
   const progress = createExportProgress(what, io.stderr);
   try {
     const { onRows } = progress;
     const { format, raw: isRaw = false, asOf, out } = options;
     const request = { what, format, isRaw, asOf, out, onRows, signal: io.signal };
     const config = settingsOf(context, options);
-    const { report, remarks } = await exportRows(config, request, outputOf(io));
+    const { report, remark } = await exportRows(config, request, writerOf(io));
     progress.stop();
-    for (const remark of remarks) printLine(io.stderr, remark);
+    if (remark !== null) printLine(io.stderr, remark);
     if (report === null) return;
     if (options.json) printJson(io.stdout, report);
     else printLine(io.stdout, `${report.file}: ${report.rows} rows, ${report.bytes} bytes.`);
@@ -87,8 +81,8 @@ interface ExportReport {
 interface ExportOutcome {
   /** Null where the rows went to stdout. */
   readonly report: ExportReport | null;
-  /** Facts that a reader of the rows should know. */
-  readonly remarks: readonly string[];
+  /** A fact that a reader of the rows should know. */
+  readonly remark: string | null;
 }
 
 /**
@@ -100,36 +94,32 @@ interface ExportOutcome {
 async function exportRows(
   config: Config,
   request: ExportRequest,
-  output: ExportOutput,
+  write: (text: string) => Promise<void>,
 ): Promise<ExportOutcome> {
   const { out, format } = request;
   const path = out === undefined ? null : outputFile(config, out);
   await using session = await openExistingMirror(config);
   const wish = { ...request, now: systemClock.now() };
   const { source, remark } = await openExport(session, allKinds(config), wish);
-  const remarks = remark === null ? [] : [remark];
   if (path === null) {
-    const { unfit } = await exportStream(source, output, request);
-    return { report: null, remarks: [...remarks, ...unfitRemarks(unfit)] };
+    await exportText(source, write, request);
+    return { report: null, remark };
   }
   try {
-    const { rows, bytes, unfit } = await exportFile(source, path, request);
-    const report = { rows, bytes, file: path, format };
-    return { report, remarks: [...remarks, ...unfitRemarks(unfit)] };
+    const { rows, bytes } = await exportFile(source, path, request);
+    return { report: { rows, bytes, file: path, format }, remark };
   } catch (error) {
     throw outputFault(error, path);
   }
 }
 
-/** @throws {UsageError} For a document and rows on the same output, and for Parquet on a terminal. */
-function refuseMixture({ json, out, format, raw }: ExportCommandOptions, { stdout }: Io): void {
+/** @throws {UsageError} For a document and rows on the same output. */
+function refuseMixture({ json, out, format, raw }: ExportCommandOptions): void {
   const refuse = (message: string, hint: string): UsageError =>
     new UsageError(message, { code: 'usage.export', hint });
   if (json && out === undefined)
     throw refuse('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
   if (raw && format !== 'csv') throw refuse('--raw is for CSV: other formats never change a text.', '');
-  if (format === 'parquet' && out === undefined && stdout.isTTY === true)
-    throw refuse('Parquet is no text for a terminal.', 'Add --out FILE, or redirect the output.');
 }
 
 /** The reader of stdout has gone: `bms-sync export clients --format csv | head`. */
@@ -137,23 +127,13 @@ class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
 
-function outputOf({ stdout, stdoutBytes }: Io): ExportOutput {
-  return {
-    text: (text) =>
-      new Promise((resolve, reject) => {
-        const isTaken = stdout.write(text, (error) => {
-          if (error) reject(new ReaderGone(error.message));
-          else resolve();
-        });
-        if (isTaken !== false) resolve();
-      }),
-    bytes: async (bytes) => {
-      if (stdoutBytes === undefined)
-        throw new SyncError('This output takes text only.', {
-          code: 'export.text_only',
-          hint: 'Add --out FILE.',
-        });
-      await stdoutBytes(bytes);
-    },
-  };
-}
+const writerOf =
+  ({ stdout }: Io) =>
+  (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const isTaken = stdout.write(text, (error) => {
+        if (error) reject(new ReaderGone(error.message));
+        else resolve();
+      });
+      if (isTaken !== false) resolve();
+    });

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/mirror/session/session.ts';
@@ -10,7 +9,7 @@ import { DATABASES, mirrorIn } from '../feed/support.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
-import { MAIN, runProgram } from '../support/program.ts';
+import { MAIN } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 interface Stage {
@@ -45,19 +44,7 @@ async function stage(database: (typeof DATABASES)[number]): Promise<Stage> {
   };
 }
 
-/** Opened anew at each use, as each test asks a few questions of one file only. */
-async function inDuckdb(question: string): Promise<unknown[][]> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  try {
-    return (await connection.runAndReadAll(question)).getRowsJson();
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
-}
-
-const FORMATS = ['csv', 'ndjson', 'parquet'] as const;
+const FORMATS = ['csv', 'ndjson'] as const;
 
 describe.each(DATABASES)('%s', (database) => {
   test('CSV has the columns and rows of the view, exact and safe for a spreadsheet', async () => {
@@ -94,38 +81,6 @@ describe.each(DATABASES)('%s', (database) => {
       creation_date: null,
       inactive: expect.any(Number) as number,
     });
-  });
-
-  test('Parquet has types, exact sums and the same rows', async () => {
-    const { folder, exported, session } = await stage(database);
-    const file = join(folder, "it's [a] file.parquet");
-
-    const ended = await exported('clients', '--format', 'parquet', '--out', file, '--json');
-
-    const [count] = await session.query(sql`select count(*) as n from bi_clients`);
-    const rows = Number(count?.['n']);
-    expect(document(ended)).toEqual({ rows, bytes: statSync(file).size, file, format: 'parquet' });
-    expect(readdirSync(folder)).toEqual(["it's [a] file.parquet"]);
-    const from = `read_parquet('${file.replace("'", "''").replace('[', '[[]')}')`;
-    const types = await inDuckdb(`select column_name, column_type from (describe select * from ${from})`);
-    expect(Object.fromEntries(types)).toMatchObject({
-      ...{
-        id: 'BIGINT',
-        code: 'VARCHAR',
-        credit: 'DECIMAL(38,10)',
-        credit_exact: 'VARCHAR',
-        credit_e4: 'BIGINT',
-      },
-      creation_date: 'DATE',
-    });
-    const sums = await session.query(sql`select sum(credit_e4) as e4 from bi_clients`);
-    const [[sum, n] = []] = await inDuckdb(
-      `select cast(sum(credit) * 10000 as bigint), count(*) from ${from}`,
-    );
-    expect([String(sum), Number(n)]).toEqual([String(sums[0]?.['e4']), rows]);
-    expect(await inDuckdb(`select name, address, creation_date from ${from} where code = '-7'`)).toEqual([
-      ['=HYPERLINK("x")', 'two\nlines', null],
-    ]);
   });
 
   test('every view can be exported in every format, with as many rows', { timeout: 60_000 }, async () => {
@@ -208,7 +163,7 @@ describe('mistakes', () => {
     const mistakes: readonly (readonly [argv: readonly string[], says: string])[] = [
       [['clinets', '--format', 'csv'], 'did you mean clients?'],
       [['bi_chnages', '--format', 'csv'], 'did you mean bi_changes?'],
-      [['clients', '--format', 'xlsx'], 'csv, ndjson, parquet'],
+      [['clients', '--format', 'xlsx'], 'csv, ndjson'],
       [['clients'], '--format'],
       [['clients', '--format', 'csv', '--json'], '--out'],
       [['clients', '--format', 'ndjson', '--raw'], '--raw is for CSV'],
@@ -227,21 +182,18 @@ describe('mistakes', () => {
     }
   });
 
-  test.each(['csv', 'ndjson', 'parquet'])(
-    'a file in %s is its owner’s, and follows no link',
-    async (format) => {
-      const { env, folder } = await stage('SQLite');
-      const [file, elsewhere] = [join(folder, 'x'), join(tempFolder(), 'elsewhere')];
-      writeFileSync(elsewhere, 'untouched');
-      symlinkSync(elsewhere, `${file}.${process.pid}.partial`);
+  test.each(['csv', 'ndjson'])('a file in %s is its owner’s, and follows no link', async (format) => {
+    const { env, folder } = await stage('SQLite');
+    const [file, elsewhere] = [join(folder, 'x'), join(tempFolder(), 'elsewhere')];
+    writeFileSync(elsewhere, 'untouched');
+    symlinkSync(elsewhere, `${file}.${process.pid}.partial`);
 
-      const ended = await run(['export', 'clients', '--format', format, '--out', file], env);
+    const ended = await run(['export', 'clients', '--format', format, '--out', file], env);
 
-      expect(ended).toMatchObject({ code: 0 });
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      expect(readFileSync(elsewhere, 'utf8')).toBe('untouched');
-    },
-  );
+    expect(ended).toMatchObject({ code: 0 });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(elsewhere, 'utf8')).toBe('untouched');
+  });
 
   test('a fault leaves the file that was there', async () => {
     const { env, folder } = await stage('SQLite');
@@ -255,31 +207,6 @@ describe('mistakes', () => {
     expect(ended).toMatchObject({ code: 3 });
     expect(readFileSync(file, 'utf8')).toBe('as it was');
     expect(readdirSync(folder)).toEqual(['x.csv']);
-  });
-
-  test('without DuckDB, Parquet says what to install', async () => {
-    const { env, folder } = await stage('SQLite');
-    const hooks = join(folder, 'hooks.mjs');
-    writeFileSync(
-      hooks,
-      `export async function resolve(name, context, next) {
-        if (name.startsWith('@duckdb/')) throw Object.assign(new Error('none'), { code: 'ERR_MODULE_NOT_FOUND' });
-        return next(name, context);
-      }`,
-    );
-    const register = `data:text/javascript,import { register } from 'node:module'; register('file://${hooks}');`;
-
-    const ended = await runProgram(
-      ['export', 'clients', '--format', 'parquet', '--out', join(folder, 'x.parquet')],
-      {
-        env,
-        main: ['--import', register, MAIN],
-      },
-    );
-
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('npm install @duckdb/node-api');
-    expect(existsSync(join(folder, 'x.parquet'))).toBe(false);
   });
 });
 
@@ -296,15 +223,10 @@ describe('piped', () => {
       );
     });
 
-  test('Parquet goes through a pipe unchanged, and a reader may stop early', async () => {
-    const { env, folder, exported } = await stage('SQLite');
-    const [piped, written] = [join(folder, 'piped.parquet'), join(folder, 'written.parquet')];
+  test('a reader may stop early', async () => {
+    const { env } = await stage('SQLite');
     const program = `"${process.execPath}" "${MAIN}" export clients --format`;
 
-    expect(await shell(`${program} parquet | cat > "${piped}"`, env)).toBe('');
     expect(await shell(`${program} csv | head -c 3`, env)).toBe('id,');
-
-    await exported('clients', '--format', 'parquet', '--out', written);
-    expect(readFileSync(piped).equals(readFileSync(written))).toBe(true);
   });
 });

@@ -8,8 +8,6 @@ export interface Io {
   /** The piped input, as bytes or text. */
   readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
   readonly stdout: Output;
-  /** Writes bytes to stdout, for files that are no text; absent where only text can be taken. */
-  readonly stdoutBytes?: (bytes: Uint8Array) => Promise<void>;
   readonly stderr: Output;
   /** Aborted by Ctrl-C or SIGTERM: finish the page at hand, then stop. */
   readonly signal: AbortSignal;

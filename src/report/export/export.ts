@@ -1,16 +1,11 @@
-import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { open } from 'node:fs/promises';
 import { createDraft } from '../../lib/draft-file.ts';
 import type { Values } from '../../mirror/session/session.ts';
-import { writeParquet } from './parquet.ts';
-import type { Unfit } from './parquet.ts';
 import type { ExportSource } from './read-rows.ts';
 import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
 import type { TextEncoding } from './text-encodings.ts';
 
-export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet'] as const;
+export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface ExportOptions {
@@ -27,41 +22,12 @@ export class ExportStopped extends Error {
   override readonly name = 'ExportStopped';
 }
 
-interface Exported {
-  readonly rows: number;
-  readonly unfit: Unfit;
-}
-
-/** The place of an export without a file. */
-export interface ExportOutput {
-  readonly text: (text: string) => Promise<void>;
-  readonly bytes: (bytes: Uint8Array) => Promise<void>;
-}
-
-/** Writes rows to an output. Parquet is written to a file first, because DuckDB needs one. */
-export async function exportStream(
-  source: ExportSource,
-  output: ExportOutput,
-  options: ExportOptions,
-): Promise<Exported> {
-  if (options.format !== 'parquet') return exportText(source, output.text, options);
-  const folder = await mkdtemp(join(tmpdir(), 'bms-sync-export-'));
-  try {
-    const path = join(folder, 'rows.parquet');
-    const exported = await exportFile(source, path, options);
-    for await (const bytes of createReadStream(path)) await output.bytes(bytes as Uint8Array);
-    return exported;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Writes rows to a text output, batch after batch; each waits until the one before it is taken. */
-async function exportText(
+/** Writes rows to a text output, batch after batch; each waits until the one before it is taken. Returns their number. */
+export async function exportText(
   source: ExportSource,
   write: (text: string) => Promise<void>,
   options: ExportOptions,
-): Promise<Exported> {
+): Promise<number> {
   const { head, rows }: TextEncoding =
     options.format === 'csv' ? csvEncoding(source.columns, options.isRaw) : ndjsonEncoding(source.columns);
   let count = 0;
@@ -71,56 +37,37 @@ async function exportText(
     count += batch.length;
     options.onRows(batch.length);
   }
-  return { rows: count, unfit: new Map() };
+  return count;
 }
 
-/**
- * Writes rows to a file. It appears whole: until then it has another name beside its own, and after a fault it is removed.
- *
- * @returns The number of rows and bytes.
- */
+interface ExportedFile {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Writes rows to a file. It appears whole: until then it has another name beside its own, and after a fault it is removed. */
 export async function exportFile(
   source: ExportSource,
   path: string,
   options: ExportOptions,
-): Promise<Exported & { readonly bytes: number }> {
+): Promise<ExportedFile> {
   const draft = createDraft(path);
   try {
-    const exported =
-      options.format === 'parquet'
-        ? await exportParquet(source, draft.path, options)
-        : await exportTextFile(source, draft.path, options);
-    return { ...exported, bytes: draft.publish() };
+    const rows = await exportDraft(source, draft.path, options);
+    return { rows, bytes: draft.publish() };
   } catch (error) {
     draft.discard();
     throw error;
   }
 }
 
-async function exportTextFile(source: ExportSource, path: string, options: ExportOptions): Promise<Exported> {
+async function exportDraft(source: ExportSource, path: string, options: ExportOptions): Promise<number> {
   const file = await open(path, 'wx');
   try {
     return await exportText(source, (text) => file.writeFile(text), options);
   } finally {
     await file.close();
   }
-}
-
-/** Writes rows to a Parquet file. @throws {UsageError} Where DuckDB is not installed. */
-async function exportParquet(
-  { columns, batches }: ExportSource,
-  path: string,
-  { onRows, signal }: ExportOptions,
-): Promise<Exported> {
-  let rows = 0;
-  const unfit = await writeParquet({
-    ...{ path, source: { columns, batches: stoppable(batches, signal) } },
-    onRows: (count) => {
-      rows += count;
-      onRows(count);
-    },
-  });
-  return { rows, unfit };
 }
 
 async function* stoppable(
@@ -132,10 +79,3 @@ async function* stoppable(
     yield batch;
   }
 }
-
-/** Tells a reader of exported rows how many values fit no column. */
-export const unfitRemarks = (unfit: Unfit): readonly string[] =>
-  [...unfit].map(
-    ([column, count]) =>
-      `${count} values of ${column} fit no column of Parquet and are null: CSV and NDJSON have them.`,
-  );
