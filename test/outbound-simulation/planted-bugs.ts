@@ -171,7 +171,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     },
     parts: {
       leapTick: () => async (tx, kind) =>
-        tickOf(await tx.query(sql`select tick from kind_state where kind = ${kind}`)),
+        tickOf(
+          await tx.query(sql`update kind_state set tick = tick + 1 where kind = ${kind} returning tick`),
+        ),
     },
     fixed: SWEPT,
   },
