@@ -1,0 +1,115 @@
+import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Row } from './records.ts';
+import type { Personality } from './traits.ts';
+
+/** An answer as it leaves the service, or the intermediary before it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** `lost`: nothing comes back. `unreachable`: no connection was made, so nothing was sent. */
+export type Outcome = Answer | 'lost' | 'unreachable';
+
+export const json = (status: number, body: string): Answer => ({
+  ...{ status, body },
+  headers: { 'content-type': 'application/json' },
+});
+
+export const failure = (status: number, message: string): Answer =>
+  json(status, JSON.stringify({ success: false, message }));
+
+const page = (status: number): Answer => ({
+  ...{ status, headers: { 'content-type': 'text/html' } },
+  body: `<!doctype html><html><head><title>${status}</title></head><body><center>nginx</center></body></html>`,
+});
+
+/** One record that was asked for; undefined = there is none. */
+export function recordAnswer(row: Row | undefined, { envelope }: Personality): Answer {
+  return row === undefined ? failure(404, 'Record not found.') : json(200, ENVELOPES[envelope](row.text));
+}
+
+const ENVELOPES: Readonly<Record<Personality['envelope'], (text: string) => string>> = {
+  'data and success': (text) => `{"data":${text},"success":true}`,
+  data: (text) => `{"data":${text}}`,
+  'array of one': (text) => `{"data":[${text}],"success":true}`,
+  bare: (text) => text,
+  'result and code': (text) => `{"data":${text},"success":true,"code":0,"message":"Saved."}`,
+};
+
+/** What comes back from a write that was carried out; `key` names the fields by which people know the record. */
+export function writtenAnswer(
+  row: Row,
+  {
+    operation,
+    key,
+    personality,
+  }: {
+    readonly operation: 'create' | 'update';
+    readonly key: readonly string[];
+    readonly personality: Personality;
+  },
+): Answer {
+  const { envelope, shown, status: words } = personality;
+  const status = operation === 'update' ? 200 : Number.parseInt(words, 10);
+  if (status === 204) return { status, headers: {}, body: '' };
+  if (status === 303)
+    return { ...page(303), headers: { location: `/${row.id}`, 'content-type': 'text/html' } };
+  const { content } = row;
+  const bodies: Readonly<Record<Personality['shown'], () => string>> = {
+    whole: () => ENVELOPES[envelope](row.text),
+    partly: () =>
+      ENVELOPES[envelope](JSON.stringify({ id: content['id'], [key[0] ?? 'id']: content[key[0] ?? 'id'] })),
+    altered: () => ENVELOPES[envelope](JSON.stringify({ ...content, ...alter(content, key) })),
+    absent: () => '{"success":true}',
+    'as a list': () =>
+      `{"data":[${row.text}],"meta":{"current_page":1,"last_page":1,"per_page":1,"total":1},"success":true}`,
+  };
+  return json(status, bodies[shown]());
+}
+
+function alter(content: Row['content'], key: readonly string[]): Record<string, unknown> {
+  const texts = key.filter((name) => typeof content[name] === 'string');
+  return Object.fromEntries(texts.map((name) => [name, `${String(content[name])} (new)`]));
+}
+
+/** How the service, or what stands before it, says no. */
+export function refusal({ refusal: how, refusedWith, retryAfter }: Personality, atMs: number): Answer {
+  const status = Number(refusedWith);
+  const answers: Readonly<Record<Personality['refusal'], () => Answer>> = {
+    never: () => failure(status, 'Refused.'),
+    'in its own JSON': () => failure(status, 'Refused.'),
+    'as HTML of an intermediary': () => page(status),
+    'as JSON of an intermediary': () => json(status, `{"error":{"code":${status}},"request_id":"f00"}`),
+  };
+  const answer = answers[how]();
+  const after = { none: '', seconds: '7', 'a date': new Date(atMs + 9_000).toUTCString(), garbage: 'soon' }[
+    retryAfter
+  ];
+  return after === '' ? answer : { ...answer, headers: { ...answer.headers, 'retry-after': after } };
+}
+
+/** What may come back instead of what was read. */
+export function spoiltRead(
+  answer: Answer,
+  {
+    personality,
+    random,
+    atMs,
+  }: { readonly personality: Personality; readonly random: Random; readonly atMs: number },
+): Outcome {
+  const { reads } = personality;
+  if (reads === 'sometimes lost') return 'lost';
+  if (reads === 'sometimes refused')
+    return refusal(
+      {
+        ...personality,
+        refusal: 'as HTML of an intermediary',
+        refusedWith: random.pick(['429', '502', '503', '504']),
+      },
+      atMs,
+    );
+  const cut = { ...answer, body: answer.body.slice(0, random.integer(0, answer.body.length - 1)) };
+  return random.pick([page(200), cut, failure(200, 'Error'), json(200, '{"data":null,"success":true}')]);
+}

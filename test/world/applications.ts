@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm';
+import { compactJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
+import { UsageError } from '../../src/lib/sync-error.ts';
+import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import { requestPull } from '../../src/mirror/runs/run-requests.ts';
+import { storeEntries } from '../../src/outbound/intake/intake.ts';
+import { bodiesOf } from './bodies.ts';
+import { enter } from './others.ts';
+import type { Intent, Stage } from './stage.ts';
+
+const MINUTE = 60_000;
+
+type Wish = Omit<Intent, 'entry' | 'atMs'>;
+
+/** An application wants a record made; another person may make an equal one. */
+export async function pushCreate(stage: Stage, number: number): Promise<void> {
+  const { random, timeline, kinds, personality } = stage;
+  const kind = random.pick(kinds);
+  const body = bodiesOf(kind).create(number, random);
+  if (personality.equals === 'some' && random.chance(0.6))
+    timeline.after(random.integer(0, 40 * MINUTE), () => {
+      if (!stage.isCalm) enter(stage, kind, body);
+    });
+  await store(stage, { kind: kind.name, operation: 'create', body, recordId: null }, number);
+}
+
+/** An application changes some record that the mirror knows; another person may change the same fields. */
+export async function pushUpdate(stage: Stage, number: number): Promise<void> {
+  const { random, timeline, kinds, service, session } = stage;
+  const kind = random.pick(kinds);
+  const rows = await session.query(sql`
+    select cast(id as text) as id from ${sql.identifier(kind.name)} where _deleted_at is null order by id`);
+  if (rows.length === 0) return;
+  const recordId = String(random.pick(rows)['id']);
+  const body = bodiesOf(kind).edit(number, random);
+  if (random.chance(0.3))
+    timeline.after(random.integer(0, 2 * MINUTE), () => {
+      const other = bodiesOf(kind).edit(number + 7, random);
+      if (!stage.isCalm)
+        service.records.get(kind.name)?.edit(recordId, other, { atMs: timeline.nowMs(), doer: 'other' });
+    });
+  await store(stage, { kind: kind.name, operation: 'update', body, recordId }, number);
+}
+
+/** As `push` does it, or as an application does by SQL. */
+async function store(stage: Stage, wish: Wish, number: number): Promise<void> {
+  const { random, timeline, intents, say, wakeUp } = stage;
+  const entry = random.chance(0.3) ? await insert(stage, wish, number) : await push(stage, wish, number);
+  if (entry === null) return;
+  intents.push({ ...wish, entry, atMs: timeline.nowMs() });
+  say(`+ entry ${entry}: ${wish.operation} ${wish.kind} ${wish.recordId ?? ''} ${JSON.stringify(wish.body)}`);
+  wakeUp.wake();
+}
+
+function insert(
+  { session, timeline }: Stage,
+  { kind, operation, recordId, body }: Wish,
+  number: number,
+): Promise<number | null> {
+  const payload = compactJson(body as JsonObject);
+  const row = { key: `key-${number}`, kind, operation, recordId, payload, base: null, naturalKey: null };
+  return session.atomically((tx) => insertEntry(tx, { ...row, now: timeline.clock.now() }));
+}
+
+/** Null where the gate refuses it, and the application leaves it at that. */
+async function push(
+  { session, timeline, kinds, say }: Stage,
+  wish: Wish,
+  number: number,
+): Promise<number | null> {
+  const { kind, operation, recordId, body } = wish;
+  const request = { operation, kind, data: body as JsonObject, key: `key-${number}` };
+  const requests = [{ ...request, ...(recordId !== null && { id: recordId }) }];
+  try {
+    const [stored] = await storeEntries(session, { kinds, requests, now: timeline.clock.now() });
+    return stored?.id ?? null;
+  } catch (error) {
+    if (!(error instanceof UsageError && error.code === 'outbox.double')) throw error;
+    say(`+ refused: ${error.message}`);
+    return null;
+  }
+}
+
+/** Has all kinds swept. */
+export async function askForSweep({ session, timeline, kinds, wakeUp }: Stage): Promise<void> {
+  for (const { name } of kinds) {
+    const wish = { kinds: [name], request: 'world', now: timeline.clock.now() };
+    await session.atomically((tx) => requestPull(tx, wish));
+  }
+  wakeUp.wake();
+}

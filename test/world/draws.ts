@@ -1,0 +1,106 @@
+import type { Session } from '../../src/mirror/session/session.ts';
+import { playHistory } from './history.ts';
+import type { EntryRecord, Recording } from './history.ts';
+import { check } from './invariants.ts';
+import type { Finding, Invariant } from './finding.ts';
+import { mayBreak } from './limits.ts';
+import { peculiarities } from './traits.ts';
+
+/** One seed to play instead of all, with a line for everything that happens: `BMS_WORLD_SEED=123 npx vitest run …`. */
+const REPLAYED = process.env['BMS_WORLD_SEED'];
+
+/** What the histories with one value of a trait have come to. */
+export interface Tally {
+  draws: number;
+  readonly broken: Map<Invariant, number>;
+  entries: number;
+  /** Entries that wait for a person. */
+  waiting: number;
+  /** Of these, the ones whose answer was lost before the service did anything. */
+  waitingLost: number;
+}
+
+/** By value of a trait, and for all together. */
+export type Tallies = Map<string, Tally>;
+
+export interface Series {
+  readonly from: number;
+  readonly count: number;
+  readonly blank: () => Promise<Session>;
+  /** What a person types after `npx vitest run` to see one history alone. */
+  readonly command: string;
+}
+
+/**
+ * Plays a series of histories, each with a personality of its own.
+ *
+ * @throws {Error} At the first that breaks an invariant which holds for its personality, with the command that plays it again.
+ */
+export async function playSeries({ from, count, blank, command }: Series): Promise<Tallies> {
+  const tallies: Tallies = new Map();
+  const seeds =
+    REPLAYED === undefined ? Array.from({ length: count }, (_none, at) => from + at) : [Number(REPLAYED)];
+  for (const seed of seeds) {
+    const replay = `\n  replay: BMS_WORLD_SEED=${seed} npx vitest run ${command}`;
+    const options = { session: await blank(), ...(REPLAYED !== undefined && { trace: console.log }) };
+    const recording = await playHistory(seed, options).catch((error: unknown) => {
+      throw new Error(`seed ${seed} ended in an error${replay}`, { cause: error });
+    });
+    const findings = check(recording);
+    note(tallies, recording, findings);
+    const faults = findings.filter(({ invariant }) => !mayBreak(recording.personality, invariant));
+    if (faults.length > 0) throw new Error(`${toldOf(recording, faults)}${replay}`);
+  }
+  return tallies;
+}
+
+function toldOf({ seed, personality }: Recording, faults: readonly Finding[]): string {
+  const lines = faults.slice(0, 10).map(({ invariant, detail }) => `  ${invariant}: ${detail}`);
+  return [`seed ${seed}`, ...peculiarities(personality).map((one) => `  ${one}`), ...lines].join('\n');
+}
+
+export const ALL = 'all';
+export const AS_DOCUMENTED = 'as documented';
+
+function note(tallies: Tallies, recording: Recording, findings: readonly Finding[]): void {
+  const traits = peculiarities(recording.personality);
+  const { entries, service } = recording;
+  const waiting = entries.filter(({ entry }) => entry.state === 'parked');
+  const isLost = ({ intent }: EntryRecord): boolean =>
+    service.sends.some(
+      ({ kind, outcome, committed }) => kind === intent.kind && outcome !== 'answered' && committed === null,
+    );
+  for (const trait of [ALL, ...(traits.length === 0 ? [AS_DOCUMENTED] : traits)]) {
+    const tally: Tally = tallies.get(trait) ?? {
+      draws: 0,
+      broken: new Map(),
+      entries: 0,
+      waiting: 0,
+      waitingLost: 0,
+    };
+    tallies.set(trait, tally);
+    tally.draws++;
+    tally.entries += entries.length;
+    tally.waiting += waiting.length;
+    tally.waitingLost += waiting.filter(isLost).length;
+    for (const invariant of new Set(findings.map((finding) => finding.invariant)))
+      tally.broken.set(invariant, (tally.broken.get(invariant) ?? 0) + 1);
+  }
+}
+
+/** The table of traits, as it stands in the documentation. */
+export function tableOf(tallies: Tallies): string {
+  const lines = [...tallies]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([trait, { draws, broken, ...counts }]) => {
+      const count = (invariant: Invariant): number => broken.get(invariant) ?? 0;
+      const waits = `${counts.waiting} of ${counts.entries} (${counts.waitingLost} lost)`;
+      return `| ${[trait, draws, count('doubled'), count('falsely certified'), count('falsely deleted'), waits].join(' | ')} |`;
+    });
+  return [
+    '| trait | draws | doubled | falsely certified | falsely deleted | waiting |',
+    '|---|---|---|---|---|---|',
+    ...lines,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,156 @@
+import { kindOf, markerOf } from './bodies.ts';
+import { recordsOf } from './finding.ts';
+import type { Found } from './finding.ts';
+import { isAtRest } from './history.ts';
+import type { EntryRecord, Recording } from './history.ts';
+import { MOST_LAG_MS } from './mirror-truths.ts';
+import type { Content, Deed, Records, Row } from './records.ts';
+import type { Send } from './service.ts';
+import { storedFields } from './stored.ts';
+
+const bodyOf = ({ body }: Send): Content => JSON.parse(body) as Content;
+
+/** Creates that made more records than there are entries that asked for them. */
+export function doubled(recording: Recording): Found {
+  const { entries, service } = recording;
+  const made = new Map<string, string[]>();
+  for (const send of service.sends) {
+    if (send.operation !== 'create' || send.committed === null) continue;
+    const marker = markerOf({ name: send.kind }, bodyOf(send));
+    made.set(marker, [...(made.get(marker) ?? []), send.committed.id]);
+  }
+  return [...made].flatMap(([marker, ids]) => {
+    const asked = entries.filter(({ intent }) => isCreateOf(intent, marker)).length;
+    return ids.length > asked
+      ? [{ invariant: 'doubled' as const, detail: `${marker}: ${ids.join(', ')}` }]
+      : [];
+  });
+}
+
+const isCreateOf = ({ operation, kind, body }: EntryRecord['intent'], marker: string): boolean =>
+  operation === 'create' && markerOf({ name: kind }, body) === marker;
+
+/** Entries that are done while nothing in the service is what they asked for. */
+export function lost(recording: Recording): Found {
+  return recording.entries
+    .filter(({ entry }) => entry.state === 'done')
+    .flatMap((one) => {
+      const why = one.intent.operation === 'create' ? lostCreate(recording, one) : lostUpdate(recording, one);
+      return why === null ? [] : [{ invariant: 'lost' as const, detail: `entry ${one.entry.id}: ${why}` }];
+    });
+}
+
+function lostCreate(recording: Recording, { entry, intent }: EntryRecord): string | null {
+  const marker = markerOf({ name: intent.kind }, intent.body);
+  const own = recording.service.sends.filter(
+    (send) =>
+      send.operation === 'create' &&
+      markerOf({ name: send.kind }, bodyOf(send)) === marker &&
+      send.committed !== null,
+  );
+  if (own.some((send) => send.committed?.id === entry.recordId)) return null;
+  if (entry.recordId === null)
+    return own.length > 0 ? null : `${entry.verdict ?? ''}, and no record was made`;
+  const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
+  const { deeds } = recordsOf(recording, intent.kind);
+  const isEqual = deeds.some(
+    ({ id, after }) => id === entry.recordId && after !== null && holds(after.content, wanted),
+  );
+  return isEqual ? null : `${entry.verdict ?? ''}: took ${entry.recordId}, which nobody made like that`;
+}
+
+const holds = (content: Content, wanted: Content): boolean =>
+  Object.entries(wanted).every(([name, value]) => content[name] === value);
+
+function lostUpdate(recording: Recording, { entry, intent }: EntryRecord): string | null {
+  const { deeds } = recordsOf(recording, intent.kind);
+  const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
+  const missed = Object.entries(wanted).filter(([name, value]) => {
+    const own = deeds.filter(({ id, after }) => id === intent.recordId && after !== null);
+    return own.every(({ after }) => after?.content[name] !== value);
+  });
+  const isSame = missed.every(
+    ([name]) => entry.verdict !== null && /same|unchanged|no_change/.test(entry.verdict) && name !== '',
+  );
+  return missed.length === 0 || isSame
+    ? null
+    : `${entry.verdict ?? ''}: ${missed.map(([name, value]) => `${name} never was ${String(value)}`).join()}`;
+}
+
+/** Values of others that an update of ours replaced although they were there when we last read the record. */
+export function overwritten(recording: Recording): Found {
+  return recording.entries
+    .filter(({ intent }) => intent.operation === 'update')
+    .flatMap(({ entry, intent }) => {
+      if (entry.base === null) return []; // Its author has not said what they saw.
+      const base = JSON.parse(entry.base) as Content;
+      const { deeds } = recordsOf(recording, intent.kind);
+      const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
+      return deeds.flatMap((deed) => {
+        const send = sendOf(recording, deed);
+        if (send === null || deed.id !== intent.recordId || !isSentFor(recording, send, wanted)) return [];
+        const readMs = (recording.readBefore.get(send.number) ?? -1) - lagOf(recording);
+        return Object.keys(wanted)
+          .filter((name) => isOthersValue({ name, readMs, base, deed: deed.before }, deeds, deed.atMs))
+          .map((name) => ({
+            invariant: 'overwritten' as const,
+            detail: `entry ${entry.id}: ${name} of ${deed.id}`,
+          }));
+      });
+    });
+}
+
+function sendOf({ service }: Recording, { is, doer }: Deed): Send | null {
+  return is === 'edited' && typeof doer === 'object' ? (service.sends[doer.send] ?? null) : null;
+}
+
+/** An update sends nothing that it was not asked for. */
+function isSentFor({ personality }: Recording, send: Send, wanted: Content): boolean {
+  const sent = Object.entries(
+    storedFields(kindOf(send.kind), bodyOf(send), { ...personality, fields: 'all taken' }),
+  );
+  return sent.every(([name, value]) => wanted[name] === value);
+}
+
+const lagOf = ({ personality }: Recording): number => (personality.replica === 'none' ? 0 : MOST_LAG_MS);
+
+interface Replaced {
+  readonly name: string;
+  readonly readMs: number;
+  readonly base: Content;
+  readonly deed: Row | null;
+}
+
+/** Whether another person's value was there when we read the record, and the update's author had not seen it. */
+function isOthersValue(
+  { name, readMs, base, deed: before }: Replaced,
+  deeds: Records['deeds'],
+  atMs: number,
+): boolean {
+  if (before === null || base[name] === undefined) return false;
+  const last = deeds.findLast(
+    (one) =>
+      one.id === before.id && one.atMs < atMs && one.after?.content[name] !== one.before?.content[name],
+  );
+  return (
+    last?.doer === 'other' &&
+    last.is === 'edited' &&
+    last.atMs < readMs &&
+    JSON.stringify(before.content[name]) !== JSON.stringify(base[name])
+  );
+}
+
+/** Entries that neither end nor wait for a person nor say what they wait for. */
+export function openForEver({ entries, pulls, kinds }: Recording): Found {
+  const all = entries.map(({ entry }) => entry);
+  const isReadable = kinds.every(({ name }) => ['certified'].includes(pulls.at(-1)?.states.get(name) ?? ''));
+  return entries
+    .filter(
+      ({ entry }) =>
+        !isAtRest(entry, all) && (entry.verdict === null || isReadable || entry.state === 'sending'),
+    )
+    .map(({ entry }) => ({
+      invariant: 'open for ever',
+      detail: `entry ${entry.id} is ${entry.state}, ${entry.verdict ?? 'without a word'}`,
+    }));
+}

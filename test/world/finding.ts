@@ -1,0 +1,27 @@
+import type { Recording } from './history.ts';
+import type { Records } from './records.ts';
+
+/** Something that must never be, and was. */
+export interface Finding {
+  readonly invariant: Invariant;
+  readonly detail: string;
+}
+
+export type Invariant =
+  | 'doubled'
+  | 'lost'
+  | 'falsely certified'
+  | 'falsely deleted'
+  | 'overwritten'
+  | 'open for ever'
+  | 'broken chain'
+  | 'unequal'
+  | 'invented';
+
+export type Found = readonly Finding[];
+
+export function recordsOf({ service }: Recording, name: string): Records {
+  const records = service.records.get(name);
+  if (records === undefined) throw new TypeError(`Nothing is served of ${name}.`);
+  return records;
+}

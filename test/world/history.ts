@@ -1,0 +1,181 @@
+import { sql } from 'drizzle-orm';
+import { decideHold } from '../../src/mirror/records/deletion-store.ts';
+import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
+import type { Attempt } from '../../src/mirror/outbox/attempts-and-links.ts';
+import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
+import { dumpChanges, dumpMirror } from '../simulation/dump.ts';
+import type { ChangeRow, Dump } from '../simulation/dump.ts';
+import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
+import { act } from './others.ts';
+import { employ } from './process.ts';
+import { setStage } from './stage.ts';
+import type { HistoryOptions, Intent, Pull, Stage } from './stage.ts';
+import type { Service } from './service.ts';
+import type { Personality } from './traits.ts';
+
+/** All that is left of a history: the truth, and what the mirror and the outbox made of it. */
+export interface Recording extends Pick<Stage, 'kinds' | 'readBefore'> {
+  readonly seed: number;
+  readonly personality: Personality;
+  readonly service: Service;
+  readonly entries: readonly EntryRecord[];
+  readonly pulls: readonly Pull[];
+  readonly changes: readonly ChangeRow[];
+  readonly final: Dump;
+  readonly endMs: number;
+}
+
+export interface EntryRecord {
+  readonly entry: Entry;
+  readonly intent: Intent;
+  readonly attempts: readonly Attempt[];
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Plays a history against the real code: busy and troubled first, then calm, until nothing is open any more. */
+export async function playHistory(seed: number, options: HistoryOptions): Promise<Recording> {
+  const stage = setStage(seed, options);
+  const failed = new Promise<never>((_resolve, reject) => {
+    stage.fail = reject;
+  });
+  failed.catch(() => undefined); // Nobody may be waiting for it yet.
+  const played = play(stage).finally(() => {
+    stage.isOver = true;
+    stage.wakeUp.wake();
+  });
+  const count = stage.personality.processes === 'two' ? 2 : 1;
+  const processes = Array.from({ length: count }, (_none, number) => employ(stage, number + 1));
+  await stage.timeline.drive(Promise.race([failed, Promise.all([played, ...processes])]));
+  await stage.timeline.drive(Promise.race([failed, Promise.all(stage.remains)]));
+  return record(stage);
+}
+
+async function play(stage: Stage): Promise<void> {
+  const { timeline, random } = stage;
+  for (let sweep = 0; sweep < 2; sweep++) {
+    await askForSweep(stage);
+    await timeline.clock.sleep(5 * MINUTE);
+  }
+  const busyMs = random.integer(20, 80) * MINUTE;
+  const later = async (act: () => Promise<void> | void): Promise<void> => {
+    await timeline.clock.sleep(random.integer(0, busyMs));
+    timeline.stir();
+    await act();
+  };
+  const times = (count: number, doIt: (number: number) => Promise<void> | void): Promise<void>[] =>
+    Array.from({ length: count }, (_none, number) => later(() => doIt(number)));
+  const jumps = stage.personality.clock === 'jumps' ? random.integer(1, 3) : 0;
+  await Promise.all([
+    ...times(random.integer(1, 3), (number) => pushCreate(stage, 10 + number)),
+    ...times(random.integer(0, 2), (number) => pushUpdate(stage, 40 + 10 * number)),
+    ...times(random.integer(1, 4), () => askForSweep(stage)),
+    ...times(stage.personality.churn === 'none' ? 0 : random.integer(0, 4), () => {
+      act(stage);
+    }),
+    ...times(jumps, () => {
+      jump(stage);
+    }),
+  ]);
+  stage.isCalm = true;
+  stage.service.calm();
+  stage.say('— calm');
+  stage.wakeUp.wake();
+  await untilSettled(stage);
+  await comeToRest(stage);
+}
+
+function jump({ timeline, random, say, wakeUp }: Stage): void {
+  const ms = random.pick([-DAY, -HOUR, -10 * MINUTE, 10 * MINUTE, HOUR, DAY, 4 * DAY]);
+  say(`— the clock jumps by ${ms}`);
+  timeline.stepClock(ms);
+  wakeUp.wake();
+}
+
+const LONGEST_MS = 5 * DAY;
+
+/** Lets time pass until every entry has come to an end, or would never. */
+async function untilSettled(stage: Stage): Promise<void> {
+  const { timeline, session } = stage;
+  const endMs = timeline.nowMs() + LONGEST_MS;
+  for (let stepMs = 5 * MINUTE; timeline.nowMs() < endMs; stepMs = Math.min(2 * stepMs, 8 * HOUR)) {
+    const entries = await readEntries(session, sql`select * from outbox order by id`);
+    timeline.stir();
+    if (entries.every((entry) => isAtRest(entry, entries) || awaitsUnreadable(stage, entry))) return;
+    await timeline.clock.sleep(stepMs);
+  }
+}
+
+const IN_VAIN = 5;
+
+/** Nothing is sent while the list cannot be read, and the entry says so: waiting on would show nothing more. */
+function awaitsUnreadable({ pulls }: Stage, { state, verdict, kind }: Entry): boolean {
+  const states = pulls.slice(-IN_VAIN).map((pull) => pull.states.get(kind));
+  return (
+    state === 'ready' &&
+    verdict === 'awaits_sweep' &&
+    !states.some((one) => one === 'certified' || one === undefined)
+  );
+}
+
+/** An entry that waits for one that waits for a person is at rest. */
+export function isAtRest({ state, verdict, result }: Entry, entries: readonly Entry[]): boolean {
+  if (state !== 'ready' || verdict !== 'waits') return !['ready', 'sending', 'unsettled'].includes(state);
+  const { waitsFor } = JSON.parse(result ?? '{}') as { waitsFor?: number };
+  const before = entries.find(({ id }) => id === waitsFor);
+  return (
+    before !== undefined &&
+    (before.state === 'parked' || (before.state === 'ready' && isAtRest(before, entries)))
+  );
+}
+
+const MOST_SWEEPS = 5;
+
+/** Sweeps until the mirror is as the service is; whatever was put off has been carried out by then. */
+async function comeToRest(stage: Stage): Promise<void> {
+  const { timeline, session, service, kinds } = stage;
+  await timeline.clock.sleep(15 * MINUTE);
+  service.advance(timeline.nowMs());
+  for (let sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+    await askForSweep(stage);
+    await timeline.clock.sleep(16 * MINUTE);
+    const { kinds: dumps } = await session.atomically((tx) => dumpMirror(tx, kinds));
+    const isEqual = kinds.every(({ name }) => {
+      const live = [...(dumps.get(name)?.rows.values() ?? [])].filter(({ deletedAt }) => deletedAt === null);
+      const rows = service.records.get(name)?.at(timeline.nowMs()) ?? [];
+      return (
+        live.length === rows.length &&
+        rows.every(({ id, text }) => live.some((row) => row.id === id && row.raw === text))
+      );
+    });
+    if (isEqual) return;
+    for (const { name } of kinds) await session.atomically((tx) => decideHold(tx, name, 'approved'));
+  }
+}
+
+async function record(stage: Stage): Promise<Recording> {
+  const { session, kinds, seed, personality, service, pulls, intents, readBefore, timeline } = stage;
+  const all = await readEntries(session, sql`select * from outbox order by id`);
+  const entries: EntryRecord[] = [];
+  for (const intent of intents) {
+    const entry = all.find(({ id }) => id === intent.entry);
+    if (entry) entries.push({ entry, intent, attempts: await readAttempts(session, entry.id) });
+  }
+  const final = await dumpMirror(session, kinds);
+  const changes = await dumpChanges(session);
+  return {
+    seed,
+    personality,
+    service,
+    kinds,
+    entries,
+    pulls,
+    readBefore,
+    changes,
+    final,
+    endMs: timeline.nowMs(),
+  };
+}

@@ -1,0 +1,155 @@
+import type { ListedKind } from '../../src/catalog/kind.ts';
+import { hash } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
+import { failure, json } from './answers.ts';
+import type { Answer } from './answers.ts';
+import type { Records, Row } from './records.ts';
+import type { Personality } from './traits.ts';
+
+export interface ListRequest {
+  readonly page: number;
+  /** As asked for; null where it was not. */
+  readonly perPage: number | null;
+  /** The instant of which the rows are shown. */
+  readonly ofMs: number;
+  /** From this instant on pages have half as many rows, where the size changes in mid-life. */
+  readonly changedMs: number;
+}
+
+/** A page of a list. */
+export function listAnswer(records: Records, request: ListRequest, { personality, random }: Listing): Answer {
+  const { kind } = records;
+  const rows = ordered(kind, records.at(request.ofMs), { personality, random });
+  const size = pageSize(kind, request, personality);
+  const last = Math.max(1, Math.ceil(rows.length / size));
+  let page = personality.asked === 'page ignored' ? 1 : Math.max(1, request.page);
+  if (page > last && personality.beyond === 'not found') return failure(404, 'There is no such page.');
+  if (page > last && personality.beyond === 'last page again') page = last;
+  const told = { ...counted(records, request, { rows, personality }), page, size };
+  const data = rows.slice((page - 1) * size, page * size).map(({ text }) => text);
+  const members = [`"data":[${data.join(',')}]`, ...TOLD[personality.told](told, kind)];
+  return json(200, `{${[...members, '"success":true'].join(',')}}`);
+}
+
+export interface Listing {
+  readonly personality: Personality;
+  readonly random: Random;
+}
+
+const FIXED_SIZE = 500;
+
+function pageSize(
+  { list }: ListedKind,
+  request: ListRequest,
+  { pageSize: most, asked }: Personality,
+): number {
+  const own = list.paging === 'by answer' && most === '100 rows' ? FIXED_SIZE : Number.parseInt(most, 10);
+  const now =
+    asked === 'size changed in mid-life' && request.ofMs >= request.changedMs ? Math.ceil(own / 2) : own;
+  return asked === 'per_page ignored' || request.perPage === null
+    ? now
+    : Math.min(now, Math.max(1, request.perPage));
+}
+
+interface Counted {
+  readonly total: number;
+  readonly last: number;
+}
+
+function counted(
+  records: Records,
+  { ofMs }: ListRequest,
+  {
+    rows,
+    personality: { total: how, ...rest },
+  }: { readonly rows: readonly Row[]; readonly personality: Personality },
+): Counted {
+  const off = {
+    right: 0,
+    'one too many': 1,
+    'one too few': -1,
+    'a moment old': records.at(ofMs - 400).length - rows.length,
+  };
+  const total = Math.max(0, rows.length + off[how]);
+  return {
+    total,
+    last: Math.max(
+      1,
+      Math.ceil(
+        total /
+          pageSize(
+            records.kind,
+            { page: 1, perPage: null, ofMs, changedMs: Infinity },
+            { ...rest, total: how },
+          ),
+      ),
+    ),
+  };
+}
+
+interface Told extends Counted {
+  readonly page: number;
+  readonly size: number;
+}
+
+const member = (name: string, value: unknown): string => `"${name}":${JSON.stringify(value)}`;
+const meta = ({ page, last, size, total }: Told): Record<string, unknown> => ({
+  ...{ current_page: page, last_page: last, per_page: size, total },
+});
+const without = (told: Told, ...names: readonly string[]): string =>
+  member('meta', Object.fromEntries(Object.entries(meta(told)).filter(([name]) => !names.includes(name))));
+const links = ({ page, last }: Told, { list }: ListedKind): string =>
+  member('links', {
+    prev: page > 1 ? `${list.path}?page=${page - 1}` : null,
+    next: page < last ? `${list.path}?page=${page + 1}` : null,
+  });
+
+const TOLD: Readonly<Record<Personality['told'], (told: Told, kind: ListedKind) => readonly string[]>> = {
+  meta: (told) => [member('meta', meta(told))],
+  'meta as text': (told) => [
+    member(
+      'meta',
+      Object.fromEntries(Object.entries(meta(told)).map(([name, value]) => [name, String(value)])),
+    ),
+  ],
+  nothing: () => [],
+  'meta without total': (told) => [without(told, 'total')],
+  'meta without last_page': (told) => [without(told, 'last_page')],
+  'meta without both': (told) => [without(told, 'total', 'last_page')],
+  'links only': (told, kind) => [links(told, kind)],
+  'meta and links': (told, kind) => [member('meta', meta(told)), links(told, kind)],
+  'total only': ({ total }) => [member('meta', { total })],
+};
+
+function ordered(
+  { list }: ListedKind,
+  rows: readonly Row[],
+  { personality, random }: Listing,
+): readonly Row[] {
+  const order = personality.order === 'documented' ? DOCUMENTED_ORDERS[list.order] : personality.order;
+  if (order === 'shuffled')
+    return rows
+      .map((row) => ({ row, at: random.integer(0, 1e6) }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ row }) => row);
+  return rows.toSorted(ORDERS[order]);
+}
+
+type Order = Exclude<Personality['order'], 'documented'>;
+
+const DOCUMENTED_ORDERS: Readonly<Record<ListedKind['list']['order'], Order>> = {
+  ...{ code: 'by code', unknown: 'oldest first', 'created, oldest first': 'oldest first' },
+  ...{ 'created, newest first': 'newest first', 'pickup date, newest first': 'newest first' },
+};
+
+const keyOf = ({ content }: Row): string => {
+  const key = content['code'] ?? content['nom'] ?? content['name'];
+  return typeof key === 'string' ? key : '';
+};
+
+const ORDERS: Readonly<Record<Exclude<Order, 'shuffled'>, (a: Row, b: Row) => number>> = {
+  'oldest first': (a, b) => a.born - b.born,
+  'newest first': (a, b) => b.born - a.born,
+  'by code': (a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : a.born - b.born),
+  unordered: (a, b) => hash(a.id) - hash(b.id),
+};

@@ -1,0 +1,158 @@
+import { groupBy } from '../../src/lib/group-by.ts';
+import type { ChangeRow, MirrorRow } from '../simulation/dump.ts';
+import { recordsOf } from './finding.ts';
+import type { Finding, Found } from './finding.ts';
+import type { Recording } from './history.ts';
+import type { Content } from './records.ts';
+import type { Pull } from './stage.ts';
+
+export const MOST_LAG_MS = 60_000;
+
+/** Instants from which a list may have been shown in a pull. */
+const spanOf = (
+  { personality }: Recording,
+  pull: Pull,
+): { readonly fromMs: number; readonly toMs: number } => ({
+  fromMs:
+    pull.fromMs -
+    (personality.replica === 'none' ? 0 : MOST_LAG_MS) -
+    (personality.cache === 'none' ? 0 : 120_000),
+  toMs: pull.toMs,
+});
+
+/** Lists said to be known exactly that at no instant were like that. */
+export function falselyCertified(recording: Recording): Found {
+  return recording.pulls.flatMap((pull) =>
+    [...pull.states].flatMap(([kind, state]): Finding[] => {
+      if (state !== 'certified') return [];
+      const records = recordsOf(recording, kind);
+      const { fromMs, toMs } = spanOf(recording, pull);
+      const landed = new Set(
+        recording.service.sends.flatMap(({ kind: of, operation, committed }) =>
+          of === kind && operation === 'create' && committed && committed.atMs >= fromMs
+            ? [committed.id]
+            : [],
+        ),
+      );
+      const idsOf = (ids: readonly string[]): string =>
+        ids
+          .filter((id) => !landed.has(id))
+          .sort()
+          .join();
+      const live = idsOf(liveRows(pull.after.kinds.get(kind)?.rows).map(({ id }) => id));
+      const instants = [
+        fromMs,
+        ...records.deeds.map(({ atMs }) => atMs).filter((ms) => ms > fromMs && ms <= toMs),
+      ];
+      const wasTrue = instants.some((ms) => idsOf(records.at(ms).map(({ id }) => id)) === live);
+      if (wasTrue) return [];
+      const truth = idsOf(records.at(toMs).map(({ id }) => id));
+      return [
+        {
+          invariant: 'falsely certified',
+          detail: `run ${pull.runId} ${kind}: mirror ${live}; service ${truth}`,
+        },
+      ];
+    }),
+  );
+}
+
+const liveRows = (rows: ReadonlyMap<string, MirrorRow> | undefined): readonly MirrorRow[] =>
+  [...(rows?.values() ?? [])].filter(({ deletedAt }) => deletedAt === null);
+
+/** Records said to be deleted that the service had, all through the pull that said so. */
+export function falselyDeleted(recording: Recording): Found {
+  return recording.changes
+    .filter(({ change }) => change === 'deleted')
+    .flatMap((event) => {
+      const pull = recording.pulls.find(({ runId }) => runId === event.runId);
+      if (pull === undefined) return [];
+      const records = recordsOf(recording, event.kind);
+      const { fromMs, toMs } = spanOf(recording, pull);
+      const instants = [
+        fromMs,
+        ...records.deeds.map(({ atMs }) => atMs).filter((ms) => ms > fromMs && ms <= toMs),
+      ];
+      const wasThere = instants.every((ms) => records.find(event.id, ms) !== undefined);
+      return wasThere ? [{ invariant: 'falsely deleted' as const, detail: shown(event) }] : [];
+    });
+}
+
+/** Records whose events do not lead from one to the next, and at last to what the mirror holds. */
+export function brokenChains({ changes, final, kinds }: Recording): Found {
+  return kinds.flatMap(({ name }) => {
+    const rows = final.kinds.get(name)?.rows;
+    const chains = groupBy(
+      changes.filter(({ kind }) => kind === name),
+      ({ id }) => id,
+    );
+    return [...chains].flatMap(([id, events]): Finding[] => {
+      const broken = events.find((event, at) => isBroken(event, events[at - 1]));
+      const last = events.at(-1);
+      const row = rows?.get(id);
+      const isAtEnd =
+        last?.after === null
+          ? row?.deletedAt !== null
+          : row?.deletedAt === null && fits(last?.after, row.raw);
+      if (broken === undefined && isAtEnd) return [];
+      return [
+        {
+          invariant: 'broken chain',
+          detail: broken ? shown(broken) : `${name} ${id}: its last event is not what the mirror holds`,
+        },
+      ];
+    });
+  });
+}
+
+function isBroken({ change, before }: ChangeRow, previous: ChangeRow | undefined): boolean {
+  if (change === 'created' && previous !== undefined) return true;
+  if (change === 'restored') return previous !== undefined && previous.change !== 'deleted';
+  if (previous?.change === 'deleted') return true;
+  return previous !== undefined && !fits(previous.after, before);
+}
+
+/** Whether two contents agree where both show a field: what only one of them shows makes no event. */
+function fits(one: string | null | undefined, other: string | null): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'string' || other === null) return false;
+  const second = JSON.parse(other) as Content;
+  return Object.entries(JSON.parse(one) as Content).every(
+    ([name, value]) => !(name in second) || JSON.stringify(second[name]) === JSON.stringify(value),
+  );
+}
+
+/** The mirror against the service, once everything has come to rest. A list that is not certified promises nothing. */
+export function unequal(recording: Recording): Found {
+  return recording.kinds.flatMap(({ name }): Finding[] => {
+    const last = recording.pulls.at(-1)?.states.get(name);
+    if (last !== 'certified') return [];
+    const rows = recordsOf(recording, name).at(recording.endMs);
+    const live = liveRows(recording.final.kinds.get(name)?.rows);
+    const missing = rows.filter(({ id, text }) => !live.some((row) => row.id === id && row.raw === text));
+    const surplus = live.filter(({ id }) => !rows.some((row) => row.id === id));
+    if (missing.length === 0 && surplus.length === 0) return [];
+    return [
+      {
+        invariant: 'unequal',
+        detail: `${name}: missing or otherwise ${missing.map(({ id }) => id).join()}; surplus ${surplus.map(({ id }) => id).join()}`,
+      },
+    ];
+  });
+}
+
+/** Rows, or contents of rows, that no record ever had. */
+export function invented(recording: Recording): Found {
+  return recording.kinds.flatMap(({ name }) => {
+    const texts = new Set(recordsOf(recording, name).deeds.flatMap(({ after }) => after?.text ?? []));
+    return [...(recording.final.kinds.get(name)?.rows.values() ?? [])]
+      .filter(({ raw }) => !texts.has(raw))
+      .map(({ id, raw }) => ({
+        invariant: 'invented' as const,
+        detail: `${name} ${id}: ${raw.slice(0, 300)}`,
+      }));
+  });
+}
+
+const shown = ({ seq, kind, id, change, runId }: ChangeRow): string =>
+  `#${seq} ${kind} ${id} ${change} (run ${runId ?? '–'})`;

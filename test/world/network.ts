@@ -1,0 +1,105 @@
+import type { HttpClient, SentAnswer } from '../../src/source/http/http.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
+import { networkError } from '../simulation/faults.ts';
+import type { Timeline } from '../simulation/timeline.ts';
+import { Killed } from '../simulation/watched-session.ts';
+import type { Life } from '../simulation/watched-session.ts';
+import type { Outcome } from './answers.ts';
+import type { Request, Service } from './service.ts';
+
+export interface NetworkParts {
+  readonly service: Service;
+  readonly timeline: Timeline;
+  readonly random: Random;
+  /** Of the process that asks. */
+  readonly life: Life;
+  /** The longest time that an answer usually takes. */
+  readonly slowestMs: number;
+  /** Told of each request as it is read, before it is answered. */
+  readonly onRead: (request: Request) => void;
+  readonly say: (line: string) => void;
+}
+
+const DEADLINE_MS = 30_000;
+
+/** The way to a world within this process: each request is read at one virtual instant and answered at a later one. */
+export function openNetwork(parts: NetworkParts): HttpClient {
+  return {
+    get: async ({ target }, signal) => {
+      const outcome = await ask(parts, { method: 'GET', target, body: '' }, signal);
+      if (outcome === 'lost' || outcome === 'unreachable')
+        throw networkError(signal.aborted ? 'UND_ERR_ABORTED' : 'ECONNRESET');
+      return { status: outcome.status, headers: outcome.headers, bytes: Buffer.from(outcome.body) };
+    },
+    send: async ({ method, target, body, mayGo }, signal): Promise<SentAnswer> => {
+      if (mayGo?.() === false) return { is: 'unsent', why: 'paused' };
+      const outcome = await ask(parts, { method, target, body }, signal);
+      if (outcome === 'unreachable') return { is: 'unsent', why: 'ECONNREFUSED' };
+      if (outcome === 'lost') return { is: 'lost', why: signal.aborted ? 'interrupted' : 'ECONNRESET' };
+      return {
+        is: 'answered',
+        status: outcome.status,
+        headers: outcome.headers,
+        bytes: Buffer.from(outcome.body),
+      };
+    },
+    destroy: () => Promise.resolve(),
+  };
+}
+
+/** A process may die before it asks, while it waits, and as it hears. */
+function ask(parts: NetworkParts, request: Request, signal: AbortSignal): Promise<Outcome> {
+  const { service, timeline, random, life, slowestMs, say } = parts;
+  live(life);
+  timeline.stir();
+  return new Promise((resolve, reject) => {
+    const usualMs = random.chance(0.1) ? random.integer(1, slowestMs * 8) : random.integer(1, slowestMs);
+    const readMs = random.integer(0, Math.min(usualMs, DEADLINE_MS - 1));
+    let answered: Outcome = 'lost';
+    timeline.after(readMs, () => {
+      parts.onRead(request);
+      answered = service.answer(request, timeline.nowMs());
+      say(
+        `${request.method} ${request.target} ${request.body} → ${typeof answered === 'string' ? answered : `${answered.status} ${answered.body.slice(0, 2_000)}`}`,
+      );
+      if (request.method !== 'GET' && answered === 'lost' && random.chance(0.5)) hear.delay(DEADLINE_MS);
+    });
+    const hear = delayed(timeline, usualMs, () => {
+      signal.removeEventListener('abort', giveUp);
+      timeline.stir();
+      if (life.isOver) reject(new Killed());
+      else resolve(answered);
+    });
+    const giveUp = (): void => {
+      hear.callOff();
+      timeline.stir();
+      resolve('lost');
+    };
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+  });
+}
+
+/** An event that can still be put off, or called off. */
+function delayed(
+  timeline: Timeline,
+  ms: number,
+  act: () => void,
+): { readonly delay: (byMs: number) => void; readonly callOff: () => void } {
+  let callOff = timeline.after(ms, act);
+  return {
+    delay: (byMs) => {
+      callOff();
+      callOff = timeline.after(byMs, act);
+    },
+    callOff: () => {
+      callOff();
+    },
+  };
+}
+
+/** One more step of a process, which may be its last. */
+function live(life: Life): void {
+  if (life.left !== null && --life.left < 0) life.isOver = true;
+  if (life.isOver) throw new Killed();
+}

@@ -1,0 +1,93 @@
+import type { ListedKind } from '../../src/catalog/kind.ts';
+import { bodiesOf } from './bodies.ts';
+import type { Content, Records, Row } from './records.ts';
+import type { Request } from './service.ts';
+import type { Stage } from './stage.ts';
+import { storedFields } from './stored.ts';
+
+const CHURN = { none: 0, little: 0.03, much: 0.3 } as const;
+
+/** A request is read: other people may do something just before it or after it. */
+export function noteRequest(stage: Stage, { method, target }: Pick<Request, 'method' | 'target'>): void {
+  const { random, personality, timeline } = stage;
+  noteReading(stage, method, target);
+  if (stage.isCalm) return;
+  if (random.chance(CHURN[personality.churn])) act(stage);
+  if (random.chance(CHURN[personality.churn]))
+    timeline.after(random.integer(0, 3_000), () => {
+      act(stage);
+    });
+}
+
+/** Remembers when single records were read, and how long before each update: what was there by then must not be overwritten. */
+function noteReading(stage: Stage, method: Request['method'], target: string): void {
+  const { readAt, readBefore, timeline, service } = stage;
+  if (method === 'GET') readAt.set(target, timeline.nowMs());
+  if (method === 'PUT') readBefore.set(service.sends.length, readAt.get(target) ?? -1);
+}
+
+/** Something that another person does; never beyond recognition of what we may have made. */
+export function act(stage: Stage): void {
+  const { random, service, timeline, say, isCalm } = stage;
+  const kind = random.pick(stage.kinds);
+  const records = service.records.get(kind.name);
+  if (isCalm || records === undefined) return;
+  const deed = random.pick(DEEDS);
+  say(`~ ${deed.name}`);
+  const nowMs = timeline.nowMs();
+  const foreign = records.at(nowMs).filter(({ id }) => !isOurs(records, id));
+  deed(stage, { kind, records, nowMs, foreign, unique: random.integer(5_000, 99_999) });
+}
+
+interface Scene {
+  readonly kind: ListedKind;
+  readonly records: Records;
+  readonly nowMs: number;
+  /** Records that no send of ours has made. */
+  readonly foreign: readonly Row[];
+  readonly unique: number;
+}
+
+type ActOfOthers = (stage: Stage, scene: Scene) => void;
+
+const create: ActOfOthers = (stage, { kind, unique }) => {
+  enter(stage, kind, bodiesOf(kind).create(unique, stage.random));
+};
+
+const edit: ActOfOthers = ({ random, personality }, { kind, records, nowMs, unique }) => {
+  const rows = records.at(nowMs);
+  if (rows.length === 0) return;
+  const fields = storedFields(kind, bodiesOf(kind).edit(unique, random), personality);
+  records.edit(random.pick(rows).id, fields, { atMs: nowMs, doer: 'other' });
+};
+
+const remove: ActOfOthers = ({ random }, { records, nowMs, foreign }) => {
+  const row = random.chance(0.5) ? foreign.at(-1) : foreign[random.integer(0, foreign.length - 1)];
+  if (row !== undefined) records.remove(row.id, nowMs);
+};
+
+const renumber: ActOfOthers = ({ random, personality }, { records, nowMs, foreign, unique }) => {
+  if (personality.codesOfOthers === 'kept' || foreign.length === 0) return;
+  const { id, content } = random.pick(foreign);
+  if ('code' in content) records.edit(id, { code: `r-${unique}` }, { atMs: nowMs, doer: 'other' });
+};
+
+const restore: ActOfOthers = ({ random, personality }, { records, nowMs }) => {
+  const gone = records.deeds.filter(({ is }) => is === 'deleted');
+  if (personality.returning === 'restored' && gone.length > 0) records.restore(random.pick(gone).id, nowMs);
+};
+
+const DEEDS = [create, create, edit, edit, remove, renumber, restore] as const;
+
+/** Another person enters a record by hand. */
+export function enter({ service, personality, timeline, say }: Stage, kind: ListedKind, body: Content): void {
+  const id = service.records
+    .get(kind.name)
+    ?.create(storedFields(kind, body, personality), timeline.nowMs(), 'other');
+  say(`~ entered ${kind.name} ${id ?? ''} ${JSON.stringify(body)}`);
+}
+
+function isOurs({ deeds }: Records, id: string): boolean {
+  const made = deeds.findLast((deed) => deed.id === id && deed.is === 'created');
+  return typeof made?.doer === 'object';
+}

@@ -1,0 +1,189 @@
+import { sql } from 'drizzle-orm';
+import type { WorkRef } from '../../src/lib/work-queue.ts';
+import { instantOf } from '../../src/lib/time/clock.ts';
+import { claimRun, closeDeadRuns, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { freezeIfRestored } from '../../src/outbound/freeze.ts';
+import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
+import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';
+import { startStopwatch } from '../../src/outbound/stopwatch.ts';
+import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import { openSource } from '../../src/source/source.ts';
+import type { Source } from '../../src/source/source.ts';
+import { dumpMirror } from '../simulation/dump.ts';
+import { Killed, watchedSession } from '../simulation/watched-session.ts';
+import type { Life } from '../simulation/watched-session.ts';
+import { openNetwork } from './network.ts';
+import { noteRequest } from './others.ts';
+import type { Request } from './service.ts';
+import type { Stage } from './stage.ts';
+
+/** One process of ours: it works the outbox and requested sweeps, until it dies. */
+interface Process {
+  readonly stage: Stage;
+  readonly owner: string;
+  readonly life: Life;
+  readonly session: Session;
+  readonly source: Source;
+  readonly outbox: OutboxWork;
+  readonly running: Set<Promise<void>>;
+  /** Entries that it is on. */
+  readonly inHand: Set<number>;
+  isPulling: boolean;
+  tookOverMs: number;
+}
+
+/** One process after the other, each of them until it dies. */
+export async function employ(stage: Stage, number: number): Promise<void> {
+  for (let life = 1; !stage.isOver; life++) {
+    const owner = `process-${number}.${life}`;
+    await live(openProcess(stage, owner));
+    stage.dead.add(owner);
+    await stage.wakeUp.rest(stage.random.integer(100, 20_000));
+  }
+}
+
+function openProcess(stage: Stage, owner: string): Process {
+  const { timeline, random, kinds, service, logger, rules, mark } = stage;
+  const life: Life = { left: drawLife(stage), isOver: false };
+  const session = watchedSession(stage.session, timeline, life);
+  const fraction = (): number => random.integer(0, 999_999) / 1_000_000;
+  const { clock } = timeline;
+  const onRead = (request: Request): void => {
+    noteRequest(stage, request);
+  };
+  const slowestMs = random.pick([20, 200, 2_000]);
+  const openHttp = () => openNetwork({ service, timeline, random, life, slowestMs, onRead, say: stage.say });
+  const source = openSource(stage.sourceSettings, { clock, logger, random: fraction, openHttp });
+  const outbox = outboxWork({
+    ...{ session, source, clock, logger, kinds, mark, owner, rules, random: fraction },
+    watch: startStopwatch(clock),
+  });
+  return {
+    stage,
+    owner,
+    life,
+    session,
+    source,
+    outbox,
+    running: new Set(),
+    inHand: new Set(),
+    isPulling: false,
+    tookOverMs: -Infinity,
+  };
+}
+
+/** How many steps a process has to live; null = it dies of old age. */
+function drawLife(stage: Stage): number | null {
+  if (stage.isCalm || stage.deathsLeft === 0) return null;
+  stage.deathsLeft--;
+  return stage.random.pick([3, 30, 120, 300, 600]) + stage.random.integer(0, 60);
+}
+
+async function live(process: Process): Promise<void> {
+  const { stage, life, session, running, source } = process;
+  try {
+    await freezeIfRestored(session, {
+      mark: stage.mark,
+      now: stage.timeline.clock.now(),
+      logger: stage.logger,
+    });
+    while (!stage.isOver && !life.isOver) await look(process);
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+    stage.say('† a process dies');
+  }
+  if (life.isOver) stage.remains.push(source.close().then(() => ended(running)));
+  else await ended(running).then(() => source.close());
+}
+
+async function ended(running: ReadonlySet<Promise<void>>): Promise<void> {
+  while (running.size > 0) await Promise.all(running);
+}
+
+const TAKE_OVER_EVERY_MS = 15_000;
+const LOOK_AGAIN_MS = 10_000;
+
+/** One look at what is to be done, and a rest until there may be more. */
+async function look(process: Process): Promise<void> {
+  const { stage, outbox, session, running, inHand } = process;
+  const { timeline, wakeUp } = stage;
+  if (stage.dead.size > 0 && timeline.nowMs() - process.tookOverMs >= TAKE_OVER_EVERY_MS)
+    await takeOver(process);
+  for (const due of await outbox.due(20)) {
+    if (inHand.has(due.id)) continue;
+    inHand.add(due.id);
+    const refs = stage.random.chance(0.1) ? [due, due] : [due]; // A notification may come twice.
+    const works = refs.map((ref) => outbox.work(ref));
+    for (const work of works) hold(process, work);
+    void Promise.allSettled(works).then(() => inHand.delete(due.id));
+  }
+  const [run] = process.isPulling ? [] : await requestedRuns(session, timeline.clock.now(), 1);
+  if (run !== undefined) {
+    process.isPulling = true;
+    hold(process, pull(process, run));
+  }
+  await wakeUp.rest(running.size > 0 ? LOOK_AGAIN_MS : await restMs(process));
+}
+
+async function takeOver(process: Process): Promise<void> {
+  const { stage, outbox, session, owner } = process;
+  const { timeline } = stage;
+  process.tookOverMs = timeline.nowMs();
+  const isDead = (other: string): boolean => other !== owner && stage.dead.has(other);
+  await outbox.takeOver(isDead);
+  await session.atomically((tx) => closeDeadRuns(tx, { isDead, now: timeline.clock.now() }));
+}
+
+/** Keeps hold of work; a process that dies of it dies as a whole. */
+function hold({ running, stage, life }: Process, work: Promise<void>): void {
+  const held = work
+    .catch((error: unknown) => {
+      if (!(error instanceof Killed) && !life.isOver) stage.fail(error);
+    })
+    .finally(() => {
+      running.delete(held);
+      stage.wakeUp.wake();
+    });
+  running.add(held);
+}
+
+const LONGEST_REST_MS = 4 * 3_600_000;
+
+/** Until an entry is due; whoever adds one wakes everybody. */
+async function restMs({ stage: { timeline }, session }: Process): Promise<number> {
+  const [row] = await session.query(sql`
+    select min(next_attempt_at) as at from outbox
+    where owner is null and next_attempt_at is not null and state in ('ready', 'unsettled', 'done')`);
+  const at = row?.['at'];
+  if (typeof at !== 'string') return LONGEST_REST_MS;
+  const waitMs = instantOf(at).getTime() - timeline.clock.now().getTime();
+  return Math.min(LONGEST_REST_MS, Math.max(1_000, waitMs));
+}
+
+async function pull(process: Process, run: WorkRef): Promise<void> {
+  const { stage, session, source, owner, life } = process;
+  const { timeline, logger } = stage;
+  try {
+    const names = await session.atomically((tx) =>
+      claimRun(tx, { ...run, owner, now: timeline.clock.now() }),
+    );
+    if (names === null) return;
+    const fromMs = timeline.nowMs();
+    const kinds = stage.kinds.filter(({ name }) => names.includes(name));
+    const isDead = (other: string): boolean => stage.dead.has(other);
+    const parts = { session, source, clock: timeline.clock, logger, owner: { name: owner, isDead } };
+    const report = await pullKinds(parts, { kinds, runId: run.id, ...stage.pullSettings }).catch(
+      (error: unknown) => {
+        if (life.isOver) return null;
+        throw error;
+      },
+    );
+    stage.say(`— pull ${run.id} ${JSON.stringify(report?.kinds ?? 'killed')}`);
+    const after = await stage.session.atomically((tx) => dumpMirror(tx, stage.kinds));
+    const states = new Map(report?.kinds.map(({ kind, state, reason }) => [kind, reason ?? state]));
+    stage.pulls.push({ fromMs, toMs: timeline.nowMs(), runId: run.id, states, after });
+  } finally {
+    process.isPulling = false;
+  }
+}

@@ -1,0 +1,110 @@
+import type { ListedKind } from '../../src/catalog/kind.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Personality } from './traits.ts';
+
+/** A record's fields, by their names of a read. */
+export type Content = Readonly<Record<string, unknown>>;
+
+/** Whose doing something is: what was there before, somebody else's, or one of our sends. */
+export type Doer = 'before' | 'other' | { readonly send: number };
+
+/** A record as it was from some instant on. */
+export interface Row {
+  readonly id: string;
+  readonly content: Content;
+  /** As an answer shows it. */
+  readonly text: string;
+  /** Its number in the order of creation. */
+  readonly born: number;
+}
+
+/** Something that was done to a record. */
+export interface Deed {
+  readonly atMs: number;
+  readonly id: string;
+  readonly doer: Doer;
+  readonly is: 'created' | 'edited' | 'deleted' | 'restored';
+  readonly before: Row | null;
+  readonly after: Row | null;
+}
+
+/** All that a kind ever was: the truth that checks go by. */
+export interface Records {
+  readonly kind: ListedKind;
+  readonly deeds: readonly Deed[];
+  /** The rows at an instant, in the order of creation. */
+  at(ms: number): readonly Row[];
+  find(id: string, ms: number): Row | undefined;
+  create(fields: Content, atMs: number, doer: Doer): string;
+  /** False where there is no such record. */
+  edit(id: string, fields: Content, by: { readonly atMs: number; readonly doer: Doer }): boolean;
+  remove(id: string, atMs: number): void;
+  /** Brings a record back that was removed, as it was; false where its id is taken. */
+  restore(id: string, atMs: number): boolean;
+}
+
+interface Snapshot {
+  readonly sinceMs: number;
+  readonly rows: readonly Row[];
+}
+
+interface RecordsParts {
+  readonly kind: ListedKind;
+  readonly blank: Content;
+  readonly random: Random;
+  readonly ids: Personality['ids'];
+}
+
+export function createRecords({ kind, blank, random, ids }: RecordsParts): Records {
+  const snapshots: Snapshot[] = [{ sinceMs: -Infinity, rows: [] }];
+  const deeds: Deed[] = [];
+  let lastId = random.integer(100, 5_000);
+  let born = 0;
+
+  const now = (): readonly Row[] => snapshots.at(-1)?.rows ?? [];
+  const at = (ms: number): readonly Row[] => snapshots.findLast(({ sinceMs }) => sinceMs <= ms)?.rows ?? [];
+  const note = (deed: Deed): void => {
+    const others = now().filter(({ id }) => id !== deed.id);
+    const rows = deed.after === null ? others : [...others, deed.after];
+    snapshots.push({ sinceMs: deed.atMs, rows: rows.sort((a, b) => a.born - b.born) });
+    deeds.push(deed);
+  };
+  const nextId = (): string => {
+    if (ids === 'reused') return String(Math.max(lastId, ...now().map(({ id }) => Number(id))) + 1);
+    lastId += ids === 'with gaps' ? random.integer(1, 40) : 1;
+    return String(lastId);
+  };
+
+  return {
+    ...{ kind, deeds, at },
+    find: (id, ms) => at(ms).find((row) => row.id === id),
+    create: (fields, atMs, doer) => {
+      const id = nextId();
+      const after = rowOf(id, { ...blank, ...fields, id: Number(id) }, born++);
+      note({ atMs, id, doer, is: 'created', before: null, after });
+      return id;
+    },
+    edit: (id, fields, { atMs, doer }) => {
+      const before = now().find((row) => row.id === id);
+      if (before === undefined) return false;
+      const after = rowOf(id, { ...before.content, ...fields }, before.born);
+      if (after.text !== before.text) note({ atMs, id, doer, is: 'edited', before, after });
+      return true;
+    },
+    remove: (id, atMs) => {
+      const before = now().find((row) => row.id === id);
+      if (before !== undefined) note({ atMs, id, doer: 'other', is: 'deleted', before, after: null });
+    },
+    restore: (id, atMs) => {
+      const last = deeds.findLast((deed) => deed.id === id);
+      if (last?.is !== 'deleted') return false;
+      note({ atMs, id, doer: 'other', is: 'restored', before: null, after: last.before });
+      return true;
+    },
+  };
+}
+
+const rowOf = (id: string, content: Content, born: number): Row => ({
+  ...{ id, content, born },
+  text: JSON.stringify(content),
+});

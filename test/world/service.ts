@@ -1,0 +1,130 @@
+import type { ListedKind } from '../../src/catalog/kind.ts';
+import { blankRecord } from '../../src/sandbox/generate/from-catalogue.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Answer, Outcome } from './answers.ts';
+import { read } from './reads.ts';
+import { createRecords } from './records.ts';
+import type { Content, Records } from './records.ts';
+import { defaults, storedFields } from './stored.ts';
+import type { Personality } from './traits.ts';
+import { write } from './writes.ts';
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Path and query. */
+  readonly target: string;
+  readonly body: string;
+}
+
+/** A write that has reached the service, or the network before it. */
+export interface Send {
+  readonly number: number;
+  readonly kind: string;
+  readonly operation: 'create' | 'update';
+  /** Of the record to update; empty for a create. */
+  readonly id: string;
+  readonly body: string;
+  readonly atMs: number;
+  /** When the service did it, and to which record. */
+  committed: { readonly atMs: number; readonly id: string } | null;
+  /** How it was answered. */
+  outcome: 'answered' | 'lost' | 'unreachable' | 'refused' | 'put off';
+}
+
+/** One service: deterministic from its personality and its seed, and without a clock of its own. */
+export interface Service {
+  readonly personality: Personality;
+  readonly records: ReadonlyMap<string, Records>;
+  readonly sends: readonly Send[];
+  /** Answers a request that is read at an instant; instants never go back. */
+  answer(request: Request, atMs: number): Outcome;
+  /** Carries out what was put off until then. */
+  advance(atMs: number): void;
+  /** From now on no answer is lost, refused, spoilt or put off. */
+  calm(): void;
+}
+
+export interface ServiceOptions {
+  readonly seed: number;
+  readonly personality: Personality;
+  readonly kinds: readonly ListedKind[];
+  /** Records of each kind to begin with. */
+  readonly rows: number;
+  /** The body of a create that makes one of those. */
+  readonly seedRecord: (kind: ListedKind, number: number) => Content;
+}
+
+/** A service from within. */
+export interface Inside {
+  readonly personality: Personality;
+  readonly random: Random;
+  readonly kinds: readonly ListedKind[];
+  readonly records: ReadonlyMap<string, Records>;
+  readonly sends: Send[];
+  readonly putOff: PutOff[];
+  /** The last answer to each path. */
+  readonly kept: Map<string, { readonly atMs: number; readonly answer: Answer }>;
+  /** The most by which replicas are behind. */
+  readonly lagMs: number;
+  /** When pages change their size. */
+  readonly changedMs: number;
+  isCalm: boolean;
+}
+
+interface PutOff {
+  readonly atMs: number;
+  readonly act: () => void;
+}
+
+const MINUTE = 60_000;
+
+export function createService(options: ServiceOptions): Service {
+  const { seed, personality, kinds } = options;
+  const random = randomFrom('service', seed);
+  const inside: Inside = {
+    ...{ personality, random, kinds, records: firstRecords(options, random), sends: [], putOff: [] },
+    ...{ kept: new Map(), lagMs: random.integer(1, 60) * 1_000, changedMs: random.integer(5, 60) * MINUTE },
+    isCalm: false,
+  };
+  const advance = (atMs: number): void => {
+    inside.putOff.sort((a, b) => a.atMs - b.atMs);
+    while ((inside.putOff[0]?.atMs ?? Infinity) <= atMs) inside.putOff.shift()?.act();
+  };
+  return {
+    ...{ personality, records: inside.records, sends: inside.sends, advance },
+    answer: (request, atMs) => {
+      advance(atMs);
+      return request.method === 'GET' ? read(inside, request.target, atMs) : write(inside, request, atMs);
+    },
+    calm: () => {
+      inside.isCalm = true;
+    },
+  };
+}
+
+function firstRecords(options: ServiceOptions, random: Random): ReadonlyMap<string, Records> {
+  const { personality, kinds, rows, seedRecord } = options;
+  const all = new Map<string, Records>();
+  for (const kind of kinds) {
+    const blank = { ...blankOf(kind), ...defaults(kind, personality) };
+    const records = createRecords({ kind, blank, random, ids: personality.ids });
+    for (let row = 0; row < rows; row++)
+      records.create(storedFields(kind, seedRecord(kind, row), personality), -1, 'before');
+    all.set(kind.name, records);
+  }
+  return all;
+}
+
+const SYSTEM = 41;
+
+/** A record without input. */
+export function blankOf(kind: ListedKind): Content {
+  return JSON.parse(JSON.stringify(blankRecord(kind, SYSTEM))) as Content;
+}
+
+export function recordsOf({ records }: Pick<Inside, 'records'>, name: string): Records {
+  const found = records.get(name);
+  if (found === undefined) throw new TypeError(`Nothing is served of ${name}.`);
+  return found;
+}

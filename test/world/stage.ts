@@ -1,0 +1,134 @@
+import type { ListedKind } from '../../src/catalog/kind.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
+import type { Logger } from '../../src/lib/log/logger.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import type { SendMark } from '../../src/outbound/freeze.ts';
+import type { OutboundRules } from '../../src/outbound/parts.ts';
+import { TOGETHER } from '../../src/pull/land/land-pages.ts';
+import type { PullRequest } from '../../src/pull/pull-kinds.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { SourceSettings } from '../../src/source/http/http.ts';
+import { createWakeUp } from '../outbound-simulation/wake-up.ts';
+import type { WakeUp } from '../outbound-simulation/wake-up.ts';
+import type { Dump } from '../simulation/dump.ts';
+import { createTimeline } from '../simulation/timeline.ts';
+import type { Timeline } from '../simulation/timeline.ts';
+import { canary } from '../support/canary.ts';
+import { KEEP_ALL } from '../support/retention.ts';
+import { bodiesOf, drawKind } from './bodies.ts';
+import type { Content } from './records.ts';
+import { createService } from './service.ts';
+import type { Service } from './service.ts';
+import { drawPersonality } from './traits.ts';
+import type { Personality } from './traits.ts';
+
+/** Pages wait for each other by a timer of the process, which no virtual time moves: here each lands by itself. */
+TOGETHER.most = 1;
+
+/** What an application wants to have done. */
+export interface Intent {
+  readonly entry: number;
+  readonly kind: string;
+  readonly operation: 'create' | 'update';
+  readonly body: Content;
+  readonly recordId: string | null;
+  readonly atMs: number;
+}
+
+/** One requested run, whatever came of it. */
+export interface Pull {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly runId: number;
+  /** State and reason of each kind's sweep; none where the process died. */
+  readonly states: ReadonlyMap<string, string>;
+  readonly after: Dump;
+}
+
+/** Everything that a history in progress is made of. */
+export interface Stage {
+  readonly seed: number;
+  readonly personality: Personality;
+  readonly random: Random;
+  readonly timeline: Timeline;
+  readonly session: Session;
+  readonly service: Service;
+  readonly kinds: readonly ListedKind[];
+  readonly rules: OutboundRules;
+  readonly pullSettings: Omit<PullRequest, 'kinds' | 'runId'>;
+  readonly sourceSettings: SourceSettings;
+  readonly logger: Logger;
+  readonly mark: SendMark;
+  readonly wakeUp: WakeUp;
+  readonly intents: Intent[];
+  readonly pulls: Pull[];
+  /** When each path was last read by us. */
+  readonly readAt: Map<string, number>;
+  /** When the record of an update had been read, by the number of its send. */
+  readonly readBefore: Map<number, number>;
+  /** Processes that are gone. */
+  readonly dead: Set<string>;
+  /** What dead processes leave behind. */
+  readonly remains: Promise<unknown>[];
+  deathsLeft: number;
+  isCalm: boolean;
+  isOver: boolean;
+  readonly say: (line: string) => void;
+  /** Ends the history with an error. */
+  fail: (error: unknown) => void;
+}
+
+export interface HistoryOptions {
+  /** Of a mirror that is migrated, and empty. */
+  readonly session: Session;
+  readonly trace?: (line: string) => void;
+  /** Instead of the drawn one. */
+  readonly personality?: Partial<Personality>;
+}
+
+const silent = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
+const BASE_URL = 'http://service';
+const SOURCE: SourceSettings = {
+  ...{ baseUrl: BASE_URL, token: canary('-world'), concurrency: 4, timeoutSeconds: 30 },
+  ...{ requestsPerSecond: null, maxAttempts: 5, maxBodyBytes: 1e7, authHeaders: 'all', proxyUrl: null },
+};
+const PULL_SETTINGS: Stage['pullSettings'] = {
+  ...{ baseUrl: BASE_URL, acceptNewSource: false, retention: KEEP_ALL },
+  deletions: { graceSeconds: 900, holdAbove: { rows: 1_000_000, share: 1 } },
+  ...{ repeatBelowPages: 20, digestScope: 'world', ignoreFields: {} },
+};
+
+export function setStage(seed: number, { session, trace, personality: fixed }: HistoryOptions): Stage {
+  const random = randomFrom('history', seed);
+  const personality = { ...drawPersonality(seed), ...fixed };
+  const kinds = random.chance(0.1) ? [...new Set([drawKind(random), drawKind(random)])] : [drawKind(random)];
+  const timeline = createTimeline({ random, together: random.pick([0, 0.1, 0.5]), togetherWithinMs: 2_000 });
+  const rows = random.pick([0, 2, 5, 9, 14, 20, 30, 40]);
+  const seedRecord = (kind: ListedKind, number: number): Content =>
+    bodiesOf(kind).create(1_000 + number, random);
+  return {
+    ...{ seed, personality, random, timeline, session, kinds },
+    service: createService({ seed, personality, kinds, rows, seedRecord }),
+    rules: { settleSeconds: 300, patienceSeconds: 86_400, ignoreFields: {} },
+    ...{ pullSettings: PULL_SETTINGS, sourceSettings: SOURCE, logger: silent, mark: createMark() },
+    ...{ wakeUp: createWakeUp(timeline), intents: [], pulls: [], readAt: new Map(), readBefore: new Map() },
+    ...{ dead: new Set(), remains: [], deathsLeft: personality.deaths === 'some' ? random.integer(1, 4) : 0 },
+    ...{ isCalm: false, isOver: false },
+    say: (line) => trace?.(`${timeline.nowMs()} ${line}`),
+    fail: (error) => {
+      throw error;
+    },
+  };
+}
+
+function createMark(): SendMark {
+  let marked = 0;
+  return {
+    read: () => Promise.resolve(marked),
+    write: (sends) => {
+      marked = Math.max(marked, sends);
+      return Promise.resolve();
+    },
+  };
+}

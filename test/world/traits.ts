@@ -1,0 +1,132 @@
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../src/sandbox/generate/draw.ts';
+
+/**
+ * What a service, those who use it, and our own machine may be like: each trait with its values. The first is the one that
+ * the documentation lets expect; the number says how often each other one is drawn beside its like.
+ */
+export const TRAITS = {
+  // Stores.
+  texts: { 'as sent': 0, trimmed: 2, 'upper case': 2, 'without accents': 2, 'cut at 12': 2, prefixed: 1 },
+  codes: { 'as sent': 0, padded: 2, numbered: 1, prefixed: 2, 'cut at 8': 1 },
+  times: { 'as sent': 0, 'rounded to 15 minutes': 1 },
+  amounts: { 'as sent': 0, 'rounded to one place': 1 },
+  fields: { 'all taken': 0, 'defaults filled in': 1, 'one ignored': 1 },
+  put: { partial: 0, whole: 2, ignored: 1, late: 2 },
+  // Ids.
+  ids: { ascending: 0, 'with gaps': 1, reused: 2 },
+  // Answers.
+  envelope: { 'data and success': 0, data: 1, 'array of one': 1, bare: 1, 'result and code': 1 },
+  shown: { whole: 0, partly: 2, altered: 2, absent: 2, 'as a list': 1 },
+  status: { '200 OK': 0, '201 Created': 2, '202 Accepted': 1, '204 No Content': 1, '303 See Other': 1 },
+  lost: { never: 0, 'before the commit': 2, 'after the commit': 3, 'before or after': 2, unreachable: 1 },
+  commit: { 'at once': 0, 'minutes later': 2 },
+  replica: {
+    none: 0,
+    'lists lag': 2,
+    'records lag': 1,
+    'both lag': 2,
+    'lists lag unevenly': 1,
+    'both lag unevenly': 1,
+  },
+  // Refuses.
+  refusal: {
+    never: 0,
+    'in its own JSON': 2,
+    'as HTML of an intermediary': 3,
+    'as JSON of an intermediary': 1,
+  },
+  refusedWith: { '422': 0, '403': 1, '404': 1, '413': 1, '429': 2, '502': 1, '503': 2, '504': 1 },
+  refusedWhen: { 'before the commit': 0, 'after the commit': 1, 'before or after': 1 },
+  retryAfter: { none: 0, seconds: 1, 'a date': 1, garbage: 1 },
+  reads: { answered: 0, 'sometimes lost': 2, 'sometimes refused': 2, 'sometimes nonsense': 1 },
+  // Lists.
+  pageSize: {
+    '100 rows': 0,
+    '1 row': 1,
+    '2 rows': 1,
+    '3 rows': 2,
+    '5 rows': 3,
+    '7 rows': 2,
+    '10 rows': 3,
+    '15 rows': 3,
+    '25 rows': 2,
+    '50 rows': 1,
+    '500 rows': 1,
+    '1000 rows': 1,
+  },
+  told: {
+    meta: 0,
+    'meta as text': 1,
+    nothing: 3,
+    'meta without total': 2,
+    'meta without last_page': 2,
+    'meta without both': 2,
+    'links only': 2,
+    'meta and links': 1,
+    'total only': 1,
+  },
+  asked: { honoured: 0, 'page ignored': 2, 'per_page ignored': 2, 'size changed in mid-life': 1 },
+  total: { right: 0, 'one too many': 1, 'one too few': 1, 'a moment old': 2 },
+  beyond: { empty: 0, 'last page again': 2, 'not found': 2 },
+  order: { documented: 0, 'oldest first': 1, 'newest first': 2, 'by code': 2, unordered: 1, shuffled: 1 },
+  cache: { none: 0, 'some pages': 1 },
+  // Others, and our own side.
+  churn: { little: 0, none: 1, much: 3 },
+  equals: { none: 0, some: 2 },
+  codesOfOthers: { kept: 0, renumbered: 2 },
+  returning: { never: 0, restored: 2 },
+  clock: { steady: 0, jumps: 2 },
+  deaths: { none: 0, some: 3 },
+  processes: { one: 0, two: 2 },
+} as const satisfies Record<string, Readonly<Record<string, number>>>;
+
+type Traits = typeof TRAITS;
+export type Trait = keyof Traits;
+export type Personality = { readonly [Name in Trait]: keyof Traits[Name] };
+
+export const TRAIT_NAMES = Object.keys(TRAITS) as readonly Trait[];
+
+/** The service as it is documented, used by few, and a machine that goes on. */
+export const DOCUMENTED = Object.fromEntries(
+  TRAIT_NAMES.map((name) => [name, firstOf(name)]),
+) as unknown as Personality;
+
+function firstOf(name: Trait): string {
+  return Object.entries(TRAITS[name]).find(([, weight]) => weight === 0)?.[0] ?? '';
+}
+
+/** How many traits are not the documented ones: few enough, often enough, that each shows by itself. */
+const PECULIARITIES = [0, 1, 1, 2, 2, 3, 4, 6, 9] as const;
+
+/** The same seed always gives the same personality. */
+export function drawPersonality(seed: number): Personality {
+  const random = randomFrom('personality', seed);
+  const drawn: Record<string, string> = { ...DOCUMENTED };
+  for (let left = random.pick(PECULIARITIES); left > 0; left--) {
+    const name = random.pick(TRAIT_NAMES);
+    drawn[name] = drawValue(name, random);
+    if (name === 'refusal') drawRefusal(drawn, random);
+  }
+  return drawn as unknown as Personality;
+}
+
+/** A way of refusing says something only with a status and an instant. */
+function drawRefusal(drawn: Record<string, string>, random: Random): void {
+  for (const name of ['refusedWith', 'refusedWhen', 'retryAfter'] as const)
+    drawn[name] = random.chance(0.7) ? drawValue(name, random) : firstOf(name);
+}
+
+function drawValue(name: Trait, random: Random): string {
+  const choices = Object.entries<number>(TRAITS[name]).flatMap(([value, weight]) =>
+    Array.from({ length: weight }, () => value),
+  );
+  return random.pick(choices);
+}
+
+/** The traits in which a personality is not the documented one, as `trait: value`. */
+export function peculiarities(personality: Personality): readonly string[] {
+  return TRAIT_NAMES.filter((name) => personality[name] !== DOCUMENTED[name]).map(
+    (name) => `${name}: ${personality[name]}`,
+  );
+}
